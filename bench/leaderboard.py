@@ -24,7 +24,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.scoring import figures
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
 from memflow.scoring.groups import Group, groups_of
 from resources.lake import Lake

@@ -32,8 +32,9 @@ from bench.memories_bm25 import draw_texts
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
-from memflow.benchmarks.membench.kinds import kind
-from memflow.benchmarks.membench.turns import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.benchmarks.membench.kinds import find_kind
+from memflow.benchmarks.membench.probes import probe_rows
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, turn_rows
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from resources.chat import OpenAIChat
@@ -99,17 +100,17 @@ def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
     """An observed trajectory of these messages, and one question about the first of them."""
     steps = tuple(Step(f"{text} ({number}.{at})") for at, text in enumerate(texts))
     name = f"observation/simple/roles/{number}"
-    made = Trajectory(name, "bench", "observation", kind("simple"), "roles", "en", steps)
+    made = Trajectory(name, "bench", "observation", find_kind("simple"), "roles", "en", steps)
     options = ("one", "two", "three", "four")
-    asked = Asked(f"{question} ({number})", None, options, 1, options[0], (made.message_id(0),))
+    asked = ChoiceQuestion(f"{question} ({number})", None, options, 1, options[0], (made.message_id(0),))
     return replace(made, asked=(asked,))
 
 
 async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], ledger: SqlLedger) -> None:
     """Play all trajectories, and ask every question."""
     domain = find("membench_memdaily")
-    turns = [turn for each in trajectories for turn in turns_of(domain.name, each)]
-    probes = [probe for each in trajectories for probe in probes_of(domain.name, each)]
+    turns = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
+    probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
     async with (
         OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served,
         EndpointEmbedder(url, "stub", ledger) as embedder,

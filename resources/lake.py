@@ -163,7 +163,6 @@ class Lake:
         return FileState.of(found)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
-        """Read the metadata from the file's footer."""
         try:
             with self._open(table, partition) as file:
                 parquet = self._parquet(table, partition, file)

@@ -152,7 +152,6 @@ def _row(found: dict[str, Any], score: float) -> dict[str, Any]:
 
 
 def _fused(orders: Sequence[Sequence[dict[str, Any]]], k: int) -> list[dict[str, Any]]:
-    """Merge rankings by reciprocal rank fusion."""
     scores: dict[tuple[str, str], float] = {}
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for order in orders:

@@ -42,7 +42,7 @@ from resources.usage import UsageRow, failed_by, needed_by, used_by
 BULK = 500
 """Maximum number of uses and failures that are buffered for one transaction."""
 
-_ANSWER = tuple(each.name for each in fields(Completion) if each.name != "key")
+_ANSWER = tuple(each.name for each in fields(Completion) if each.name != "digest")
 _SELECT = sa.select(*(completions.c[name] for name in (*_ANSWER, "digest"))).where(
     completions.c.digest == sa.bindparam("key")
 )

@@ -188,7 +188,6 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
 
 
 def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create score.metrics with the rows of the catalog."""
     import pyarrow as pa  # noqa: PLC0415  (for the questions that name it)
 
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {METRICS.partition('.')[0]}")
@@ -197,7 +196,6 @@ def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _text_of(folder: str, table: str) -> str:
-    """Return the SQL of a table or a view `stage.name`."""
     stage, _, name = table.partition(".")
     return _text(f"{folder}/{stage}", name)
 
@@ -220,7 +218,6 @@ def _statement_types(statements: list[duckdb.Statement]) -> str:
 
 
 def _escaped(path: str) -> str:
-    """Escape `path` as a glob pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 

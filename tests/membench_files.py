@@ -10,7 +10,7 @@ from typing import Any
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
-from memflow.benchmarks.membench.wording import written
+from memflow.benchmarks.membench.wording import format_time
 from memflow.records import Record
 
 AGENTS: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
@@ -20,7 +20,7 @@ PLACE = "Boston, MA"
 
 def time(step: int) -> str:
     """Return the time of a step; steps are one hour apart."""
-    return written(datetime(2024, 10, 1, 8) + timedelta(hours=step))
+    return format_time(datetime(2024, 10, 1, 8) + timedelta(hours=step))
 
 
 def question(targets: Any, **changes: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def question(targets: Any, **changes: Any) -> dict[str, Any]:
         "target_step_id": targets,
         "choices": {"A": "60", "B": "61", "C": "62", "D": "63"},
         "ground_truth": "B",
-        "time": written(datetime(2024, 12, 1, 9)),
+        "time": format_time(datetime(2024, 12, 1, 9)),
         **changes,
     }
 

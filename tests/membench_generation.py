@@ -14,9 +14,9 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, vocabulary
-from memflow.benchmarks.membench.generation.graph_sampling import sample
+from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
-from memflow.benchmarks.membench.generation.plans import Task
+from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.chat.scripted import ScriptedChat
@@ -25,21 +25,26 @@ from memflow.records import Probe, Record, Turn
 
 def life(language: str = "en", seed: int = 42, **sizes: int) -> Graph:
     """Return the first sampled graph of a seed."""
-    words, likes = vocabulary.shipped(language), preferences.shipped(language)
-    return sample(seed, 0, Parameters(language=language, **sizes), words, likes)
+    words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
+    return sample_graph(seed, 0, Parameters(language=language, **sizes), words, likes)
 
 
-def task_of(kind: str, scenario: str, graph: Graph | None = None, seed: int = 0, **parameters: Any) -> Task:
+def task_of(
+    kind: str, scenario: str, graph: Graph | None = None, seed: int = 0, **parameters: Any
+) -> PlanRequest:
     """Return the task of one trajectory, on `graph` or on the first graph of `seed`."""
     held = Parameters(**parameters)
     graph = graph or life(held.language, seed)
-    words, likes = vocabulary.shipped(held.language), preferences.shipped(held.language)
-    return Task(graph, KINDS[kind], scenario, 0, held, words, likes, random.Random(seed))
+    words, likes = (
+        vocabulary.bundled_vocabulary(held.language),
+        preferences.bundled_preferences(held.language),
+    )
+    return PlanRequest(graph, KINDS[kind], scenario, 0, held, words, likes, random.Random(seed))
 
 
 def tasks(
     kinds: tuple[str, ...], scene: str, language: str, seed: int, graph: Graph | None = None
-) -> Iterator[Task]:
+) -> Iterator[PlanRequest]:
     """Yield one task per kind and scenario of the scene."""
     for kind in kinds:
         for scenario in KINDS[kind].scenarios(scene):
@@ -59,18 +64,18 @@ def preference_task(
     seed: int = 0,
     liked: dict[str, str] | None = None,
     **parameters: Any,
-) -> Task:
+) -> PlanRequest:
     """Return a task on a user who likes comedies, sour dishes and poetry, or on one with the preferences `liked`."""
     attributes = LIKED[language] if liked is None else liked
-    return Task(
+    return PlanRequest(
         graph=Graph("u1", (Node("self", "self", "Ada Berg", "self", attributes),)),
         kind=KINDS[kind],
         scenario=scenario,
         number=0,
         parameters=Parameters.model_validate({"language": language, **parameters}),
-        vocabulary=vocabulary.shipped(language),
-        preferences=preferences.shipped(language),
-        chance=random.Random(seed),
+        vocabulary=vocabulary.bundled_vocabulary(language),
+        preferences=preferences.bundled_preferences(language),
+        rng=random.Random(seed),
     )
 
 

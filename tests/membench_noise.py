@@ -8,7 +8,7 @@ from itertools import groupby
 from factories import turn
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.noise.insertion import Unit
+from memflow.benchmarks.membench.noise.synthetic import NoiseUnit
 from memflow.benchmarks.membench.turns import Step, is_noise, session_of
 from memflow.records import Turn
 from memflow.tokens import estimate
@@ -41,10 +41,10 @@ def said(sessions: Sequence[int], name: str = NAME, rounds: bool = False) -> lis
     ]
 
 
-def units(count: int, steps: int = 3, rounds: bool = False) -> list[Unit]:
+def units(count: int, steps: int = 3, rounds: bool = False) -> list[NoiseUnit]:
     """Return a pool of noise whose texts have three or four tokens."""
     return [
-        Unit(
+        NoiseUnit(
             f"u{number}",
             tuple(
                 Step(f"noise {number} {step} .", f"reply {number} {step} ." if rounds else None)
@@ -59,7 +59,9 @@ def tokens(turns: Sequence[Turn]) -> int:
     return sum(estimate(turn.text) for turn in turns)
 
 
-def faults(of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequence[Unit]) -> Iterator[str]:
+def faults(
+    of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequence[NoiseUnit]
+) -> Iterator[str]:
     """Yield each violated property of one trajectory with noise."""
     real = [turn for turn in after if not is_noise(turn.message_id)]
     if [replace(turn, event=0) for turn in real] != [replace(turn, event=0) for turn in before]:
@@ -96,7 +98,7 @@ def faults(of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequ
         yield "noise has a time"
 
 
-def trial(number: int) -> tuple[Domain, list[Turn], list[Unit]]:
+def trial(number: int) -> tuple[Domain, list[Turn], list[NoiseUnit]]:
     """Return a random domain, trajectory and pool of noise."""
     chance = random.Random(number)
     rounds = chance.random() < 0.5

@@ -141,13 +141,11 @@ def _mean_interval(sheet: Sheet, key: Mapping[str, str], among: Sequence[Annotat
 def _mean_score(
     sheet: Sheet, key: Mapping[str, str], item: str, among: Sequence[Annotations]
 ) -> float | None:
-    """Return the mean of an item's scores, or None without labels."""
     given = [one.labels[item] for one in among if item in one.labels]
     return sum(label_score(sheet.items[item], label, key) for label in given) / len(given) if given else None
 
 
 def _majority_label(item: str, persons: Sequence[Annotations]) -> str | None:
-    """Return the majority label, or None for a tie or without labels."""
     ranked = Counter(one.labels[item] for one in persons if item in one.labels).most_common(2)
     if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
         return None

@@ -1,4 +1,4 @@
-"""Turns as the player takes them: messages, and episodes in which everything is given and nobody replies."""
+"""Conversion of turns to the player's messages and episodes, for benchmarks without generated replies."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -10,21 +10,23 @@ from memflow.run.play import Episode, Event
 
 
 def message_of(turn: Turn) -> Message:
-    """What a memory sees of a turn."""
+    """Return the part of a turn that a memory sees."""
     role = cast(Literal["user", "assistant"], turn.role)
     return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 
 
 def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """The turns of one episode that arrive together, event by event, in order."""
+    """Yield the turns of one episode by event, in order."""
     ordered = sorted(turns, key=lambda turn: (turn.event, turn.position))
     for _, come in groupby(ordered, key=lambda turn: turn.event):
         yield list(come)
 
 
 def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
-    """An episode for each that has a message to play, in the order of their first; messages with a reason are not
-    played. What arrives together is written at once."""
+    """Return one episode per episode id with played messages, in order of first occurrence.
+
+    Messages with a reason are skipped. The messages of an event are written at once.
+    """
     held: dict[str, list[Turn]] = {}
     for turn in turns:
         if turn.reason is None:

@@ -1,7 +1,4 @@
-"""A multiple choice, for every benchmark that asks one by letter: its options as shown, its answer, and its grade.
-
-Metrics that work on plain values are memflow/metrics/choice.py; how the scripted chat chooses, reading.py.
-"""
+"""Multiple-choice questions by letter, shared by benchmarks: formatting, answer type and grading."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,7 +23,7 @@ class Choice(BaseModel):
 
 @cache
 def choice_of(options: int) -> type[Choice]:
-    """Choice with a letter that an option has."""
+    """Return the Choice type limited to the letters of this many options."""
     letters = cast(Any, Literal)[tuple(LETTERS[:options])]
     return cast(
         type[Choice], create_model("Choice", __base__=Choice, __doc__=Choice.__doc__, choice=(letters, ...))
@@ -34,12 +31,12 @@ def choice_of(options: int) -> type[Choice]:
 
 
 def lettered(options: Sequence[str]) -> str:
-    """Options as a multiple choice shows them: `A. ...`, one a line."""
+    """Format options as `A. ...`, one per line."""
     return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
 
 
 def unlettered(shown: str) -> tuple[str, ...]:
-    """The options of what `lettered` shows; one may go on over several lines."""
+    """Parse the output of `lettered`; an option may have several lines."""
     found: list[str] = []
     for line in shown.split("\n"):
         letter = LETTERS[len(found) : len(found) + 1]
@@ -51,23 +48,23 @@ def unlettered(shown: str) -> tuple[str, ...]:
 
 
 def number_of(value: Choice) -> str:
-    """The option's number from 1, as `Reply.parsed` and `Probe.gold` hold it."""
+    """Return the option's number from 1, as in `Reply.parsed` and `Probe.gold`."""
     return str(1 + LETTERS.index(value.choice))
 
 
 def unanswered(probe: Probe, reply: Reply | None) -> str | None:
-    """Why there is no answer to grade; None where there is one."""
+    """Return why a reply cannot be graded; None if it can."""
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
     if reply is None:
-        return f"{probe.probe_id} was not answered; materialize the replies again"
+        return f"{probe.probe_id} has no reply; regenerate answer.replies"
     if reply.parsed is None:
         return reply.reason or "no answer could be read in the reply"
     return None
 
 
 def graded(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
-    """1 or 0, or None with the reason: an answer that is no option's is no wrong answer, but none."""
+    """Return 1 or 0, or None with the reason. An answer that is no option is unparsed, not wrong."""
     why = unanswered(probe, reply)
     if why is not None or reply is None or reply.parsed is None:
         return None, why

@@ -1,7 +1,4 @@
-"""A published file as readers take it, its text and its JSON lines, and how it is refused; and its records.
-
-A file that is not what it should be is refused whole, with a message that says where; nothing is repaired.
-"""
+"""Reading of published files: text, JSON, validated lines and records. Invalid files are rejected, never repaired."""
 
 import hashlib
 import json
@@ -18,48 +15,48 @@ from memflow.records import Record
 
 M = TypeVar("M", bound=BaseModel)
 Said = Annotated[str, StringConstraints(pattern=r"\S")]
-"""A text that says something, kept as it stands."""
+"""A non-blank text, kept unchanged."""
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of a data set. `source` is its path in the data folder."""
+    """A file of a data set. `source` is its path in the data folder."""
 
     dataset: Dataset
     source: str
     content: bytes
 
     def text(self) -> str:
-        """The whole file. Raises BadInput where it is not UTF-8."""
+        """Return the whole file as text. Raises BadInput if it is not UTF-8."""
         try:
             return self.content.decode("utf-8-sig")
         except UnicodeDecodeError as wrong:
             raise self.bad(f"it is not UTF-8 (byte {wrong.start})") from wrong
 
     def json(self) -> Any:
-        """What the file holds as JSON. Raises BadInput."""
+        """Parse the file as JSON. Raises BadInput."""
         try:
             return json.loads(self.text())
         except json.JSONDecodeError as wrong:
-            raise self.bad(f"it is cut off or not JSON ({wrong})") from wrong
+            raise self.bad(f"it is truncated or invalid JSON ({wrong})") from wrong
 
     def numbered(self) -> Iterator[tuple[int, Any]]:
-        """Each line's number from 1, and its JSON as it stands; empty lines are passed over. Raises BadInput."""
+        """Yield the number, from 1, and JSON of each non-empty line. Raises BadInput."""
         # Not splitlines: texts hold other line separators, and JSON lets them stand.
         for number, line in enumerate(self.text().split("\n"), start=1):
             if line.strip():
                 try:
                     yield number, json.loads(line)
                 except json.JSONDecodeError as wrong:
-                    raise self.bad(f"line {number} is cut off or not JSON ({wrong})") from wrong
+                    raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
 
     def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
-        """Each line's JSON, as it stands and as `shape` reads it; empty lines are passed over. Raises BadInput."""
+        """Yield the JSON of each non-empty line, raw and parsed as `shape`. Raises BadInput."""
         for number, raw in self.numbered():
             yield raw, self.shaped(shape, raw, f"line {number}")
 
     def shaped(self, shape: type[M], raw: Any, where: str) -> M:
-        """`raw` as `shape` reads it. Raises BadInput saying what is wrong at `where`."""
+        """Parse `raw` as `shape`. Raises BadInput with the fault and `where`."""
         try:
             return shape.model_validate(raw)
         except ValidationError as wrong:
@@ -67,25 +64,26 @@ class File:
 
     @staticmethod
     def first(wrong: ValidationError) -> str:
-        """Where the first thing is wrong, and what."""
+        """Describe the first validation error."""
         error = wrong.errors(include_url=False, include_input=False)[0]
         return f"at {'.'.join(str(part) for part in error['loc']) or 'the whole'}: {error['msg']}"
 
     def bad(self, what: str) -> BadInput:
-        """The error that refuses this file."""
+        """Return the error that rejects this file."""
         mend = "reinstall memflow" if self.dataset.ships else f"get the file again: {self.dataset.how}"
         return BadInput(f"{self.dataset.name}: {self.source}: {what}; {mend}")
 
 
 Reader = Callable[[File], Iterable[tuple[str, Any]]]
-"""The records of a file: their ids and what was published. Raises BadInput."""
+"""Function from a file to the ids and contents of its records. Raises BadInput."""
 
 
 def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[str], Reader]) -> list[Record]:
-    """Every record of a data set's files, each with its sum, licence and origin, in their order.
+    """Return the records of a data set's files in order, with checksum, license and origin.
 
-    `files` are its files by their path in the data folder, `reader` who reads the one of such a path. Raises BadInput,
-    also where an id is there twice.
+    `files` maps paths in the data folder to files; `reader` returns the reader of a path. Raises BadInput, also for
+    repeated
+    ids.
     """
     found: list[Record] = []
     seen: set[str] = set()
@@ -94,7 +92,7 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
         sha256 = hashlib.sha256(file.content).hexdigest()
         for record_id, raw in reader(source)(file):
             if record_id in seen:
-                raise file.bad(f"the id {record_id} is there twice")
+                raise file.bad(f"duplicate id {record_id}")
             seen.add(record_id)
             found.append(
                 Record(

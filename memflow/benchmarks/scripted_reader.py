@@ -1,11 +1,8 @@
-"""How the scripted chat reads a question's options in what it was shown. No model, and no gold.
+"""Option selection of the scripted chat: word matching of options with the shown text, without a model or gold.
 
-It knows word for word alone. Of the options that stand in a line it takes the one whose line speaks most of what is
-asked, and of lines that do so alike the latest, since later words correct earlier ones; options that the question
-names itself it does not tell apart. Where options are lists, it takes the one that comes nearest to the items that
-stand beside a word of the question. Where no option stands anywhere, it takes the one of whose words most are in one
-line; where nothing speaks for any, all are left, to be drawn from. So it knows facts that are stated and lists of what
-was recommended, and of a preference or a mood, which nobody states, nothing.
+Verbatim options win by the question words in their line, then by recency. List options win by the items near a
+question
+word. Else the option with most words in one line wins; without any match all are returned.
 """
 
 import re
@@ -17,20 +14,20 @@ from memflow.metrics.stems import stem
 from memflow.words import HAN, search_words
 
 LIST_MARKS = ("; ", "；")
-"""What stands between the items of an option that is a list."""
+"""Separators of list options."""
 _HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line that was shown: its text as it is compared, and its words."""
+    """A shown line: normalized text and word stems."""
 
     plain: str
     words: frozenset[str]
     chinese: bool
 
     def says(self, text: str) -> bool:
-        """Whether a text, already plain, stands in the line and not within a longer word or number."""
+        """Return whether the line contains a normalized text, not inside a longer word or number."""
         if self.chinese:
             text = text.replace(" ", "")
         at = self.plain.find(text)
@@ -43,7 +40,7 @@ class _Line:
 
 
 def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]:
-    """The options, by index, that speak most for themselves in what was shown; all of them where none does."""
+    """Return the indexes of the options with most support in the shown text; all if none has any."""
     lines = [_line(line) for line in shown.split("\n") if line.strip()]
     asks = _line(question)
     lists = _lists(options)
@@ -56,7 +53,7 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
 
 
 def near(shown: str, question: str) -> str:
-    """The lines in which a word of the question stands."""
+    """Return the lines that contain a word of the question."""
     words = _line(question).words
     return "\n".join(line for line in shown.split("\n") if words & _line(line).words)
 
@@ -67,8 +64,9 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
 
 
 def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, int] | None:
-    """How much the line that says the text has of the question, how late it stands, and how long the text is; None
-    where no line says it."""
+    """Return (question words, position, text length) of the best line that contains the text; None if there is
+    none.
+    """
     said = [(len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.says(text)]
     if not said:
         return None
@@ -77,7 +75,7 @@ def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, 
 
 
 def _covered(lines: Iterable[_Line], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
-    """The share of an option's words in one line, and how much that line has of the question."""
+    """Return the largest share of an option's words in one line, and that line's question words."""
     shares = (
         (len(there) / len(own), len(asked & line.words)) for line in lines if (there := own & line.words)
     )
@@ -85,7 +83,7 @@ def _covered(lines: Iterable[_Line], asked: frozenset[str], own: frozenset[str])
 
 
 def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
-    """The items of each option, where they are lists: where most of them have several items."""
+    """Return the items of each option if most options are lists."""
     for mark in LIST_MARKS:
         if 2 * sum(mark in option for option in options) >= len(options) > 0:
             return [frozenset(_plain(item) for item in option.split(mark)) for option in options]
@@ -93,8 +91,7 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
 
 
 def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[frozenset[str]]:
-    """For each word of the question, the items that stand in a line beside it; where none stands beside any, the items
-    that stand in a line at all. None of these is empty."""
+    """Return the non-empty sets of items beside each question word, or all items found anywhere."""
     beside = {
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
     }
@@ -113,13 +110,13 @@ def _line(text: str) -> _Line:
 
 
 def _plain(text: str) -> str:
-    """A text as it is compared: spaces tell nothing where there is Chinese."""
+    """Normalize a text for comparison; Chinese text loses its spaces."""
     between = "" if _HAN.search(text) else " "
     return between.join(text.casefold().split()).rstrip(".。")
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether a word or number of Latin letters goes on from before a place to after it."""
+    """Return whether a Latin word or number spans the position."""
     if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]

@@ -1,8 +1,4 @@
-"""Scripts of television shows as DialSim and its copies publish them: who says what, scene by scene.
-
-Here is how the text of a script is cut, and the walk over the pickle's episodes and scenes. What becomes of the scenes,
-and of the questions about them, is each benchmark's own.
-"""
+"""Parser of television scripts as published with DialSim and its copies: sessions, speakers and lines."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +11,7 @@ from memflow.benchmarks import safe_pickle
 from memflow.benchmarks.published_file import File
 
 CHATBOTS = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}
-"""Whom the assistant plays, by show: DialSim's choice."""
+"""The character that the assistant plays, by show; DialSim's choice."""
 SHOWS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     (
         "friends",
@@ -38,7 +34,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 @dataclass(frozen=True)
 class Utterance:
-    """What one says, and the number from 1 of the line on which it begins."""
+    """A line of dialogue with the number, from 1, of its first text line."""
 
     line: int
     speaker: str
@@ -46,20 +42,19 @@ class Utterance:
 
 
 class Script(BaseModel):
-    """A session as it stands in the script: its number, its day, and its lines."""
+    """A session of a script: number, date and text."""
 
     session: Annotated[int, Field(ge=0)]
     date: Text
     script: Text
 
     def utterances(self) -> tuple[Utterance, ...]:
-        """What is said in it."""
+        """Return the session's utterances."""
         return utterances(self.script)
 
 
 def utterances(script: str) -> tuple[Utterance, ...]:
-    """What is said in a script's lines; a line without a speaker goes on with the one before. Names without words are
-    left out."""
+    """Parse the utterances of a script. Lines without a speaker continue the previous one; empty ones are dropped."""
     said: list[Utterance] = []
     for number, line in enumerate(script.split("\n"), start=1):
         if found := _SAID.match(line):
@@ -71,11 +66,11 @@ def utterances(script: str) -> tuple[Utterance, ...]:
 
 
 def scripts(whole: str) -> Iterator[Script]:
-    """The sessions of a show's whole script. Raises ValueError."""
+    """Yield the sessions of a show's whole script. Raises ValueError."""
     text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
-        raise ValueError("it does not begin with a line like [Date: September 22, 1994, Session #1]")
+        raise ValueError("the first line is not like [Date: September 22, 1994, Session #1]")
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=True):
         raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}
@@ -89,7 +84,7 @@ def scripts(whole: str) -> Iterator[Script]:
 
 
 def sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The sessions of a file that is a show's script, by id. Raises BadInput."""
+    """Yield the id and content of each session of a script file. Raises BadInput."""
     try:
         for script in scripts(file.text()):
             yield f"session {script.session}", script.model_dump()
@@ -98,7 +93,7 @@ def sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
-    """Every scene of DialSim's pickle as it stands there, with its episode's name and its number. Raises BadInput."""
+    """Yield (episode, scene number, scene) of DialSim's pickle. Raises BadInput."""
     try:
         episodes = safe_pickle.load(file.content)
     except safe_pickle.NotPlain as wrong:
@@ -109,7 +104,7 @@ def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def entries(file: File, value: Any, where: str) -> list[tuple[Any, Any]]:
-    """The entries of what should be a dict. Raises BadInput saying that what is at `where` is none."""
+    """Return the items of a dict. Raises BadInput naming `where` if it is none."""
     if not isinstance(value, Mapping):
         raise file.bad(f"{where} is not a dict")
     return list(value.items())

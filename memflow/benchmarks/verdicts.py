@@ -1,8 +1,8 @@
-"""Replies to verdicts, for benchmarks whose every probe is a multiple choice: the accuracy of each answer.
+"""Accuracy verdicts of multiple-choice benchmarks.
 
-An answer that does not parse, and a probe that could not be asked, are verdicts without a value and with the reason;
-the published code counts them as wrong. Which of the two it is, the verdict `unparsed` says. What verdicts add up to is
-means.py and the benchmark's figures.py; how much of the evidence was recalled, memflow/scoring/attribution.py.
+Unparsed answers and quarantined probes have a null value with the reason; the metric `unparsed` tells them apart.
+The
+published code counts both as wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,11 @@ from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Verdict
 
 UNPARSED = "unparsed"
-"""The metric of whether a reply came and no answer could be read in it: 1 or 0."""
+"""Metric: 1 if a reply could not be parsed, else 0."""
 
 
 def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
-    """Two verdicts per probe, in the order of `probes`."""
+    """Return two verdicts per probe, in the order of `probes`."""
     assistants = sorted({reply.assistant for reply in replies})
     if len(assistants) != 1:
         raise BadInput(

@@ -8,7 +8,6 @@ from rich.console import RenderableType
 from memflow.cli.output import cut, note, table
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
-from memflow.scoring.evidence import is_evidence_score
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
@@ -17,6 +16,8 @@ LONGEST_REASON = 50
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield the table of one domain's assistants, best first, and the settings that differ; nothing without scores."""
+    from memflow.scoring.evidence import is_evidence_score
+
     whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]
     if not whole:
         return

@@ -19,7 +19,6 @@ from memflow.cli.selection import front_of
 from memflow.cli.views import ViewGroup
 from memflow.errors import BadInput
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
-from memflow.scoring.evidence import is_evidence_score
 
 if TYPE_CHECKING:
     from memflow.records import Score
@@ -69,6 +68,7 @@ def leaderboard(
     better, and what each metric is: `memflow show metrics`.
     """
     from memflow.chat.scripted import LABEL
+    from memflow.scoring.evidence import is_evidence_score
 
     lake = _lake(ctx)
     held = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
@@ -151,6 +151,8 @@ def verdicts(
 
 def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
     """Yield two tables for each domain: the metrics, best assistants first; then the causes of failures."""
+    from memflow.scoring.evidence import is_evidence_score
+
     for domain in dict.fromkeys(score.domain for score in scores):
         of_domain = [score for score in scores if score.domain == domain]
         causes = [*evidence(of_domain)]

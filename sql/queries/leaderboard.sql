@@ -1,6 +1,6 @@
--- What does every assistant score, with which settings, and what causes its failures? The scores of one slice (all,
--- unless another is named), best first by the direction of the metric (score.metrics); metrics without a direction are
--- ordered by memory. The failure columns are by evidence, over all probes.
+-- The leaderboard of one slice: one row per score, with the settings behind it, best first by the direction of the
+-- metric (score.metrics); metrics without a direction are ordered by memory. The failure rates are attributed by
+-- evidence, over all probes.
 -- Parameters, each null for all: $domain, $memory, $model, $metric, $variant; $slice is `all` when null.
 WITH failures AS (
     SELECT

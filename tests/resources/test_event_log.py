@@ -70,14 +70,9 @@ def test_a_run_has_the_events_and_checks_of_the_shipped_log(home: Path, tmp_path
             materialization = instance.get_latest_materialization_event(ASSET)
             assert materialization is not None
             assert materialization.asset_materialization is not None
-            found.append(
-                (
-                    [event.dagster_event_type for event in events],
-                    statuses,
-                    materialization.asset_materialization.metadata["rows"].value,
-                    materialization.asset_materialization.tags["dagster/data_version"],
-                )
-            )
+            asset = materialization.asset_materialization
+            kinds = [event.dagster_event_type for event in events]
+            found.append((kinds, statuses, asset.metadata["rows"].value, asset.tags["dagster/data_version"]))
     assert found[0] == found[1]
     assert found[0][1] == [["SUCCEEDED"], ["FAILED"], *[["SUCCEEDED"]] * (CHECKS - 2)]
 
@@ -172,8 +167,13 @@ def test_newer_schema_is_reported(home: Path) -> None:
     assert "feedfacefeed" in str(error.value)
 
 
-def test_damaged_index_is_reported(home: Path) -> None:
-    logs(home).mkdir(parents=True)
+def test_damaged_index_and_file_instead_of_folder_are_reported(home: Path) -> None:
+    (home / "history").mkdir()
+    logs(home).write_text("a file")
+    with pytest.raises(EventLogError, match=r"Cannot open .*index\.db"):
+        opened(home)
+    logs(home).unlink()
+    logs(home).mkdir()
     (logs(home) / "index.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(EventLogError, match=r"index\.db is damaged .* move it and the files index\.db-wal"):
         opened(home)
@@ -198,13 +198,6 @@ def test_folder_without_permission_is_reported(home: Path) -> None:
     logs(home).mkdir(parents=True)
     logs(home).chmod(0o500)
     with pytest.raises(EventLogError, match="that you may write to it"):
-        opened(home)
-
-
-def test_file_instead_of_folder_is_reported(home: Path) -> None:
-    (home / "history").mkdir()
-    logs(home).write_text("a file")
-    with pytest.raises(EventLogError, match=r"Cannot open .*index\.db"):
         opened(home)
 
 

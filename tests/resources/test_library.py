@@ -60,6 +60,9 @@ def test_incomplete_data_set_names_missing_files(folder):
 
 def test_missing_data_set_names_searched_folder(tmp_path):
     assert Library(tmp_path).status_of(published()).state == "missing"
+    assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
+    with pytest.raises(MissingData, match="install it again"):
+        Library(None).paths(published(files=("gone.json",), ships=True))
     with pytest.raises(MissingData, match="searched nowhere, because no folder is set: set MEMFLOW_DATA"):
         Library(None).paths(published())
     with pytest.raises(MissingData, match="which is not a folder"):
@@ -94,19 +97,10 @@ def test_checksum_is_cached_until_the_file_changes(folder, monkeypatch):
     assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
-def test_packaged_data_set_needs_no_folder():
-    assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
-    with pytest.raises(MissingData, match="install it again"):
-        Library(None).paths(published(files=("gone.json",), ships=True))
-
-
-def test_every_data_set_has_a_status(tmp_path):
+def test_data_set_is_found_by_name(tmp_path):
     holdings = Library(tmp_path).status()
     assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
     assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
-
-
-def test_data_set_is_found_by_name(tmp_path):
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")

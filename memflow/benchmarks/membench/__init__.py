@@ -1,21 +1,8 @@
-"""MemBench (ACL Findings 2025, arXiv 2506.21605): factual and reflective memory, taking part and observing.
+"""MemBench (ACL Findings 2025, arXiv 2506.21605): factual and reflective memory, in participation and observation.
 
-A trajectory is what one user says, with an assistant's given replies or without; then a question with four options is
-asked of it. Beside accuracy it measures recall, capacity and efficiency.
-
-    kinds.py, parameters.py     the kinds of questions, their levels and scenarios; what a domain may settle
-    records.py, published/      files -> raw records -> trajectories; how each published form is read
-    selection.py                which published trajectories a domain takes
-    generated.py, generation/   trajectories made from users' lives
-    trajectories.py             trajectories -> turns and probes
-    noise/                      noise woven in between, until a trajectory has its length
-    question.py                 how a probe is put
-    figures.py                  verdicts -> figures, slice by slice
-    capacity.py                 asked after every step, and what accuracy over tokens comes to
-    tables.py, reference.py     the paper's tables, and the figures that it has in them
-    plots.py, pictures.py       what is drawn: accuracy over tokens, and all else
-    expectations/               what must hold of the rows
-    scripted.py                 handlers of the scripted chat
+One user's messages, with or without given assistant replies, form a trajectory; a question with four options
+follows.
+Metrics are accuracy, recall, capacity and efficiency. Each module's docstring states what it contains.
 """
 
 from memflow.benchmarks.membench.datasets import DATASETS

@@ -10,16 +10,17 @@ from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
 from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_scores, placed
 from memflow.benchmarks.membench.config import generated, parameters_of
-from memflow.benchmarks.membench.generation.graph_sampling import make_states
-from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
+from memflow.benchmarks.membench.generation.graph_sampling import sample_states
+from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
 from memflow.benchmarks.membench.metrics import METRICS
-from memflow.benchmarks.membench.noise.lengths import lengthened
+from memflow.benchmarks.membench.noise.insertion import lengthen
+from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.question import put
+from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.scoring import level_slices, make_scores
 from memflow.benchmarks.membench.scripted import HANDLERS
-from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.turns import probes_of, turns_of
+from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import choice_verdicts
@@ -43,18 +44,18 @@ class MemBench(Benchmark):
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return make_states(domain, records) if generated(domain) else states_of(domain.name, records)
+        return sample_states(domain, records) if generated(domain) else states_of(domain.name, records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            said, asked = await make_turns(domain, records, states, simulator), []
+            said, asked = await generate_turns(domain, records, states, simulator), []
         else:
-            trajectories = taken(domain, records)
-            said = [turn for each in trajectories for turn in turns_of(domain.name, each)]
-            asked = [probe for each in trajectories for probe in probes_of(domain.name, each)]
-        said = lengthened(domain, records, said, asked, states.entities)
+            trajectories = select_trajectories(domain, records)
+            said = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
+            asked = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
+        said = lengthen(domain, records, said, asked, states.entities)
         return placed(said) if parameters_of(domain).protocol == CAPACITY else said
 
     async def probes(
@@ -67,9 +68,13 @@ class MemBench(Benchmark):
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
-            asked = await make_probes(domain, records, states, turns, simulator)
+            asked = await generate_probes(domain, records, states, turns, simulator)
         else:
-            asked = [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+            asked = [
+                probe
+                for each in select_trajectories(domain, records)
+                for probe in probe_rows(domain.name, each)
+            ]
         along = parameters_of(domain).protocol == CAPACITY
         return asked_along(asked, turns) if along else asked_at_end(asked, turns)
 
@@ -85,7 +90,7 @@ class MemBench(Benchmark):
         return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-        return put(probe, recall, gold_context)
+        return build_question(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)

@@ -1,8 +1,8 @@
-"""The kinds of questions: what the data calls them and the paper, what level of memory they test, and about what.
+"""Question kinds of MemBench: names in the data and in the paper, memory level, scenarios and scenes.
 
-Scenarios are what a trajectory is about: people, events, items, places, several of these, or what somebody likes.
-Which scenarios a kind has in which scene is as in the published data (its factual part counts `noisy` in, which the
-paper does not name: docs/fidelity.md).
+A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. The
+scenarios of
+each kind are those of the published data, whose factual part includes `noisy` (docs/fidelity.md).
 """
 
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ _MOST = ("roles", "events", "hybrid")
 _ALL = ("roles", "events", "items", "places", "hybrid")
 _LIKED = ("movie", "food", "book")
 EMOTION = "emotion"
-"""The scenario of `highlevel` that asks for a mood and not for a preference."""
+"""The scenario of `highlevel` that asks for a mood instead of a preference."""
 PREFERENCE = "preference"
-"""What all else that is reflective asks for, stated or by way of recommendations (paper, tables 7 and 10)."""
+"""The category of all other reflective questions (paper, tables 7 and 10)."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of question. `told_by` says whose words the answer rests on where two speak."""
+class QuestionKind:
+    """A question kind. `evidence_role` is the role whose messages are the evidence in participation."""
 
     name: str
     title: str
@@ -36,50 +36,52 @@ class Kind:
     level: Level
     participation: tuple[str, ...]
     observation: tuple[str, ...] = ()
-    told_by: Literal["user", "assistant"] = "user"
+    evidence_role: Literal["user", "assistant"] = "user"
     names: tuple[str, ...] = field(default=())
-    """What else published files call it."""
+    """Other names in published files."""
 
     def scenarios(self, scene: Scene) -> tuple[str, ...]:
-        """The scenarios it has in a scene; none, where it is not asked there."""
+        """Return the scenarios of this kind in a scene; empty if the scene has no such questions."""
         return self.participation if scene == "participation" else self.observation
 
 
-KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind("simple", "single-hop", "sh", "factual", _PEOPLE, _ALL),
-        Kind("conditional", "multi-hop", "mh", "factual", _PEOPLE, _ALL),
-        Kind("comparative", "comparative", "comp", "factual", _PEOPLE, _MOST),
-        Kind("aggregative", "aggregative", "agg", "factual", _PEOPLE, _MOST),
-        Kind("post_processing", "post-processing", "pp", "factual", _PEOPLE, _ALL),
-        Kind("noisy", "multi-hop, asked in passing", "noisy", "factual", _PEOPLE, _ALL),
-        Kind("knowledge_update", "knowledge-updating", "ku", "factual", _PEOPLE, _PEOPLE),
-        Kind("lowlevel_rec", "single-session-assistant", "ssa", "factual", _LIKED, told_by="assistant"),
-        Kind(
+KINDS: dict[str, QuestionKind] = {
+    find_kind.name: find_kind
+    for find_kind in (
+        QuestionKind("simple", "single-hop", "sh", "factual", _PEOPLE, _ALL),
+        QuestionKind("conditional", "multi-hop", "mh", "factual", _PEOPLE, _ALL),
+        QuestionKind("comparative", "comparative", "comp", "factual", _PEOPLE, _MOST),
+        QuestionKind("aggregative", "aggregative", "agg", "factual", _PEOPLE, _MOST),
+        QuestionKind("post_processing", "post-processing", "pp", "factual", _PEOPLE, _ALL),
+        QuestionKind("noisy", "multi-hop, asked in passing", "noisy", "factual", _PEOPLE, _ALL),
+        QuestionKind("knowledge_update", "knowledge-updating", "ku", "factual", _PEOPLE, _PEOPLE),
+        QuestionKind(
+            "lowlevel_rec", "single-session-assistant", "ssa", "factual", _LIKED, evidence_role="assistant"
+        ),
+        QuestionKind(
             "rec_multi_session",
             "multi-session-assistant",
             "msa",
             "factual",
             ("multi_agent",),
-            told_by="assistant",
+            evidence_role="assistant",
             names=("RecMultiSession",),
         ),
-        Kind(
+        QuestionKind(
             "highlevel", "preference or emotion", "pref", "reflective", (*_LIKED, EMOTION), (*_LIKED, EMOTION)
         ),
-        Kind("highlevel_rec", "preference from recommendations", "pref-rec", "reflective", _LIKED),
+        QuestionKind("highlevel_rec", "preference from recommendations", "pref-rec", "reflective", _LIKED),
     )
 }
-"""Every kind by its name, the factual ones first."""
+"""All kinds by name, factual ones first."""
 
 
-def kind(name: str) -> Kind:
-    """The kind that is called so, by its own name or a published one. Raises BadInput naming those there are."""
+def find_kind(name: str) -> QuestionKind:
+    """Return the kind with this name, ours or a published one. Raises BadInput listing the known kinds."""
     for each in KINDS.values():
         if name == each.name or name in each.names:
             return each
-    raise BadInput(f"there is no kind of question {name!r}; there are {', '.join(KINDS)}")
+    raise BadInput(f"unknown question kind {name!r}; known are {', '.join(KINDS)}")
 
 
 _NAMED = ("simple", "conditional", "comparative", "aggregative", "post_processing", "knowledge_update")
@@ -88,12 +90,11 @@ COLUMNS: dict[str, str] = {
     PREFERENCE: "pref",
     EMOTION: "emotion",
 }
-"""What the paper tells figures of (tables 10 to 12), in its order, and how it abbreviates it; it leaves `noisy` out."""
+"""Rows of the paper's tables 10 to 12 in order, with their abbreviations. The paper has no row for `noisy`."""
 
 
-def column(of: Kind, scenario: str) -> str:
-    """Under which of COLUMNS a question counts: its kind; what is reflective is of emotion, by its scenario, or of
-    preference."""
+def column(of: QuestionKind, scenario: str) -> str:
+    """Return the key of COLUMNS for a question: its kind if factual, else `emotion` or `preference` by scenario."""
     if of.level == "factual":
         return of.name
     return EMOTION if scenario == EMOTION else PREFERENCE

@@ -1,10 +1,10 @@
-"""Published files -> raw records, and these -> trajectories: which reader a data set and a file have."""
+"""Readers of MemBench's data sets: files -> raw records -> trajectories."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.membench.generation import user_sources as sources
+from memflow.benchmarks.membench.generation import user_sources
 from memflow.benchmarks.membench.published import memdaily, memdaily_graphs, noise, release
 from memflow.benchmarks.membench.turns import Trajectory
 from memflow.benchmarks.published_file import Reader, records_of
@@ -14,14 +14,14 @@ MEMDAILY = "memdaily"
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Every record of `dataset`. `files` are its files by their path in the data folder. Raises BadInput."""
-    if sources.serves(dataset):
-        return sources.read(dataset, files)
+    """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
+    if user_sources.is_user_source(dataset):
+        return user_sources.read(dataset, files)
     return records_of(dataset, files, lambda source: _reader(dataset, PurePosixPath(source)))
 
 
 def trajectory(record: Record) -> Trajectory:
-    """The trajectory of a record that holds one."""
+    """Return the trajectory of a record."""
     return memdaily.trajectory(record) if record.dataset == MEMDAILY else release.trajectory(record)
 
 

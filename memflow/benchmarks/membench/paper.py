@@ -1,7 +1,6 @@
-"""The figures that MemBench's paper publishes (tables 3 to 5 and 10 to 12), and what is known to be wrong with them.
+"""Values published in MemBench's paper (tables 3 to 5 and 10 to 12) and their known errors, from reference.yaml.
 
-They are data, in reference.yaml, and are shown beside what was measured; no figure is measured against them. What was
-measured is tables.py.
+They are shown beside measured scores and enter no score.
 """
 
 import math
@@ -14,15 +13,16 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 MODEL = "Qwen2.5-7B-Instruct"
-"""The model that answers in all tables but table 5."""
+"""The answering model of all tables but table 5."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure of the paper's: an accuracy, a recall, or seconds. A text is a bound, such as `<0.001`.
+    """A published accuracy, recall or time in seconds. A text is a bound, such as `<0.001`.
 
-    `subset` is Sub-dataset 1 (some 10k tokens a trajectory where two speak, 1k where one is observed) or 2 (100k, 10k);
-    `questions` how many an accuracy rests on, where that is known; `doubt` the name of what is wrong with it.
+    `subset` is sub-dataset 1 (about 10k tokens per trajectory in participation, 1k in observation) or 2 (100k,
+    10k).
+    `questions` is the number of questions behind an accuracy, where known; `doubt` names a known error.
     """
 
     table: int
@@ -39,7 +39,7 @@ class Published:
 
 
 class _Column(BaseModel):
-    """Figures under one head of a table, by mechanism in the paper's order."""
+    """Values of one table column, by mechanism in the paper's order."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -70,18 +70,18 @@ def _file() -> _File:
 
 
 def mechanisms() -> Mapping[str, str]:
-    """What the paper calls the memories that stand for its mechanisms, by their names here, in its order."""
+    """Return the paper's names of its mechanisms by memory name, in the paper's order."""
     return _file().mechanisms
 
 
 def doubts() -> Mapping[str, str]:
-    """What is wrong with published figures, by its name: D1 to D7 as in docs/fidelity.md."""
+    """Return the known errors of published values by name: D1 to D7 of docs/fidelity.md."""
     return _file().doubts
 
 
 @cache
 def published() -> tuple[Published, ...]:
-    """Every published figure, in the order of the tables."""
+    """Return all published values in the order of the tables."""
     return tuple(
         Published(
             column.table,
@@ -103,8 +103,8 @@ def published() -> tuple[Published, ...]:
 
 
 def shares(value: float, questions: int) -> list[int]:
-    """How many of so many questions may be right where `value` is published: rounded to three digits, or cut off."""
-    tiny, thousandths = 1e-9, round(1000 * value)  # a float may lie a little off the edge that it stands for
+    """Return the counts of correct answers, out of `questions`, that round or truncate to `value` at three digits."""
+    tiny, thousandths = 1e-9, round(1000 * value)  # tolerance for floats at a rounding edge
     return [
         right
         for right in range(questions + 1)
@@ -114,7 +114,7 @@ def shares(value: float, questions: int) -> list[int]:
 
 
 def order(memory: str) -> tuple[int, int, str]:
-    """Sorts memories: `none`, the paper's mechanisms in its order, others, `oracle`."""
+    """Sort key of memories: `none`, the paper's mechanisms in its order, others, `oracle`."""
     names = list(mechanisms())
     mine = mechanism(memory)
     place = {"none": 0, "oracle": 3}.get(memory, 2 if mine is None else 1)
@@ -122,5 +122,5 @@ def order(memory: str) -> tuple[int, int, str]:
 
 
 def mechanism(memory: str) -> str | None:
-    """The mechanism that a memory is, whatever its numbers; None for another."""
+    """Return the paper's mechanism that a memory implements, ignoring its parameters; None for others."""
     return next((name for name in mechanisms() if memory == name or memory.startswith(f"{name}_")), None)

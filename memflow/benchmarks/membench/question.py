@@ -1,7 +1,7 @@
-"""How a probe is put to an assistant.
+"""Prompts that ask an assistant a probe.
 
-Nobody replies while a trajectory is played: what the assistant says is given (paper, section 3.2), so that a memory is
-measured and not what stands around it (given.py of the benchmarks).
+Assistants do not reply during a trajectory: replies are given, so that only the memory is measured (paper, section
+3.2).
 """
 
 from memflow.benchmarks.api import Question
@@ -11,8 +11,8 @@ from memflow.memories.memory import Recall
 from memflow.records import Probe
 
 
-def put(probe: Probe, recall: Recall, told: str | None) -> Question:
-    """The probe as it is asked. A memory is searched with the question and its time, as in the published code."""
+def build_question(probe: Probe, recall: Recall, told: str | None) -> Question:
+    """Return the prompt, its fields and the search query: question and time, as in the published code."""
     time = probe.asked_at or ""
     fields = {"question": probe.question, "time": time, "options": lettered(probe.options)}
     output = choice_of(len(probe.options))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.kinds import LEVELS, column, kind
+from memflow.benchmarks.membench.kinds import LEVELS, column, find_kind
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Probe, Score
 from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
@@ -30,10 +30,10 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     """
     found: dict[str, list[Probe]] = {"all": list(probes)}
     for level in LEVELS:
-        found[f"level {level}"] = [each for each in probes if kind(each.category or "").level == level]
+        found[f"level {level}"] = [each for each in probes if find_kind(each.category or "").level == level]
     for probe in probes:
         scenario = scenario_of(probe.episode_id)
-        for category in dict.fromkeys((probe.category, column(kind(probe.category or ""), scenario))):
+        for category in dict.fromkeys((probe.category, column(find_kind(probe.category or ""), scenario))):
             found.setdefault(f"category {category}", []).append(probe)
         found.setdefault(f"scenario {scenario}", []).append(probe)
     return {name: each for name, each in found.items() if each}

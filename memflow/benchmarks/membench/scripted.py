@@ -1,7 +1,7 @@
-"""Handlers of the scripted chat, which is no language model, for MemBench's prompts.
+"""Scripted assistant for MemBench's prompts; not a language model. The scripted simulator is
+`generation/scripted.py`.
 
-The simulator is generation/scripted.py. The assistant reads only what stands in its prompt (notes, history, what the
-oracle is told), and where that says nothing it picks by digest, so at chance. How it reads is reading.py.
+It reads only its prompt, by `scripted_reader`, and chooses pseudo-randomly among options without support there.
 """
 
 import random
@@ -16,7 +16,7 @@ from memflow.fingerprint import seeded
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """A source of variety that depends on the request, and on the model's seed where it has one."""
+    """Return a random generator seeded by the request and the model's seed."""
     said = [message.content for message in request.messages]
     return random.Random(seeded(request.prompt, said, request.sampling.seed))
 

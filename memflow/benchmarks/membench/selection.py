@@ -1,4 +1,4 @@
-"""Which published trajectories a domain takes: so many of each kind and scenario, drawn by its seed."""
+"""Sampling of published trajectories: a number per question kind and scenario, drawn by the domain's seed."""
 
 import random
 from collections.abc import Sequence
@@ -12,9 +12,11 @@ from memflow.fingerprint import seeded
 from memflow.records import Record
 
 
-def taken(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
-    """The trajectories of a domain in the order of their files; with a limit, the first of each kind and scenario in
-    turn, until there are so many."""
+def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
+    """Return the trajectories of a domain, in the order of their files.
+
+    With a limit, return the first of each kind and scenario in turn, up to the limit.
+    """
     parameters = parameters_of(domain)
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:

@@ -1,7 +1,6 @@
-"""How MemBench writes: what a message says of its place and time, options by letter, and the prompts by name.
+"""Text formats of MemBench: place and time stamps, quoted lists, times, and prompts by name.
 
-Texts of prompts are in prompts/, their types in answers.py. A prompt that is asked in Chinese too has a twin
-`<stem>_zh.md` with the same fields.
+Prompts with a Chinese version have a file `<stem>_zh.md` with the same fields.
 """
 
 import re
@@ -25,54 +24,54 @@ SIMULATOR = (
     "murmur",
     "distractors",
 )
-"""Prompts that the simulator is asked with."""
+"""Stems of the simulator's prompts."""
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """A prompt of this benchmark, as `chat.prompts.spoken` has it."""
+    """Load a prompt of this benchmark in a language."""
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
-    """The prompts of this benchmark that have a Chinese twin."""
+    """Return the names of the prompts that have a Chinese version."""
     return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:
-    """Every prompt that the simulator is asked with, in both languages."""
+    """Return all prompts of the simulator, in both languages."""
     return [prompt(stem, language=language) for language in ("en", "zh") for stem in SIMULATOR]
 
 
-def listed(words: Sequence[str]) -> str:
-    """Words one after the other, each in quotes, as prompts show them; a dash where there is none."""
+def quote_list(words: Sequence[str]) -> str:
+    """Format words as a quoted, comma-separated list for a prompt; a dash if there are none."""
     return ", ".join(f'"{word}"' for word in words) or "-"
 
 
-def says(text: str, word: str) -> bool:
-    """Whether a text says a word, whole and in either case; one in a script without spaces, anywhere."""
+def contains_word(text: str, word: str) -> bool:
+    """Return whether a text contains a word, ignoring case. Latin words match at word boundaries only."""
     if not word.isascii():
         return word in text
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def written(moment: datetime, language: str = "en") -> str:
-    """A time as the data writes it: `'2024-10-01 08:13' Tuesday`, in Chinese `2024年04月01日 周一 08:30`."""
+def format_time(moment: datetime, language: str = "en") -> str:
+    """Format a time as the data does: `'2024-10-01 08:13' Tuesday`, or `2024年04月01日 周一 08:30`."""
     if language == "zh":
         return f"{moment:%Y年%m月%d日} 周{_DAYS_ZH[moment.weekday()]} {moment:%H:%M}"
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     return f"'{moment:%Y-%m-%d %H:%M}' {days[moment.weekday()]}"
 
 
-def unstamped(text: str) -> str:
-    """A message without the place and time that `stamped` gave it."""
+def strip_stamp(text: str) -> str:
+    """Remove the place and time stamp that `add_stamp` appended."""
     return _STAMP.sub("", text)
 
 
-def moment_of(text: str) -> datetime | None:
-    """The time that a text of either form gives, the first of them; None where it gives none."""
+def parse_time(text: str) -> datetime | None:
+    """Return the first time in a text, in either format; None if there is none."""
     found = _MOMENT.search(text)
     try:
         return datetime.fromisoformat("{}-{}-{} {}:{}".format(*found.groups())) if found else None
@@ -80,8 +79,8 @@ def moment_of(text: str) -> datetime | None:
         return None
 
 
-def stamped(text: str, place: str, sent_at: str, language: str = "en") -> str:
-    """A message as a memory is given it: with place and time, as the published evaluation has it."""
+def add_stamp(text: str, place: str, sent_at: str, language: str = "en") -> str:
+    """Append place and time to a message, as the published evaluation does."""
     if language == "zh":
         return f"{text}（地点：{place}；时间：{sent_at}）"
     return f"{text} (place: {place}; time: {sent_at})"

@@ -11,7 +11,7 @@ from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
     load,
-    onpolicy,
+    on_policy,
     probes,
     protocols,
     question,
@@ -23,7 +23,7 @@ from memflow.benchmarks.memorybench import (
 )
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.metrics import METRICS
-from memflow.benchmarks.memorybench.scorers.registry import needs_of, prompts_of
+from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.users import reactions
@@ -53,7 +53,7 @@ class MemoryBench(Benchmark):
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return protocols.placed(domain, turns.turns(domain.name, selection.select(domain, records)))
+        return protocols.place_turns(domain, turns.turns(domain.name, selection.select(domain, records)))
 
     async def probes(
         self,
@@ -64,7 +64,9 @@ class MemoryBench(Benchmark):
         simulator: Chat,
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
+        return protocols.schedule_probes(
+            domain, probes.probes(domain.name, selection.select(domain, records))
+        )
 
     async def feedback(
         self,
@@ -95,19 +97,19 @@ class MemoryBench(Benchmark):
         return parameters_of(domain).protocol in ("on_policy", "same")
 
     def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
-        return onpolicy.rounds(domain, assistant, played)
+        return on_policy.rounds(domain, assistant, played)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         """On-policy, the model; its words are those of each dialogue's own question."""
-        return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
+        return on_policy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
-        prompt, fields = question.put(probe, recall.notes if gold_context is None else gold_context)
-        return Question(prompt, fields, question.query(probe, parameters_of(domain).query == "prompt"))
+        prompt, fields = question.build_prompt(probe, recall.notes if gold_context is None else gold_context)
+        return Question(prompt, fields, question.search_query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:
-        return question.written(value)
+        return question.answer_text(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
@@ -137,7 +139,7 @@ class MemoryBench(Benchmark):
         return reactions.prompts()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        return prompts_of(domain) if table == "score.verdicts" else []
+        return judge_prompts_of(domain) if table == "score.verdicts" else []
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
-        return needs_of(domain)
+        return required_backends_of(domain)

@@ -5,42 +5,48 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.domains import Domain, parse_parameters
-from memflow.benchmarks.memorybench.users.actions import LEAST, MOST, ActionModel, Family
+from memflow.benchmarks.memorybench.users.action_model import (
+    MAX_SATISFACTION,
+    MIN_SATISFACTION,
+    ActionModel,
+    Family,
+)
 
 
 def _somebody(shares: dict[int, float]) -> dict[int, float]:
     if sum(shares.values()) <= 0:
-        raise ValueError("no score has a share; give counts or shares by satisfaction, from 1 to 10")
+        raise ValueError("all shares are 0; give counts or shares by satisfaction, from 1 to 10")
     return shares
 
 
 Histogram = Annotated[
-    dict[Annotated[int, Field(ge=LEAST, le=MOST)], Annotated[float, Field(ge=0)]], AfterValidator(_somebody)
+    dict[Annotated[int, Field(ge=MIN_SATISFACTION, le=MAX_SATISFACTION)], Annotated[float, Field(ge=0)]],
+    AfterValidator(_somebody),
 ]
 """Counts or shares by satisfaction."""
 
 
 class Parameters(BaseModel):
-    """What a domain may settle.
+    """Parameters of a domain.
 
-    `context_tokens` are the estimated tokens of a corpus that the backbone is shown while feedback is gathered.
-    `query` is what a memory is searched with for a probe: its question, or the whole prompt that asks it, as the
-    published code has it. `conversations` are how many whole conversations are taken, the first ones; 0 is all.
-    `partition` is the one of the paper's that the domain is: its scores are measured against the published figures.
-    `variants` are what is measured beside the standard: the `published_code`, where published figures rest on a slip of
-    it. It costs requests to the judge.
-
-    `protocol` is how an assistant learns, and when it is asked (paper, A.3): `off_policy`, `stepwise` (in batches of
-    `batch` dialogues), `on_policy` (`steps` steps of `batch` cases that it answers itself), `training` (asked what it
-    was trained on), `same` (each training case asked again after its own dialogue). `learn_from` is which dialogues
-    are remembered: all, or those in which an answer was liked, or copied; these are then gathered on all cases that
-    are not test. `follow_ups` on-policy are answered, or, in the published code, never.
-
-    `right` is which of LoCoMo's answers content their users: an F1 of 0.5 and more, or, in the published code, of more
-    than 0.5. `actions` is how readily users press. `calibration` is the satisfaction that its rates hold over: the
-    domain's `own` by family, the `published` one (where the paper has none, the domain's own), or a histogram by
-    family, the rest being the domain's own. `noise` is the standard deviation, in points, of what is added to
-    satisfaction before anything is pressed.
+    `context_tokens`: estimated tokens of a corpus shown to the backbone for feedback.
+    `query`: memory search query: the question, or the whole prompt as in the published code.
+    `conversations`: number of conversations used, from the first; 0 is all.
+    `partition`: the paper's partition, whose published scores are the reference.
+    `variants`: additional variants; `published_code` reproduces errors of the published code and needs judge
+    requests.
+    `protocol`: when the assistant learns and is asked (paper, A.3): `off_policy`; `stepwise`, in batches of `batch`
+    dialogues;
+    `on_policy`, `steps` steps of `batch` own dialogues; `training`, asks the training cases; `same`, asks each
+    training case
+    before and after its own dialogue.
+    `learn_from`: remember all dialogues, or those with a liked or copied answer; then all other cases are training
+    cases.
+    `follow_ups`: whether on-policy follow-ups are answered; in the published code they are not.
+    `right`: LoCoMo users accept an F1 of at least 0.5; in the published code, above 0.5.
+    `actions`: the action model. `calibration`: satisfaction histogram of its rates: the domain's own, the published
+    one, or
+    given histograms by family. `noise`: standard deviation of noise added to satisfaction before actions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,7 +64,7 @@ class Parameters(BaseModel):
     right: Literal["standard", "published_code"] = "standard"
     actions: ActionModel = ActionModel()
     calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
-    noise: float = Field(0.0, ge=0, le=MOST)
+    noise: float = Field(0.0, ge=0, le=MAX_SATISFACTION)
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -70,5 +76,5 @@ class Parameters(BaseModel):
 
 
 def parameters_of(domain: Domain) -> Parameters:
-    """The domain's parameters. Raises BadSettings naming the one that is wrong."""
+    """Return the domain's parameters. Raises BadSettings naming the wrong one."""
     return parse_parameters(Parameters, domain)

@@ -6,7 +6,7 @@ from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.datasets import DATASETS
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 
 DEMO = Domain(
     "memorybench_demo",

@@ -1,8 +1,8 @@
-"""What an assistant lives through in each protocol: corpora and dialogues as episodes.
+"""Episodes of each protocol: corpora and dialogues that an assistant processes.
 
-Corpora are given, and so are dialogues that the backbone had; on-policy, the assistant has them itself (onpolicy.py).
-What a dialogue holds is what the two said; what users pressed, their scores and all gold stay outside. What is asked,
-where and when, is protocols.py.
+Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their
+scores and all
+gold are excluded. `protocols.py` schedules the probes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,11 +10,11 @@ from typing import TypeVar
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import message_of
-from memflow.benchmarks.memorybench import onpolicy, steps
+from memflow.benchmarks.memorybench import on_policy, steps
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.protocols import alone
+from memflow.benchmarks.memorybench.dialogues import remembered_messages
+from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.sessions import messages
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Message
 from memflow.records import FeedbackRound, Probe, Turn
@@ -32,7 +32,9 @@ def episodes(
     probes: Sequence[Probe],
     simulator: Chat,
 ) -> list[Episode]:
-    """The episodes of the domain's protocol; of `probes`, on_policy needs the training cases, and same their places."""
+    """Return the episodes of the domain's protocol. `probes` has the training cases (on_policy) and episode ids
+    (same).
+    """
     parameters = parameters_of(domain)
     corpora = _corpora(turns)
     cases = _grouped(feedback, lambda row: row.case_id)
@@ -41,7 +43,7 @@ def episodes(
         case "on_policy":
             train = [probe for probe in probes if probe.split == "train" and probe.reason is None]
             before = _given(_all(corpora.values()))
-            return [Episode(DIALOGUES, (*before, *onpolicy.events(domain, train, simulator, len(before))))]
+            return [Episode(DIALOGUES, (*before, *on_policy.events(domain, train, simulator, len(before))))]
         case "stepwise":
             batches = steps.batches(list(dialogues), parameters.batch, domain.seed)
             arrivals = [_all(corpora.values()), *([dialogues[case] for case in batch] for batch in batches)]
@@ -51,7 +53,10 @@ def episodes(
             bases = {case: places[case] if places[case] in corpora else None for case in dialogues}
             return [
                 *(Episode(name, _given(sessions)) for name, sessions in corpora.items()),
-                *(Episode(alone(case), _given([], [said]), bases[case]) for case, said in dialogues.items()),
+                *(
+                    Episode(own_episode(case), _given([], [said]), bases[case])
+                    for case, said in dialogues.items()
+                ),
             ]
         case _:
             shared = _given([dialogues[case] for case in steps.shuffled(list(dialogues), domain.seed)])
@@ -71,13 +76,13 @@ def _all(corpora: Iterable[Arrivals]) -> Arrivals:
 
 
 def _given(*arrivals: Arrivals) -> tuple[Event, ...]:
-    """Events of what arrives before each checkpoint in turn; nothing said is no event."""
+    """Return given events of what arrives before each checkpoint; empty arrivals are no events."""
     said = [(checkpoint, each) for checkpoint, some in enumerate(arrivals) for each in some if each]
     return tuple(Event(number, at, "given", tuple(each)) for number, (at, each) in enumerate(said))
 
 
 def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
-    """The sessions of each corpus, by its name."""
+    """Return the sessions of each corpus by name."""
     found: dict[str, Arrivals] = {}
     sound = [turn for turn in turns if turn.reason is None]
     for name, said in _grouped(sound, lambda turn: turn.episode_id).items():
@@ -88,7 +93,7 @@ def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
 
 
 def _remembered(rows: list[FeedbackRound], learn_from: str) -> Sequence[Message]:
-    """What is remembered of a dialogue: nothing, where no answer in it was pressed what it takes (paper, A.3.9)."""
+    """Return the remembered messages of a dialogue; empty if no answer has the required action (paper, A.3.9)."""
     if learn_from != "dialogues" and not any(getattr(row, learn_from) for row in rows):
         return []
-    return messages(sorted(rows, key=lambda row: row.round))
+    return remembered_messages(sorted(rows, key=lambda row: row.round))

@@ -1,7 +1,6 @@
-"""Off-policy feedback (paper, A.2, A.3): the backbone answers the training cases, simulated users react.
+"""Off-policy feedback (paper, A.2, A.3): the backbone answers the training cases and simulated users react.
 
-At most three answers and two reactions to a case; the last answer gets none. What a user makes of an answer is
-reactions.py's, what they press presses.py's. A backbone or a simulator that fails is a row with its reason.
+A dialogue has at most three answers and two reactions. A failure of a model becomes a row with its reason.
 """
 
 import asyncio
@@ -11,10 +10,15 @@ from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.question import put, retry, spoken, written
+from memflow.benchmarks.memorybench.question import (
+    answer_text,
+    build_prompt,
+    build_retry_prompt,
+    user_message,
+)
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.users.actions import action_probabilities
-from memflow.benchmarks.memorybench.users.presses import pressed
+from memflow.benchmarks.memorybench.users.action_model import action_probabilities
+from memflow.benchmarks.memorybench.users.actions import add_actions
 from memflow.benchmarks.memorybench.users.reactions import react, satisfaction
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, ChatMessage
@@ -32,7 +36,7 @@ ANSWERS = 3
 async def feedback(
     domain: Domain, turns: Sequence[Turn], probes: Sequence[Probe], backbone: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    """The dialogues of all training cases, in the order of `probes`, one row per answer."""
+    """Return the dialogues of all training cases in the order of `probes`, one row per answer."""
     train = [probe for probe in probes if probe.split == "train" and probe.reason is None]
     readers = await _readers(turns)
     tokens = parameters_of(domain).context_tokens
@@ -43,11 +47,11 @@ async def feedback(
         return await converse(domain, probe, recall, backbone, simulator)
 
     dialogues = await asyncio.gather(*map(one, train))
-    return pressed(domain, [row for dialogue in dialogues for row in dialogue], train)
+    return add_actions(domain, [row for dialogue in dialogues for row in dialogue], train)
 
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
-    """One fixed reader per corpus for every backbone: the paper's BM25 over sessions, five of them."""
+    """Return one fixed retriever per corpus, for every backbone: the paper's BM25 over sessions, top five."""
     events: dict[tuple[str, int], list[Message]] = {}
     for turn in turns:
         role: Any = turn.role
@@ -62,7 +66,7 @@ async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
 
 
 async def _context(reader: Memory, question: str, tokens: int) -> str:
-    """What the reader finds, cut to fit (paper, section 3.1): the sessions that match least are left out."""
+    """Return retrieved sessions up to `tokens`, dropping the least relevant (paper, section 3.1)."""
     found = [item.text for item in (await reader.read(question)).entries]
     while found and sum(map(estimate, found)) > tokens:
         found.pop()
@@ -72,18 +76,19 @@ async def _context(reader: Memory, question: str, tokens: int) -> str:
 async def converse(
     domain: Domain, probe: Probe, recall: Recall, assistant: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    """The dialogue about one training case, a row per answer.
+    """Return the dialogue of one training case, one row per answer.
 
-    What was recalled for the question stands before every answer (paper, A.3.3: only the first turn queries the
-    memory). Users press nothing yet: that takes the dialogues of all cases (presses.py).
+    The recall for the question precedes every answer (paper, A.3.3: only the first turn queries the memory).
+    Actions are added
+    later, because they depend on the dialogues of all cases.
     """
     notes = recall.notes
     answers = 1 if parameters_of(domain).follow_ups == "published_code" else ANSWERS
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []
-    said = spoken(probe)
+    said = user_message(probe)
     for number in range(ANSWERS):
-        prompt, fields = retry(probe, notes, said) if rows else put(probe, notes)
+        prompt, fields = build_retry_prompt(probe, notes, said) if rows else build_prompt(probe, notes)
         answered = await ask(assistant, prompt, fields, [*recall.messages, *history])
         row = FeedbackRound(
             domain=domain.name,
@@ -92,7 +97,7 @@ async def converse(
             episode_id=DIALOGUES,
             round=number,
             user_text=said,
-            answer="" if answered.value is None else written(answered.value),
+            answer="" if answered.value is None else answer_text(answered.value),
             completion=(answered.completion.digest or None) if answered.completion else None,
             reason=answered.reason,
         )

@@ -1,6 +1,6 @@
 """The metrics of MemoryBench. Primary are those that score a task's cases, and the two scales over all tasks."""
 
-from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
+from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY
 from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.metric import Metric
 

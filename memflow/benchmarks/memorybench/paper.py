@@ -1,7 +1,8 @@
-"""What a score is measured against: the published figures of a partition, or those of everything that was run.
+"""Published populations that scores are normalized against: of a partition, or of everything that was run.
 
-Min-max and z scores (paper, section 3) compare data sets whose metrics have different scales. Both are affine in the
-score, so they are taken of groups of verdicts as well as of one.
+Min-max and z scores (paper, section 3) compare data sets with different scales. Both are affine in the score, so
+that they
+apply to groups of verdicts too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,9 +15,9 @@ import yaml
 from memflow.scoring.groups import Group, Spread, spread
 
 Against = Mapping[str, Spread]
-"""By task: the population that its scores are measured against."""
+"""Population by task."""
 TINY = 1e-6
-"""A deviation up to which all scores count as the same, and every z score as 0; as published."""
+"""Largest deviation at which all z scores are 0, as published."""
 
 
 class Scale(NamedTuple):
@@ -39,12 +40,12 @@ def _published() -> Mapping[str, Against]:
 
 
 def published(partition: str | None) -> Against:
-    """The published figures of a partition by task; empty for a domain that is none of the paper's."""
+    """Return the published population of a partition by task; empty if the paper has no such partition."""
     return _published().get(partition or "", {})
 
 
 def pooled(groups: Iterable[Group]) -> Against:
-    """The figures of everything that was run, by task."""
+    """Return the population of everything that was run, by task."""
     by_task: dict[str, list[Group]] = {}
     for group in groups:
         by_task.setdefault(group.dataset, []).append(group)
@@ -52,7 +53,7 @@ def pooled(groups: Iterable[Group]) -> Against:
 
 
 def min_max(population: Spread) -> Scale:
-    """(value - low) / (high - low); 0 where all values are the same."""
+    """Return (value - low) / (high - low); 0 if all values are equal."""
     if population.low is None or population.high is None or population.low == population.high:
         return Scale(0.0, 0.0)
     by = 1 / (population.high - population.low)
@@ -60,7 +61,7 @@ def min_max(population: Spread) -> Scale:
 
 
 def z_score(population: Spread) -> Scale:
-    """(value - mean) / deviation; 0 where the deviation is next to nothing."""
+    """Return (value - mean) / deviation; 0 if the deviation is near zero."""
     if population.mean is None or population.deviation is None or population.deviation <= TINY:
         return Scale(0.0, 0.0)
     by = 1 / population.deviation

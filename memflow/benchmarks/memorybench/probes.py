@@ -1,19 +1,18 @@
-"""Cases as probes with their gold: test probes, and training cases to gather feedback on.
+"""Cases as probes: test probes, and training probes that feedback is collected on.
 
-A question about a corpus rests on messages of it; a case without one may rest on what users of training cases said in
-their feedback, and then its evidence is the message in which such a user first complains.
+Evidence is messages of the corpus, or the first complaint of users of related training cases.
 """
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.selection import DIALOGUES, Taken
+from memflow.benchmarks.memorybench.selection import DIALOGUES, SelectedPool
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.memorybench.turns import message_id
 from memflow.records import Probe
 
 
-def probes(domain: str, selection: Sequence[Taken]) -> list[Probe]:
-    """Every probe of the domain: of each pool test, then training."""
+def probes(domain: str, selection: Sequence[SelectedPool]) -> list[Probe]:
+    """Return all probes of the domain: by pool, test before training."""
     return [
         _probe(domain, taken.pool, case, part)
         for taken in selection
@@ -23,19 +22,19 @@ def probes(domain: str, selection: Sequence[Taken]) -> list[Probe]:
 
 
 FEEDBACK = "feedback/"
-"""What the ids of all messages of dialogues begin with."""
+"""Prefix of the ids of all dialogue messages."""
 
 
 def feedback_id(probe_id: str, number: int, step: int | None = None) -> str:
-    """Message id in a training case's dialogue: 0 is the question, 1 the answer, 2 the first critique.
+    """Return a message id in a training dialogue: 0 is the question, 1 the answer, 2 the first critique.
 
-    A case that is drawn again on-policy has a further dialogue, whose ids name its `step`.
+    On-policy, ids of a repeated case contain its `step`.
     """
     return f"{FEEDBACK}{probe_id}{'' if step is None else f'@{step}'}/{number}"
 
 
 def case_of(message_id: str) -> str | None:
-    """The case whose dialogue a message is of; None for a message of a corpus."""
+    """Return the case of a dialogue message; None for messages of a corpus."""
     if not message_id.startswith(FEEDBACK):
         return None
     name = message_id.removeprefix(FEEDBACK).rpartition("/")[0]

@@ -1,11 +1,8 @@
-"""What a protocol makes of a domain's probes and turns: what is asked, where and when (paper, A.3.3 to A.3.7).
+"""Checkpoints and episodes of probes and turns in each protocol (paper, A.3.3 to A.3.7).
 
-Off-policy, the test cases are asked once, of the dialogues' memory with the case's corpus on top. By steps, there is
-one memory with all corpora in it, and the test cases are asked at every checkpoint. Two protocols ask the training
-cases again, and no others: `training` of the memory of all dialogues, `same` before and after the case's own. A case
-that is asked again is a test probe beside the training probe that feedback is gathered on.
-
-What an assistant lives through is episodes.py.
+off_policy    test cases once, with the memory of all dialogues and the case's corpus
+stepwise, on_policy   test cases at every checkpoint, with one memory for all corpora
+training, same   training cases again: with the memory of all dialogues, or before and after their own
 """
 
 from collections.abc import Sequence
@@ -18,38 +15,38 @@ from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import checkpoints
 from memflow.records import Probe, Turn
 
-AGAIN = ("training", "same")
-"""Protocols that ask what was learnt from."""
-SHARED = ("stepwise", "on_policy")
-"""Protocols with all corpora in one memory, before the first step."""
+REPEATED = ("training", "same")
+"""Protocols that ask training cases again."""
+SHARED_MEMORY = ("stepwise", "on_policy")
+"""Protocols with all corpora in one memory before the first step."""
 
 
-def asked(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
-    """The domain's probes: test probes where and when its protocol asks them, and the training probes as they are."""
+def schedule_probes(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
+    """Return the test probes at their checkpoints and episodes, and the training probes unchanged."""
     parameters = parameters_of(domain)
     train = [probe for probe in probes if probe.split == "train"]
-    if parameters.protocol in AGAIN:
-        return [twin for probe in train for twin in _again(parameters, probe)] + train
-    if parameters.protocol in SHARED:
+    if parameters.protocol in REPEATED:
+        return [twin for probe in train for twin in _repeat(parameters, probe)] + train
+    if parameters.protocol in SHARED_MEMORY:
         test = [probe for probe in probes if probe.split == "test"]
         steps = checkpoints(parameters, len(train))
-        return [_at(probe, step) for step in steps for probe in test] + train
+        return [_at_step(probe, step) for step in steps for probe in test] + train
     return list(probes)
 
 
-def placed(domain: Domain, turns: Sequence[Turn]) -> list[Turn]:
-    """The corpora's turns: built on the dialogues only where these come first."""
+def place_turns(domain: Domain, turns: Sequence[Turn]) -> list[Turn]:
+    """Return the corpora's turns, based on the dialogues only in protocols where these come first."""
     off_policy = parameters_of(domain).protocol in ("off_policy", "training")
     return [replace(turn, base=DIALOGUES if off_policy else None) for turn in turns]
 
 
-def alone(case_id: str) -> str:
-    """The episode of one case's own dialogue."""
+def own_episode(case_id: str) -> str:
+    """Return the episode of a case's own dialogue."""
     return f"same/{case_id}"
 
 
-def _at(probe: Probe, step: int) -> Probe:
-    """The case at a step. At step 0 nothing was learnt: its corpus is in memory, and no dialogue."""
+def _at_step(probe: Probe, step: int) -> Probe:
+    """Return the case at a step; step 0 has the corpus but no dialogue."""
     return replace(
         probe,
         probe_id=f"{probe.probe_id}/{step}",
@@ -60,13 +57,13 @@ def _at(probe: Probe, step: int) -> Probe:
     )
 
 
-def _again(parameters: Parameters, probe: Probe) -> list[Probe]:
-    """A training case asked again: it rests on its corpus, or on what its own user found fault with first."""
+def _repeat(parameters: Parameters, probe: Probe) -> list[Probe]:
+    """Return the test probes of a training case; its evidence is in its corpus or its user's first critique."""
     evidence = probe.evidence or [feedback_id(probe.probe_id, 2)]
     twin = replace(probe, split="test", evidence=evidence)
     if parameters.protocol == "training":
         return [replace(twin, probe_id=f"{probe.probe_id}/again")]
-    own = alone(probe.probe_id)
+    own = own_episode(probe.probe_id)
     before = own if probe.episode_id == DIALOGUES else probe.episode_id
     return [
         replace(twin, probe_id=f"{probe.probe_id}/without", episode_id=before),

@@ -1,8 +1,6 @@
-"""How a question is put to a model: the prompt and its fields, by the task's contract, category and language.
+"""Prompts that ask a question, by task, category and language; the same for assistants and the backbone.
 
-Assistants are asked test questions and the backbone training questions in the same words. LoCoMo's
-questions do not name the two speakers in the prompt, as the published ones do in an order that changes from
-run to run: every line that is remembered names its own.
+LoCoMo's prompts do not name the speakers: every remembered line names its own.
 """
 
 import json
@@ -11,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.dialsim import CHATBOTS
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.locomo import ADVERSARIAL
@@ -20,12 +18,12 @@ from memflow.records import Probe
 
 PACKAGE = "memflow.benchmarks.memorybench"
 _ABOUT_A_CORPUS = ("locomo", "dialsim")
-"""Prompts around questions that stand alone; what is added says how short the answer has to be."""
+"""Prompts of self-contained questions, which only add the answer's length."""
 _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 
-def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
-    """The prompt for `probe` and its fields; `notes` stands before the question."""
+def build_prompt(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
+    """Return the prompt of `probe` and its fields; `notes` precede the question."""
     stem = task(probe.dataset).prompt
     if stem == "locomo":
         stem = _LOCOMO.get(probe.category or "", "locomo_short")
@@ -43,34 +41,33 @@ def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
     return prompt, {name: known[name] for name in prompt.fields if name in known}
 
 
-def whole(probe: Probe) -> str:
-    """The words around the question and the question, as a model is asked them by one who knows nothing."""
-    prompt, fields = put(probe, "")
+def full_question(probe: Probe) -> str:
+    """Return the question with its prompt, without notes."""
+    prompt, fields = build_prompt(probe, "")
     return prompt.render(fields)[-1].content
 
 
-def query(probe: Probe, whole_prompt: bool) -> str:
-    """What a memory is searched with for `probe`: the bare question, or all the words around it."""
-    return whole(probe) if whole_prompt else probe.question
+def search_query(probe: Probe, whole_prompt: bool) -> str:
+    """Return the memory search query of `probe`: the question or the full prompt."""
+    return full_question(probe) if whole_prompt else probe.question
 
 
-def retry(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
-    """The prompt for another answer after a critique; the dialogue so far is its history."""
+def build_retry_prompt(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
+    """Return the prompt for another answer after a critique; the dialogue is its history."""
     return load(PACKAGE, f"retry_{probe.language}"), {"notes": notes, "critique": critique}
 
 
-def spoken(probe: Probe) -> str:
-    """The question as its user says it: with the options where there are any, and with what is to be made of it where
-    it does not say so itself (the facts of a case, a paper)."""
+def user_message(probe: Probe) -> str:
+    """Return the question as the user asks it, with options, and with instructions if it is not self-contained."""
     if task(probe.dataset).prompt not in _ABOUT_A_CORPUS:
-        return whole(probe)
+        return full_question(probe)
     return " ".join(
         [probe.question, *(f"({name}) {text}" for name, text in zip("ab", probe.options, strict=False))]
     )
 
 
-def written(value: Any) -> str:
-    """An answer's value as text: JSON where it has parts."""
+def answer_text(value: Any) -> str:
+    """Return an answer as text; JSON if it has parts."""
     if isinstance(value, BaseModel):
         return json.dumps(value.model_dump(), ensure_ascii=False)
     return str(value)

@@ -16,7 +16,7 @@ from memflow.benchmarks.memorybench import paper
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.paper import Against
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.metrics.intervals import Interval
 from memflow.metrics.meteor import METEOR_NOWORDNET
 from memflow.records import Score

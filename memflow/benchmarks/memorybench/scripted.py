@@ -1,9 +1,8 @@
-"""The scripted chat as MemoryBench's assistant: a plain reader, no language model.
+"""Scripted assistant for MemoryBench's prompts; not a language model.
 
-The reader sees what the prompt shows: notes, verbatim turns, the question. It picks the sentence that
-shares most words with the question (the first, if none shares any) and answers with what is new in it;
-where nothing is to be seen it says so, or guesses by digest between two options. So its scores rise with
-what a memory brings before it, which is all that a demo can show.
+It answers with the sentence of its prompt that shares most words with the question, without the question's words.
+Without
+any sentence it says so, or guesses between two options. So its scores rise with useful recall.
 """
 
 import re
@@ -20,7 +19,7 @@ UNKNOWN = {"en": "I do not know that.", "zh": "我不知道。"}
 PIECES = 3
 """Sentences of a longer answer."""
 PIECE = 400
-"""Characters of each at most."""
+"""Maximum characters of each."""
 _DATED = re.compile(r"^\[(?P<date>[^\]]+)\]\s*(?P<rest>.*)$")
 _NAMED = re.compile(r"^(?P<name>[A-Z][\w'-]*|user|assistant): (?P<rest>.*)$")
 _SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
@@ -39,7 +38,7 @@ class _Sentence:
 
 
 def handlers() -> dict[str, Handler]:
-    """By prompt name."""
+    """Return the handlers by prompt name."""
     return {
         "memorybench/locomo_short": _short,
         "memorybench/locomo_date": _date,
@@ -98,7 +97,7 @@ def _whole(request: ChatRequest, language: str) -> str:
 
 
 def _pieces(request: ChatRequest) -> list[str]:
-    """Three sentences: those remembered that share most words with the question, then the question's own."""
+    """Return three sentences: the best-ranked ones, then the question's own."""
     question = request.fields["question"]
     found = [*_ranked(question, _visible(request)), *_sentences(question)]
     texts = list(dict.fromkeys(sentence.text[:PIECE] for sentence in found))
@@ -106,7 +105,7 @@ def _pieces(request: ChatRequest) -> list[str]:
 
 
 def _judgment(request: ChatRequest) -> str:
-    """A document in its due parts that takes the first facts over, and what is remembered of like ones."""
+    """Return a judgment with the case's first facts and remembered similar ones."""
     question = request.fields["question"]
     facts = "".join(sentence.text for sentence in list(_sentences(question))[:PIECES])
     known = "".join(sentence.text for sentence in _ranked(question, _visible(request))[:PIECES])
@@ -116,7 +115,7 @@ def _judgment(request: ChatRequest) -> str:
 
 
 def _retry(request: ChatRequest, language: str) -> str:
-    """The next best sentence, that of the critique among them; nothing that was answered before."""
+    """Return the next-best sentence, including the critique's, that was not answered before."""
     history = [message for message in request.messages if message.role != "system"]
     question = history[0].content
     before = {message.content for message in history if message.role == "assistant"}
@@ -129,7 +128,7 @@ def _retry(request: ChatRequest, language: str) -> str:
 
 
 def _visible(request: ChatRequest) -> list[_Sentence]:
-    """What stands before the question, but for the assistant's own words, which prove nothing."""
+    """Return the sentences before the question, without the assistant's own."""
     found = list(_sentences(request.fields["notes"]))
     date = ""
     for message in request.messages[:-1]:
@@ -155,7 +154,7 @@ def _sentences(text: str, speaker: str = "", date: str = "") -> Iterator[_Senten
 
 
 def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
-    """The sentences that share words with the question, most first; the speaker counts as a word."""
+    """Return the sentences that share words with the question, best first; the speaker counts as a word."""
     asked = {_root(word) for word in search_words(question)}
     scored = []
     for place, sentence in enumerate(sentences):
@@ -167,14 +166,14 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _news(question: str, sentence: _Sentence) -> str:
-    """The sentence without the question's words and stop words; all of it if that leaves none."""
+    """Return the sentence without stop words and words of the question, or all of it if nothing is left."""
     asked = {_root(word) for word in search_words(question)}
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text
 
 
 def _root(word: str) -> str:
-    """A word without its commonest English endings, so that `plays` meets `play`."""
+    """Return a word without common English endings."""
     for ending in ("ing", "ed", "es", "s"):
         if word.isascii() and word.endswith(ending) and len(word) - len(ending) >= 3:
             return word.removesuffix(ending)

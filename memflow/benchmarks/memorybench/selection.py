@@ -1,4 +1,4 @@
-"""What a domain takes of its records: pools of cases, split, and cut to the domain's limit."""
+"""Selection of a domain's cases: pools, split, and the domain's limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import split
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.split import Split
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.errors import BadInput
 from memflow.records import Record
 
 DIALOGUES = "dialogues"
-"""The episode of a domain's feedback, on which every corpus's episode is built."""
+"""The episode of a domain's feedback, the base of every corpus episode."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A pool and which of its cases are taken: `split` holds positions in `pool.cases`."""
+class SelectedPool:
+    """A pool and the selected positions of its cases."""
 
     pool: Pool
     split: Split
@@ -32,18 +32,20 @@ class Taken:
         return [self.pool.cases[place] for place in self.split.train]
 
 
-def select(domain: Domain, records: Sequence[Record]) -> list[Taken]:
-    """What `domain` takes, pools with a corpus first. The limit is dealt out over the pools in turn; a training case
-    that a taken test case rests on is taken too. The domain's parameter `conversations` takes the first so
-    many corpora only: a cheap way to a real one, since every message of a corpus is played. Where it learns from
-    liked or copied answers, all cases that are not test are for training (paper, A.3.9). A corpus about which nothing
-    is asked is not taken. Raises BadInput where nothing is asked at all.
+def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
+    """Return the selected pools of `domain`, those with a corpus first.
+
+    The limit is distributed over the pools in turn; training cases that a selected test case needs are included.
+    The parameter
+    `conversations` limits the number of corpora. With `learn_from` liked or copied, all other cases are training
+    cases (paper,
+    A.3.9). Raises BadInput if there are no cases.
     """
     parameters = parameters_of(domain)
-    pools = [pool for pool in pools_of(records) if pool.cases]
+    pools = [pool for pool in build_pools(records) if pool.cases]
     if not pools:
         raise BadInput(
-            f"{domain.name}: nothing is asked in its data sets; `memflow data` says what each lacks"
+            f"{domain.name}: its data sets have no questions; run `memflow data` to see what is missing"
         )
     corpora = [pool for pool in pools if pool.corpus]
     corpora = corpora[: parameters.conversations or len(corpora)]
@@ -52,7 +54,7 @@ def select(domain: Domain, records: Sequence[Record]) -> list[Taken]:
     if parameters.learn_from != "dialogues":
         splits = [split.remaining(one, len(pool.cases)) for one, pool in zip(splits, pools, strict=True)]
     cut = split.limited(splits, domain.limit)
-    taken = [Taken(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
+    taken = [SelectedPool(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
     return [each for each in taken if each.split.test]
 
 
@@ -69,7 +71,7 @@ def _split(pool: Pool, seed: int) -> Split:
 
 
 def _with_needed(pool: Pool, share: Split) -> Split:
-    """The share with the training cases that its test cases rest on, as many training cases as before at least."""
+    """Add the training cases that test cases need, keeping at least the number of training cases."""
     wanted = {case_id for place in share.test for case_id in pool.cases[place].rests_on}
     if not wanted:
         return share

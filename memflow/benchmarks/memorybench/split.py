@@ -1,7 +1,7 @@
-"""Which questions of a data set are taken, and which are test: published sampling and split, and the limit.
+"""MemoryBench's published sampling and split, and the limit.
 
-Sampling is MemoryBench's to the last id (reference implementation, checked against its published splits):
-each draw is a fresh `random.Random(42)`, a data set larger than its truncation is sampled first, then a
+Draws reproduce the reference implementation: each uses a new `random.Random(42)`; larger data sets are sampled
+first, then a
 fifth is drawn as test.
 """
 
@@ -18,19 +18,19 @@ TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Positions of the test and of the training questions, in the order drawn and the order sampled."""
+    """Positions of test questions in drawn order and of training questions in sampled order."""
 
     test: list[int]
     train: list[int]
 
 
 def fixed_sample(items: Sequence[T], k: int, seed: int = 42) -> list[T]:
-    """`k` of `items`, the same ones every time."""
+    """Sample `k` of `items`, always the same."""
     return random.Random(seed).sample(items, k)
 
 
 def train_test(n: int, truncation: int, seed: int = 42) -> Split:
-    """The split of `n` questions of which at most `truncation` are taken: 4 to 1, test rounded up."""
+    """Split `n` questions, at most `truncation`, 4 to 1, rounding test up."""
     taken = list(range(n))
     if n > truncation:
         taken = fixed_sample(taken, truncation, seed)
@@ -40,9 +40,8 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
 
 
 def stratified(strata: Sequence[str], seed: int = 42) -> Split:
-    """The split of as many cases as there are `strata`, a fifth of each stratum as test, rounded up; none is left out.
-
-    So the published code splits HelloBench and WritingBench; the paper says at random.
+    """Split by stratum, a fifth of each as test, rounded up. The published code splits HelloBench and WritingBench
+    so.
     """
     test: list[int] = []
     for stratum in dict.fromkeys(strata):
@@ -53,13 +52,13 @@ def stratified(strata: Sequence[str], seed: int = 42) -> Split:
 
 
 def remaining(split: Split, n: int) -> Split:
-    """The same test questions, and all others of the `n` there are for training."""
+    """Return the same test questions with all others of `n` as training."""
     drawn = set(split.test)
     return Split(split.test, [place for place in range(n) if place not in drawn])
 
 
 def limited(splits: Sequence[Split], limit: int) -> list[Split]:
-    """Cut to `limit` test questions in all, dealt out in turn; training in proportion. 0 takes all."""
+    """Limit the splits to `limit` test questions in turn, training in proportion; 0 is no limit."""
     if limit <= 0:
         return list(splits)
     share = [0] * len(splits)

@@ -1,7 +1,6 @@
-"""Which training cases make up each step of learning: batches of all of them, or draws (paper, A.3.6, A.3.7).
+"""Training cases of each learning step: batches of all cases, or random draws (paper, A.3.6, A.3.7).
 
-A step is a checkpoint: 0 is before the first. What happens in a step, episodes.py says; what is asked after it,
-protocols.py.
+A step is a checkpoint; checkpoint 0 is before the first step.
 """
 
 import math
@@ -15,26 +14,26 @@ T = TypeVar("T")
 
 
 def shuffled(cases: Sequence[T], seed: int) -> list[T]:
-    """All cases, in an order that depends on the seed alone."""
+    """Return all cases in an order that depends only on the seed."""
     found = list(cases)
     random.Random(seed).shuffle(found)
     return found
 
 
 def batches(cases: Sequence[T], size: int, seed: int) -> list[list[T]]:
-    """All cases, shuffled, `size` at a time; the last batch has what is left."""
+    """Return all cases, shuffled, in batches of `size`; the last may be smaller."""
     order = shuffled(cases, seed)
     return [order[first : first + size] for first in range(0, len(order), size)]
 
 
 def draws(cases: Sequence[T], size: int, steps: int, seed: int) -> list[list[T]]:
-    """For each step `size` of the cases, or all where there are fewer: none twice in a step, any again in the next."""
+    """Return `size` cases per step, without repetition in a step but with repetition across steps."""
     generator = random.Random(seed)
     return [generator.sample(cases, min(size, len(cases))) for _ in range(steps)]
 
 
 def checkpoints(parameters: Parameters, training: int) -> range:
-    """The checkpoints of a domain with so many training cases."""
+    """Return the checkpoints of a domain with this number of training cases."""
     if parameters.protocol == "stepwise":
         return range(1 + math.ceil(training / parameters.batch))
     return range(1 + parameters.steps if parameters.protocol == "on_policy" else 1)

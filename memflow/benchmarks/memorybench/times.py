@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memflow.benchmarks.memorybench.domains import FORMATS
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 

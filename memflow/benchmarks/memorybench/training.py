@@ -7,7 +7,7 @@ the answer that its user pressed on. Words of feedback are no part of it. Traini
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from memflow.benchmarks.memorybench.question import put
+from memflow.benchmarks.memorybench.question import build_prompt
 from memflow.benchmarks.training import Action, Example, LeftOut, TrainingSet
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
@@ -33,7 +33,7 @@ def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Act
         if probe is None or reason is not None:
             left_out.append(LeftOut(row.case_id, row.dataset, reason or ""))
             continue
-        prompt, fields = put(probe, "")
+        prompt, fields = build_prompt(probe, "")
         examples.append(Example(row.case_id, row.dataset, prompt.render(fields), row.answer))
     first_answers = Counter(row.dataset for row in firsts)
     return TrainingSet(action, tuple(examples), tuple(left_out), dict(sorted(first_answers.items())))

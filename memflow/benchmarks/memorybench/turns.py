@@ -1,22 +1,21 @@
-"""The corpora as turns: each an episode, each of its sessions one event of given messages.
+"""Corpora as turns: each corpus is an episode and each session one event of given messages.
 
-The episode is built on the domain's shared feedback episode, which comes first (paper, A.3.3: training
-feedback and corpus both stand in memory).
+The episode is based on the domain's shared feedback episode (paper, A.3.3: feedback and corpus are both in memory).
 """
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.selection import DIALOGUES, Taken
+from memflow.benchmarks.memorybench.selection import DIALOGUES, SelectedPool
 from memflow.records import Turn
 
 
 def message_id(episode_id: str, said: str) -> str:
-    """`locomo-3/D1:5`: unique within the domain."""
+    """Return an id unique within the domain: `locomo-3/D1:5`."""
     return f"{episode_id}/{said}"
 
 
-def turns(domain: str, selection: Sequence[Taken]) -> list[Turn]:
-    """One row per message."""
+def turns(domain: str, selection: Sequence[SelectedPool]) -> list[Turn]:
+    """Return one row per message."""
     return [
         Turn(
             domain=domain,

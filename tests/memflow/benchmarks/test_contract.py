@@ -19,7 +19,7 @@ from memflow.records import TABLES
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.library import Library
 
 BENCHMARKS = [spec.name for spec in registry.specs()]
@@ -95,12 +95,13 @@ async def test_scripted_run_yields_a_verdict_per_probe_and_scores(spec) -> None:
     probes = await benchmark.probes(domain, records, states, turns, chat, labels)
     feedback = await benchmark.feedback(domain, turns, probes, chat, chat, tools)
     assert turns and probes and {row.domain for row in (*turns, *probes)} == {domain.name}
-    remember = find("full").remember(tools)
+    remember = find("full").factory(tools)
     episodes = benchmark.episodes(domain, states, turns, feedback, chat, probes)
     played = await play_all(episodes, remember, benchmark.replier(domain, chat))
     tests = [probe for probe in probes if probe.split == "test"]
-    pasts = pasts_of(entries_of(domain.name, "full", played), said_of(domain.name, "full", played), tests)
-    replies = await answer_all(benchmark, domain, "full", tests, pasts, remember, chat)
+    entries, messages = (rows(domain.name, "full", played) for rows in (entry_rows, transcript_rows))
+    histories = episode_histories(entries, messages, tests)
+    replies = await answer_all(benchmark, domain, "full", tests, histories, remember, chat)
     verdicts = await benchmark.verdicts(domain, tests, replies, MetricBackends(chat))
     assert {row.probe_id for row in verdicts} == {probe.probe_id for probe in tests}
     assert all((row.value is None) != (row.reason is None) for row in verdicts)

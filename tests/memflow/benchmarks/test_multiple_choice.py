@@ -7,11 +7,11 @@ from memflow.benchmarks.multiple_choice import lettered, unlettered
 
 
 @given(st.lists(st.text(alphabet="abXY .\n", min_size=1, max_size=20), max_size=10))
-def test_options_are_read_as_they_were_shown(options):
+def test_unlettered_reverts_lettered(options):
     # A line that begins like the next option cannot be told from it.
     if not any("\n" in option and ". " in option for option in options):
         assert unlettered(lettered(options)) == tuple(options)
 
 
-def test_an_option_goes_on_over_lines():
+def test_options_may_have_several_lines():
     assert unlettered("A. one\nmore\n\nB. two") == ("one\nmore\n", "two")

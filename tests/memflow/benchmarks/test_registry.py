@@ -110,8 +110,8 @@ def test_unusable_plugin_is_listed_and_breaks_no_other(
 
 def test_checks_of_a_plugin_apply_to_its_domains_only(install: Install) -> None:
     rules = (
-        "from memflow.checks.rules import Expectation, Rows\n"
-        "EXPECTED = (Expectation('question.probes', 'some_rows', Rows()),)"
+        "from memflow.checks.rules import Expectation, MinimumRows\n"
+        "EXPECTED = (Expectation('question.probes', 'some_rows', MinimumRows()),)"
     )
     spec = SPEC.replace('views="tiny_code:VIEWS"', 'checks=("tiny_rules:EXPECTED", "tiny_gone:EXPECTED")')
     install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=spec, tiny_rules=rules, tiny_gone="EXPECTED = ()")

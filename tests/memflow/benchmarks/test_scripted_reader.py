@@ -14,20 +14,20 @@ AGE = "How old is my niece Ann?"
 AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]
 
 
-def test_near_are_the_lines_in_which_a_word_of_the_question_stands():
+def test_near_returns_lines_with_question_words():
     shown = "My niece came by.\nShe is 28 years old.\nThe nieces left."
     assert near(shown, AGE) == shown
     assert near(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."
     assert near(shown, "Whose bicycle?") == ""
 
 
-def test_a_fact_is_the_option_that_a_line_states():
+def test_reader_selects_stated_option():
     shown = "My niece Ann is 28 years old.\nMy uncle Ben is 27 years old."
     assert best_options(shown, AGE, AGES) == [1]
     assert best_options(shown, "How old is my uncle Ben?", AGES) == [0]
 
 
-def test_an_option_within_a_longer_word_or_number_is_not_said():
+def test_reader_ignores_option_inside_longer_word():
     assert best_options("My niece Ann is 28 years old.", AGE, ["8 years old", "28 years old"]) == [1]
     assert best_options("We went with Annabel.", "Who was there?", ["Ann", "Bob"]) == [0, 1]
     assert best_options(
@@ -35,7 +35,7 @@ def test_an_option_within_a_longer_word_or_number_is_not_said():
     ) == [1]
 
 
-def test_chinese_is_read_as_well():
+def test_reader_supports_chinese():
     shown = "我的侄女小安今年28岁。\n我的叔叔老张今年27岁。"
     assert best_options(shown, "我的侄女小安多大了？", ["27岁", "28岁", "29岁", "30岁"]) == [1]
 
@@ -57,18 +57,18 @@ def test_chinese_is_read_as_well():
         ),
     ],
 )
-def test_a_correction_beats_the_stale_value_by_coming_later(stale, corrected, question, options):
+def test_reader_prefers_later_correction(stale, corrected, question, options):
     beside = "It came to my mind again this morning."
     assert best_options("\n".join([stale, beside, corrected]), question, options) == [1]
     assert best_options(stale, question, options) == [0]
 
 
-def test_options_that_the_question_names_are_not_told_apart_by_where_they_stand():
+def test_reader_ignores_position_of_options_in_question():
     shown = "Ann is 28 years old.\nBen is 27 years old."
     assert best_options(shown, "Who is older, Ann or Ben?", ["Ann", "Ben", "Both", "Neither"]) == [0, 1]
 
 
-def test_a_list_is_read_item_by_item():
+def test_reader_matches_list_items():
     question = "Which movies have you recommended to me so far?"
     shown = "\n".join(
         [
@@ -84,7 +84,7 @@ def test_a_list_is_read_item_by_item():
     assert best_options(shown, question, lists[::-1]) == [3]
 
 
-def test_of_what_is_told_the_longest_option_that_it_says_is_meant():
+def test_reader_prefers_longest_option():
     assert best_options("Sweet and Salty", "Which taste?", ["Sweet", "Salty", "Sweet and Salty", "Sour"]) == [
         2
     ]
@@ -98,7 +98,7 @@ def test_of_what_is_told_the_longest_option_that_it_says_is_meant():
 
 
 @given(question=st.text(max_size=60), options=st.lists(st.text(max_size=30), min_size=1, max_size=6))
-def test_with_nothing_shown_no_option_is_better_than_another(question, options):
+def test_reader_returns_all_options_without_context(question, options):
     assert best_options("", question, options) == list(range(len(options)))
 
 
@@ -106,12 +106,12 @@ def test_with_nothing_shown_no_option_is_better_than_another(question, options):
     shown=st.lists(st.sampled_from([*AGES, "My niece Ann", "It rains.", "小安28岁", ""]), max_size=8),
     options=st.lists(st.sampled_from([*AGES, "a; b", "a; c", "小安", ""]), min_size=1, max_size=5),
 )
-def test_there_is_always_an_option_left(shown, options):
+def test_reader_always_returns_an_option(shown, options):
     best = best_options("\n".join(shown), AGE, options)
     assert best and set(best) <= set(range(len(options)))
 
 
-def test_what_nobody_names_is_left_to_chance():
+def test_reader_returns_all_unsupported_options():
     shown = "My stomach is in knots and I cannot eat.\nI check my phone every two minutes."
     moods = ["joyful", "anxious", "lonely", "bored"]
     assert best_options(shown, "What mood was I in?", moods) == [0, 1, 2, 3]
@@ -121,7 +121,7 @@ def test_what_nobody_names_is_left_to_chance():
     not Path(os.environ.get("MEMFLOW_DATA", "-"), "memdaily").is_dir(),
     reason="MEMFLOW_DATA names no folder with MemDaily's files",
 )
-def test_memdaily_is_read_well_where_its_evidence_is_shown_and_not_at_all_elsewhere():
+def test_reader_answers_memdaily_only_with_evidence():
     shown, noise = [], []
     for file in sorted(Path(os.environ["MEMFLOW_DATA"], "memdaily").rglob("0[12]_*.json")):
         for trajectory in json.loads(file.read_text())[:40]:

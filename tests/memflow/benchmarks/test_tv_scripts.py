@@ -16,12 +16,12 @@ def file(content: bytes) -> File:
     return File(registry.datasets()["dialsim_friends"], "dialsim/friends_dialsim.pickle", content)
 
 
-def test_a_line_without_a_speaker_goes_on_with_the_one_before():
+def test_line_without_speaker_continues_utterance():
     said = utterances("nobody yet\nAnn: One: two.\n\nthree\nBo:\nCy: \nfour")
     assert said == (Utterance(2, "Ann", "One: two.\nthree"), Utterance(6, "Cy", "four"))
 
 
-def test_a_script_is_cut_at_its_headings():
+def test_script_is_split_at_headings():
     text = (
         "[Date: May 1, 1994, Session #1]\r\n\r\nAnn: Hi.\r\n[Date: May 2, 1994, Session #9] \r\nBo: Oh.\r\n"
     )
@@ -33,14 +33,14 @@ def test_a_script_is_cut_at_its_headings():
 
 
 @given(st.text())
-def test_any_text_is_cut_or_refused_and_never_raises_anything_else(text: str):
+def test_any_text_is_parsed_or_rejected(text: str):
     try:
         assert all(script.utterances() for script in scripts(text))
     except ValueError as refused:
-        assert "begin with" in str(refused) or "session" in str(refused)
+        assert "first line" in str(refused) or "session" in str(refused)
 
 
-def test_a_pickle_is_walked_scene_by_scene():
+def test_pickle_yields_scenes():
     content = pickle.dumps({"E1": {1: "a", 2: "b"}, "E2": {1: "c"}})
     assert list(pickled(file(content))) == [("E1", 1, "a"), ("E1", 2, "b"), ("E2", 1, "c")]
 
@@ -48,10 +48,10 @@ def test_a_pickle_is_walked_scene_by_scene():
 @pytest.mark.parametrize(
     ("held", "said"), [([1], "the whole is not a dict"), ({"E1": [1]}, "episode E1 is not a dict")]
 )
-def test_what_is_no_dict_is_refused_with_where_it_is(held: object, said: str):
+def test_non_dict_is_rejected_with_location(held: object, said: str):
     with pytest.raises(BadInput, match=rf"dialsim/friends_dialsim\.pickle: {said}"):
         list(pickled(file(pickle.dumps(held))))
 
 
-def test_the_entries_of_a_dict_are_in_its_order():
+def test_entries_keep_dict_order():
     assert entries(file(b""), {"b": 1, "a": 2}, "here") == [("b", 1), ("a", 2)]

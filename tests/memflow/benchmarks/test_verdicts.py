@@ -46,7 +46,7 @@ def figures(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str
     return {(row.metric, row.slice): row for row in MemBench().scores(DOMAIN, measured)}
 
 
-def test_an_answer_is_right_or_wrong_or_not_there():
+def test_answers_are_right_wrong_or_null():
     asked = [probe(number) for number in range(4)]
     given = [
         reply(asked[0], "1"),
@@ -61,15 +61,15 @@ def test_an_answer_is_right_or_wrong_or_not_there():
     assert rows["3", "unparsed"].reason == "the endpoint refused it"
 
 
-def test_what_was_not_asked_says_why():
+def test_unasked_probe_has_reason():
     asked = [replace(probe(0), reason="its choices say [ERRORC]"), probe(1)]
     rows = choice_verdicts(DOMAIN, asked, [reply(asked[0], None)])
     assert all(row.value is None for row in rows)
     assert rows[0].reason == "the probe is quarantined: its choices say [ERRORC]"
-    assert "was not answered" in (rows[2].reason or "")
+    assert "has no reply" in (rows[2].reason or "")
 
 
-def test_replies_of_several_assistants_are_refused():
+def test_replies_of_several_assistants_are_rejected():
     asked = probe(0)
     with pytest.raises(BadInput, match="replies of one assistant"):
         choice_verdicts(DOMAIN, [asked], [reply(asked, "1"), replace(reply(asked, "1"), assistant="n")])

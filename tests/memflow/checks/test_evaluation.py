@@ -10,10 +10,10 @@ from memflow.benchmarks.comem import checks as comem
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import checks as membench
 from memflow.benchmarks.memorybench import checks as memorybench
-from memflow.benchmarks.memorybench import played
+from memflow.checks import continual
 from memflow.checks.evaluation import check_rows, combine
 from memflow.checks.expectations import all_expectations, expectations_of
-from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, WholeTable, continual
+from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, WholeTable
 from memflow.errors import BadInput
 from memflow.records import TABLES
 
@@ -153,7 +153,6 @@ def test_every_rule_is_tested():
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for each in amemgym.EXPECTED),  # its own tests damage users
         *((each.table, each.name) for each in memorybench.EXPECTED),  # and these, feedback
-        *((each.table, each.name) for each in played.EXPECTED),  # and these, what was played
         *(
             (each.table, each.name) for each in membench.EXPECTED
         ),  # and these, lives, trajectories and questions

@@ -176,4 +176,4 @@ def test_doctor_looks_at_the_training_environment_and_the_adapter(empty: Any) ->
     )
     found = {row["what"]: row for row in json.loads(empty("doctor", "--format", "json").stdout)}
     assert found["training"]["state"] == "missing" and "extra sft" in found["training"]["fix"]
-    assert found["model liked"]["state"] == "missing" and "no adapter" in found["model liked"]["found"]
+    assert found["model liked"]["state"] == "missing" and "not an adapter" in found["model liked"]["found"]

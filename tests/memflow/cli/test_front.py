@@ -63,4 +63,4 @@ def test_usage_mistakes_are_two(empty) -> None:
 def test_settings_that_are_not_there(empty) -> None:
     result = empty("--settings", "elsewhere.toml", "domains")
     assert result.exit_code == 1
-    assert "elsewhere.toml is not there" in result.stderr
+    assert "there is no settings file elsewhere.toml" in result.stderr

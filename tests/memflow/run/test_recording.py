@@ -101,7 +101,7 @@ def spoilt(line: int, **fields) -> str:
     [
         (
             WHOLE[: WHOLE.index("\n", WHOLE.index("Words 2")) + 1],
-            "it has 3 messages where its header counts 4",
+            "it has 3 messages, but its header counts 4",
         ),
         (WHOLE[:-20], "line 5: Invalid JSON"),
         (spoilt(2, text="Other words."), "not those that were recorded"),

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from memflow.benchmarks.memorybench.scorers.metric import Means
-from memflow.benchmarks.memorybench.scorers.registry import metric_of
-from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY, TASKS
+from memflow.benchmarks.memorybench.scorers.registry import scorer_of
+from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
+from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
 from memflow.cli import app
 from memflow.errors import BadInput, BadSettings
 from memflow.scoring.catalog import (
@@ -177,8 +177,8 @@ def test_every_memorybench_measure_is_declared() -> None:
     named = {
         name.partition("[")[0]
         for task in TASKS.values()
-        for name, _ in metric_of(task).rows(
-            probe(dataset=task.name, metric=task.metric), Means(published=True)
+        for name, _ in scorer_of(task).metric_keys(
+            probe(dataset=task.name, metric=task.metric), ScoringContext(published=True)
         )
     }
     assert named <= catalog().keys()

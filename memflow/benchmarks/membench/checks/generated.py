@@ -1,8 +1,4 @@
-"""What must hold of generated trajectories and of what is asked of them, as data.
-
-It blocks: whoever makes trajectories can keep all of it. What holds of every trajectory, published ones too, is
-rows.py.
-"""
+"""Blocking checks of generated turns and probes. `rows.py` has the checks of published ones too."""
 
 import json
 from collections import Counter, defaultdict
@@ -11,9 +7,9 @@ from datetime import datetime
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import generated, parameters_of
-from memflow.benchmarks.membench.generation.planning import wanted
-from memflow.benchmarks.membench.generation.timeline import read
-from memflow.benchmarks.membench.kinds import kind
+from memflow.benchmarks.membench.generation.planning import planned_kinds
+from memflow.benchmarks.membench.generation.timeline import parse_time
+from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.checks.rules import (
     AcrossTables,
@@ -26,7 +22,7 @@ from memflow.checks.rules import (
 )
 from memflow.records import Entity, Probe, Turn
 
-RESTS_ON = {
+EVIDENCE_COUNT = {
     "simple": 1,
     "conditional": 2,
     "comparative": 2,
@@ -34,11 +30,11 @@ RESTS_ON = {
     "noisy": 2,
     "knowledge_update": 1,
 }
-"""How many messages an answer rests on; of other kinds, it depends on the trajectory."""
+"""Evidence messages per question; other kinds have a variable number."""
 
 
-def where_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
-    """A rule of generated domains."""
+def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
+    """Restrict a rule to generated domains."""
 
     def of(domain: Domain) -> Rule | None:
         if not generated(domain):
@@ -48,8 +44,8 @@ def where_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
     return PerDomain(of)
 
 
-def going_back(turns: Sequence[Turn]) -> list[int]:
-    """Messages that are sent no later than those of the step before; noise has no time."""
+def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
+    """Return messages sent no later than the previous step; noise has no time."""
     by_episode: dict[str, list[int]] = defaultdict(list)
     for at, turn in enumerate(turns):
         if turn.reason is None and not is_noise(turn.message_id):
@@ -58,29 +54,29 @@ def going_back(turns: Sequence[Turn]) -> list[int]:
     for held in by_episode.values():
         last = None
         for at in sorted(held, key=lambda at: (turns[at].event, turns[at].position)):
-            here = turns[at].event, read(turns[at].sent_at or "")
+            here = turns[at].event, parse_time(turns[at].sent_at or "")
             if last is not None and (here[1] != last[1] if here[0] == last[0] else here[1] <= last[1]):
                 found.append(at)
             last = here
     return found
 
 
-def says_its_value(turn: Turn) -> bool:
-    """Whether a message that is evidence of a fact says the value that it is evidence of."""
-    if turn.exposes is None or kind(turn.episode_id.split("/")[-3]).level != "factual":
+def contains_gold_value(turn: Turn) -> bool:
+    """Return whether an evidence message of a fact contains the gold value."""
+    if turn.exposes is None or find_kind(turn.episode_id.split("/")[-3]).level != "factual":
         return True
     return str(json.loads(turn.exposes)["value"]).casefold() in turn.text.casefold()
 
 
-def not_in_the_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[int]:
-    """Messages that are evidence of another value than the user's graph has."""
+def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[int]:
+    """Return evidence messages whose value differs from the user's graph."""
     known = {
         (row.user_id, row.entity_id): {"name": row.name, **json.loads(row.attributes)} for row in entities
     }
     found = []
     for at, turn in enumerate(turns):
         name = turn.episode_id.split("/")[-3]
-        if turn.exposes is None or name not in {*RESTS_ON, "aggregative"}:
+        if turn.exposes is None or name not in {*EVIDENCE_COUNT, "aggregative"}:
             continue
         told = json.loads(turn.exposes)
         if known.get((_user(turn.episode_id), told["entity"]), {}).get(told["attribute"]) != told["value"]:
@@ -88,8 +84,8 @@ def not_in_the_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[
     return found
 
 
-def with_other_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions whose evidence is not what tells something in their trajectory, in its order."""
+def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes whose evidence differs from all messages with gold in their trajectory, in order."""
     telling: dict[str, list[Turn]] = defaultdict(list)
     for turn in turns:
         if turn.exposes is not None:
@@ -102,23 +98,23 @@ def with_other_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[
     return found
 
 
-def asked_too_early(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions that are not asked after all of their trajectory was told."""
+def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes that are not asked after the last message of their trajectory."""
     last: dict[str, datetime] = {}
     for turn in turns:
         if turn.reason is None and not is_noise(turn.message_id):
-            moment = read(turn.sent_at or "")
+            moment = parse_time(turn.sent_at or "")
             last[turn.episode_id] = max(moment, last.get(turn.episode_id, moment))
     return [
         at
         for at, probe in enumerate(probes)
         if probe.reason is None
-        and (probe.episode_id not in last or read(probe.asked_at or "") <= last[probe.episode_id])
+        and (probe.episode_id not in last or parse_time(probe.asked_at or "") <= last[probe.episode_id])
     ]
 
 
-def never_told_wrongly(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions about what was corrected, of which no wrong option was said before the correction."""
+def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes about a correction without a wrong option stated before it."""
     said: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:
@@ -135,18 +131,14 @@ def never_told_wrongly(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[i
     return found
 
 
-def _rests_on_as_many(probe: Probe) -> bool:
-    expected = RESTS_ON.get(probe.category or "")
+def _has_expected_evidence_count(probe: Probe) -> bool:
+    expected = EVIDENCE_COUNT.get(probe.category or "")
     return probe.reason is not None or expected is None or len(probe.evidence) == expected
 
 
-def _has_four_options(probe: Probe) -> bool:
-    return probe.reason is not None or (len(probe.options) == 4 == len(set(probe.options)))
-
-
-def _of_every_kind(domain: Domain) -> Rule:
+def _every_kind_per_user(domain: Domain) -> Rule:
     parameters = parameters_of(domain)
-    due = {(each.name, scenario): parameters.each for each, scenario in wanted(parameters)}
+    due = {(each.name, scenario): parameters.each for each, scenario in planned_kinds(parameters)}
 
     def find_violations(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
@@ -161,45 +153,44 @@ def _user(episode: str) -> str:
     return episode.rsplit("/", 3)[0]
 
 
-def _asked_at_the_end(domain: Domain) -> Rule | None:
-    """To measure capacity, questions are asked earlier too."""
+def _probes_after_history(domain: Domain) -> Rule | None:
+    """Check the time of probes, unless the protocol `capacity` asks them earlier too."""
     at_end = parameters_of(domain).protocol == "end"
-    return AcrossTables((_PROBES, _TURNS), asked_too_early) if at_end else None
+    return AcrossTables((_PROBES, _TURNS), find_probes_before_end) if at_end else None
 
 
 _PROBES, _TURNS = "question.probes", "utterance.turns"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_TURNS, "generated_times_go_on", where_generated(WholeTable(going_back))),
-    Expectation(_TURNS, "generated_evidence_says_its_value", where_generated(each_valid_row(says_its_value))),
+    Expectation(_TURNS, "generated_times_increasing", if_generated(WholeTable(find_decreasing_times))),
+    Expectation(
+        _TURNS, "generated_evidence_contains_value", if_generated(each_valid_row(contains_gold_value))
+    ),
     Expectation(
         _TURNS,
-        "generated_evidence_is_of_the_users_graph",
-        where_generated(AcrossTables((_TURNS, "state.entities"), not_in_the_graph)),
+        "generated_evidence_in_user_graph",
+        if_generated(AcrossTables((_TURNS, "state.entities"), find_values_not_in_graph)),
     ),
-    Expectation(_PROBES, "every_user_is_asked_every_kind", where_generated(_of_every_kind)),
+    Expectation(_PROBES, "every_kind_per_user", if_generated(_every_kind_per_user)),
     Expectation(
         _PROBES,
-        "generated_evidence_is_all_that_tells_the_answer",
-        where_generated(AcrossTables((_PROBES, _TURNS), with_other_evidence)),
-    ),
-    Expectation(
-        _PROBES,
-        "generated_answers_rest_on_as_many_messages_as_their_kind",
-        where_generated(EachRow(_rests_on_as_many)),
-    ),
-    Expectation(
-        _PROBES, "generated_questions_have_four_options", where_generated(EachRow(_has_four_options))
+        "generated_evidence_complete",
+        if_generated(AcrossTables((_PROBES, _TURNS), find_incomplete_evidence)),
     ),
     Expectation(
         _PROBES,
-        "generated_questions_are_asked_after_all_was_told",
-        where_generated(_asked_at_the_end),
+        "generated_evidence_count_by_kind",
+        if_generated(EachRow(_has_expected_evidence_count)),
     ),
     Expectation(
         _PROBES,
-        "what_was_corrected_was_told_wrongly_before",
-        where_generated(AcrossTables((_PROBES, _TURNS), never_told_wrongly)),
+        "generated_probes_after_history",
+        if_generated(_probes_after_history),
+    ),
+    Expectation(
+        _PROBES,
+        "corrected_value_stated_before",
+        if_generated(AcrossTables((_PROBES, _TURNS), find_missing_wrong_statements)),
     ),
 )
-"""What is expected of generated trajectories and questions."""
+"""Checks of generated turns and probes."""

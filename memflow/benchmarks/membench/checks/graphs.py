@@ -1,7 +1,6 @@
-"""What must hold of lives that were drawn, as data. Published users are as they are: nothing here is about them.
+"""Checks of generated user graphs. Published graphs are not checked.
 
-What plans and questions rest on is an error and blocks. What depends on the words that a life was drawn from, or on how
-many people and events are set, is a warning.
+Properties that questions rely on are errors. Properties that depend on the vocabulary or the settings are warnings.
 """
 
 import json
@@ -9,82 +8,89 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from datetime import datetime
 
-from memflow.benchmarks.membench.checks.generated import where_generated
+from memflow.benchmarks.membench.checks.generated import if_generated
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import personal_data as personal
-from memflow.benchmarks.membench.generation import values as told
-from memflow.benchmarks.membench.generation.graphs import EVENT, ITEM, PLACE, ROLE
+from memflow.benchmarks.membench.generation import personal_data
+from memflow.benchmarks.membench.generation import values as attribute_values
+from memflow.benchmarks.membench.generation.graphs import (
+    EVENT_ATTRIBUTES,
+    ITEM_ATTRIBUTES,
+    PERSON_ATTRIBUTES,
+    PLACE_ATTRIBUTES,
+)
 from memflow.benchmarks.membench.generation.preferences import TOPICS
-from memflow.benchmarks.membench.generation.vocabulary import THINGS, Relation, shipped
+from memflow.benchmarks.membench.generation.vocabulary import THING_COUNT, Relation, bundled_vocabulary
 from memflow.checks.rules import Expectation, PerDomain, Rule, WholeTable, each_valid_row
 from memflow.errors import BadInput
 from memflow.records import Entity
 
 PEOPLE, EVENTS = ("self", "relative", "colleague"), ("work_event", "rest_event")
 _ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "self": (*ROLE, *personal.OF_THE_USER, *TOPICS),
-    "relative": ROLE,
-    "colleague": ROLE,
-    "work_event": EVENT,
-    "rest_event": EVENT,
-    "item": ITEM,
-    "place": PLACE,
+    "self": (*PERSON_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES, *TOPICS),
+    "relative": PERSON_ATTRIBUTES,
+    "colleague": PERSON_ATTRIBUTES,
+    "work_event": EVENT_ATTRIBUTES,
+    "rest_event": EVENT_ATTRIBUTES,
+    "item": ITEM_ATTRIBUTES,
+    "place": PLACE_ATTRIBUTES,
 }
-_APART: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+_UNIQUE_ATTRIBUTES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (tuple(_ATTRIBUTES), ("name",)),
     (PEOPLE, ("relationship", "birthday", "hobby", "character", "position", "phone", "email")),
     (EVENTS, ("event_type", "content", "time")),
     (("item",), ("item_type",)),
     (("place",), ("place_type",)),
 )
-"""Kinds of entities, and of what no two of them in one life have the same."""
+"""Entity kinds and the attributes that are unique among them in a graph."""
 _SHARED = {"relative": ("hometown",), "colleague": ("work_location", "education", "occupation", "company")}
-"""Kinds of people, and what they share with the user."""
+"""Kinds of people and the attributes they share with the user."""
 
 
-def _drawn(rule: Callable[[Parameters], Rule]) -> PerDomain:
-    """A rule of generated domains, by their parameters."""
-    return where_generated(lambda domain: rule(parameters_of(domain)))
+def _if_generated(rule: Callable[[Parameters], Rule]) -> PerDomain:
+    """Restrict a rule, which depends on the parameters, to generated domains."""
+    return if_generated(lambda domain: rule(parameters_of(domain)))
 
 
 def _values(row: Entity) -> dict[str, str]:
     return {**json.loads(row.attributes), "name": row.name, "relationship": row.relationship}
 
 
-def _complete(row: Entity) -> bool:
-    """Whether an entity has the attributes of its kind, each with something said."""
+def _has_all_attributes(row: Entity) -> bool:
+    """Return whether an entity has the attributes of its kind, none of them empty."""
     attributes = json.loads(row.attributes)
     return set(attributes) == set(_ATTRIBUTES.get(row.kind, ())) and all(
         isinstance(value, str) and value.strip() for value in attributes.values()
     )
 
 
-def _marked(row: Entity) -> bool:
-    """Whether what would be personal data is marked, and nothing else."""
-    wanted = {*personal.OF_ALL, *personal.OF_THE_USER} & set(json.loads(row.attributes))
+def _marks_personal_data(row: Entity) -> bool:
+    """Return whether exactly the synthetic personal data is marked."""
+    wanted = {*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES} & set(
+        json.loads(row.attributes)
+    )
     return len(row.synthetic) == len(set(row.synthetic)) and set(row.synthetic) == wanted
 
 
-def _nobodys(row: Entity) -> bool:
-    """Whether all personal data is of ranges that nobody is given."""
+def _has_reserved_personal_data(row: Entity) -> bool:
+    """Return whether all personal data is in reserved ranges."""
     attributes = json.loads(row.attributes)
     return all(
-        personal.is_reserved(name, attributes[name])
-        for name in (*personal.OF_ALL, *personal.OF_THE_USER)
+        personal_data.is_reserved(name, attributes[name])
+        for name in (*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES)
         if name in attributes
     )
 
 
-def _readable(row: Entity) -> bool:
-    """Whether numbers and times are told so that they can be compared."""
+def _has_parseable_values(row: Entity) -> bool:
+    """Return whether numbers and times can be parsed."""
     values = _values(row)
     readers: dict[str, Callable[[str], object]] = {
-        "age": told.years_of,
-        "height": told.centimetres_of,
-        "birthday": told.month_and_day_of,
-        "scale": told.people_of,
-        "duration": told.days_of,
-        "time": lambda text: told.moment_of(text, datetime(2024, 10, 1)),
+        "age": attribute_values.parse_age,
+        "height": attribute_values.parse_height,
+        "birthday": attribute_values.parse_birthday,
+        "scale": attribute_values.parse_scale,
+        "duration": attribute_values.parse_duration,
+        "time": lambda text: attribute_values.resolve_time(text, datetime(2024, 10, 1)),
     }
     try:
         for name, read in readers.items():
@@ -96,7 +102,7 @@ def _readable(row: Entity) -> bool:
 
 
 def _by_user(entities: Sequence[Entity]) -> Iterator[list[tuple[int, Entity]]]:
-    """The sound rows of each user, with their positions."""
+    """Yield the rows of each user that are not quarantined, with their positions."""
     found: dict[str, list[tuple[int, Entity]]] = defaultdict(list)
     for at, row in enumerate(entities):
         if row.reason is None:
@@ -104,11 +110,11 @@ def _by_user(entities: Sequence[Entity]) -> Iterator[list[tuple[int, Entity]]]:
     yield from found.values()
 
 
-def _confused(entities: Sequence[Entity]) -> list[int]:
-    """Entities that have something in common with another of their life that has to tell them apart."""
+def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
+    """Return entities that share an identifying value with another entity of their graph."""
     found: set[int] = set()
     for held in _by_user(entities):
-        for kinds, names in _APART:
+        for kinds, names in _UNIQUE_ATTRIBUTES:
             for name in names:
                 places: dict[Hashable, list[int]] = defaultdict(list)
                 for at, row in held:
@@ -118,15 +124,15 @@ def _confused(entities: Sequence[Entity]) -> list[int]:
     return sorted(found)
 
 
-def _without_one_self(entities: Sequence[Entity]) -> list[int]:
-    """Entities of users of whom there is not one themselves."""
+def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
+    """Return the entities of users without exactly one `self`."""
     return [
         at for held in _by_user(entities) if sum(row.kind == "self" for _, row in held) != 1 for at, _ in held
     ]
 
 
-def _out_of_place(entities: Sequence[Entity]) -> list[int]:
-    """Relatives of another hometown than the user's, and colleagues of another place, job or education."""
+def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
+    """Return relatives with another hometown, and colleagues with another place, job or education, than the user."""
     found = []
     for held in _by_user(entities):
         user = next((_values(row) for _, row in held if row.kind == "self"), {})
@@ -137,9 +143,9 @@ def _out_of_place(entities: Sequence[Entity]) -> list[int]:
     return found
 
 
-def _of_another_age(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
-    """People who are too young or too old for what they are to the user, as our own words have it."""
-    words = shipped(parameters.language)
+def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
+    """Return people whose age does not fit their relationship in the bundled vocabulary."""
+    words = bundled_vocabulary(parameters.language)
     known: dict[str, Relation] = {each.name: each for each in (*words.relatives, *words.colleagues)}
 
     def find_violations(entities: Sequence[Entity]) -> list[int]:
@@ -162,21 +168,21 @@ def _of_another_age(parameters: Parameters) -> Callable[[Sequence[Entity]], Coll
 
 def _age(row: Entity) -> int | None:
     try:
-        return told.years_of(_values(row).get("age", ""))
+        return attribute_values.parse_age(_values(row).get("age", ""))
     except BadInput:
         return None
 
 
-def _miscounted(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
-    """Entities of users who have more or fewer of something than is set."""
+def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
+    """Return entities of users whose numbers of entities differ from the settings."""
     wanted = {
         "self": 1,
         "relative": parameters.roles - parameters.roles // 2,
         "colleague": parameters.roles // 2,
         "work_event": parameters.events - parameters.events // 2,
         "rest_event": parameters.events // 2,
-        "item": THINGS,
-        "place": THINGS,
+        "item": THING_COUNT,
+        "place": THING_COUNT,
     }
 
     def find_violations(entities: Sequence[Entity]) -> list[int]:
@@ -191,28 +197,28 @@ def _miscounted(parameters: Parameters) -> Callable[[Sequence[Entity]], Collecti
 
 
 _MUST: dict[str, Rule] = {
-    "every_user_is_in_their_life_once": WholeTable(_without_one_self),
-    "entities_have_the_attributes_of_their_kind": each_valid_row(_complete),
-    "personal_data_is_marked_as_invented": each_valid_row(_marked),
-    "personal_data_is_of_ranges_that_nobody_is_given": each_valid_row(_nobodys),
-    "what_questions_name_is_told_apart_in_a_life": WholeTable(_confused),
-    "numbers_and_times_are_told_so_that_they_compare": each_valid_row(_readable),
-    "relatives_share_a_hometown_and_colleagues_their_work": WholeTable(_out_of_place),
+    "one_self_per_graph": WholeTable(_find_graphs_without_self),
+    "attributes_match_entity_kind": each_valid_row(_has_all_attributes),
+    "personal_data_marked_synthetic": each_valid_row(_marks_personal_data),
+    "personal_data_in_reserved_ranges": each_valid_row(_has_reserved_personal_data),
+    "identifying_values_unique_per_graph": WholeTable(_find_shared_identifiers),
+    "parseable_attribute_values": each_valid_row(_has_parseable_values),
+    "relatives_share_hometown_colleagues_share_job": WholeTable(_find_unshared_attributes),
 }
 
 EXPECTED: tuple[Expectation, ...] = (
-    *(Expectation("state.entities", name, where_generated(rule)) for name, rule in _MUST.items()),
+    *(Expectation("state.entities", name, if_generated(rule)) for name, rule in _MUST.items()),
     Expectation(
         "state.entities",
-        "ages_fit_what_people_are_to_the_user",
-        _drawn(lambda parameters: WholeTable(_of_another_age(parameters))),
+        "ages_match_relationships",
+        _if_generated(lambda parameters: WholeTable(_find_wrong_ages(parameters))),
         "warn",
     ),
     Expectation(
         "state.entities",
-        "lives_have_as_many_people_and_events_as_set",
-        _drawn(lambda parameters: WholeTable(_miscounted(parameters))),
+        "entity_counts_match_settings",
+        _if_generated(lambda parameters: WholeTable(_find_wrong_counts(parameters))),
         "warn",
     ),
 )
-"""What is expected of lives that were drawn."""
+"""Checks of generated user graphs."""

@@ -1,9 +1,8 @@
-"""What must hold of MemBench's trajectories with noise among their messages, as data. What must hold of all its rows
-is rows.py's.
+"""Checks of trajectories with noise; quarantined ones are not checked.
 
-It blocks: noise that answers or contradicts a question, or that took the place of what a user said, makes every figure
-wrong. Only of noise that is published within trajectories we can but warn. The noise of a quarantined trajectory is not
-played, and nothing is expected of it.
+They block, because noise that contradicts a question or replaces messages invalidates all scores. Conflicts of
+published
+noise are warnings.
 """
 
 import re
@@ -13,7 +12,7 @@ from itertools import groupby
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
+from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.benchmarks.membench.turns import is_noise, session_of
 from memflow.checks.rules import AcrossTables, EachRow, Expectation, PerDomain, Rule, WholeTable
 from memflow.records import Entity, Probe, Turn
@@ -22,29 +21,29 @@ from memflow.tokens import estimate
 _STAMP = re.compile(r"\((place|time):|（(地点|时间)：")
 _STEP = re.compile(r"\.(\d+)[ua]$")
 
-Placed = list[tuple[int, Turn]]
+PositionedTurns = list[tuple[int, Turn]]
 
 
-def _contradicting(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
-    """Noise that holds what its trajectory tells or asks for."""
-    phrases = forbidden(turns, probes, entities)
+def _find_conflicts(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
+    """Return noise messages that contain gold or an option of their trajectory."""
+    phrases = forbidden_phrases(turns, probes, entities)
     said: dict[str, str] = {}  # Trajectories share their noise.
     found = []
     for at, turn in enumerate(turns):
         if turn.reason is None and is_noise(turn.message_id):
             if turn.text not in said:
-                said[turn.text] = plain(turn.text)
-            if conflict(said[turn.text], phrases[turn.episode_id]) is not None:
+                said[turn.text] = normalize(turn.text)
+            if find_conflict(said[turn.text], phrases[turn.episode_id]) is not None:
                 found.append(at)
     return found
 
 
-def _unstamped(turn: Turn) -> bool:
+def _has_no_stamp(turn: Turn) -> bool:
     return not (is_noise(turn.message_id) and _STAMP.search(turn.text))
 
 
-def _parted(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Messages of units of noise, and of sessions that are to stay whole, that come back after something else."""
+def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
+    """Return messages of noise units, or of sessions that stay whole, that are not contiguous."""
     sessions = parameters_of(domain).noise_between == "sessions"
     found: list[int] = []
     for placed in _by_trajectory(turns):
@@ -57,8 +56,8 @@ def _parted(domain: Domain, turns: Sequence[Turn]) -> list[int]:
     return found
 
 
-def _out_of_order(turns: Sequence[Turn]) -> list[int]:
-    """Real messages of neither the step of the real message before nor the step after it: one is lost, or moved."""
+def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
+    """Return real messages that do not follow the previous real step: one is missing or moved."""
     found = []
     for placed in _by_trajectory(turns):
         last = -1
@@ -73,8 +72,8 @@ def _out_of_order(turns: Sequence[Turn]) -> list[int]:
     return found
 
 
-def _too_short(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """The last messages of trajectories that are shorter than noise should make them."""
+def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]:
+    """Return the last messages of trajectories with fewer tokens than `noise_tokens`."""
     wanted = parameters_of(domain).noise_tokens
     found = []
     for placed in _by_trajectory(turns):
@@ -84,52 +83,52 @@ def _too_short(domain: Domain, turns: Sequence[Turn]) -> list[int]:
     return found
 
 
-def _by_trajectory(turns: Sequence[Turn]) -> Iterator[Placed]:
-    """The messages of each trajectory as they are said, with their positions in the table."""
-    held: dict[str, Placed] = defaultdict(list)
+def _by_trajectory(turns: Sequence[Turn]) -> Iterator[PositionedTurns]:
+    """Yield the messages of each trajectory in order, with their positions in the table."""
+    held: dict[str, PositionedTurns] = defaultdict(list)
     for at, turn in enumerate(turns):
         held[turn.episode_id].append((at, turn))
     for placed in held.values():
         yield sorted(placed, key=lambda each: (each[1].event, each[1].position))
 
 
-def _where_woven(rule: Callable[[Domain], Rule]) -> PerDomain:
-    """A rule of domains that are brought to a length with noise."""
+def _if_noise_added(rule: Callable[[Domain], Rule]) -> PerDomain:
+    """Restrict a rule to domains that add noise."""
     return PerDomain(lambda domain: rule(domain) if parameters_of(domain).noise_tokens > 0 else None)
 
 
-def _where_published(rule: Rule) -> PerDomain:
-    """A rule of the other domains, whose noise, if they have any, is as published."""
+def _if_noise_published(rule: Rule) -> PerDomain:
+    """Restrict a rule to domains that add no noise."""
     return PerDomain(lambda domain: rule if parameters_of(domain).noise_tokens == 0 else None)
 
 
 def _turns(find_violations: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:
-    return _where_woven(lambda domain: WholeTable(lambda turns: find_violations(domain, turns)))
+    return _if_noise_added(lambda domain: WholeTable(lambda turns: find_violations(domain, turns)))
 
 
-_CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _contradicting)
+_CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _find_conflicts)
 
 EXPECTED: tuple[Expectation, ...] = (
     Expectation(
-        "utterance.turns", "noise_says_no_time_and_no_place", _where_woven(lambda domain: EachRow(_unstamped))
+        "utterance.turns", "noise_without_stamp", _if_noise_added(lambda domain: EachRow(_has_no_stamp))
     ),
-    Expectation("utterance.turns", "units_of_noise_and_sessions_stay_whole", _turns(_parted)),
+    Expectation("utterance.turns", "noise_units_and_sessions_contiguous", _turns(_find_split_units)),
     Expectation(
         "utterance.turns",
-        "real_messages_are_all_there_in_their_order",
-        _turns(lambda domain, turns: _out_of_order(turns)),
+        "real_messages_complete_and_ordered",
+        _turns(lambda domain, turns: _find_missing_steps(turns)),
     ),
-    Expectation("utterance.turns", "trajectories_are_as_long_as_set", _turns(_too_short)),
+    Expectation("utterance.turns", "trajectories_reach_noise_tokens", _turns(_find_short_trajectories)),
     Expectation(
         "question.probes",
-        "noise_holds_nothing_that_is_told_or_asked",
-        _where_woven(lambda domain: _CONTRADICTION),
+        "noise_without_gold_or_options",
+        _if_noise_added(lambda domain: _CONTRADICTION),
     ),
     Expectation(
         "question.probes",
-        "published_noise_holds_nothing_that_is_told_or_asked",
-        _where_published(_CONTRADICTION),
+        "published_noise_without_gold_or_options",
+        _if_noise_published(_CONTRADICTION),
         "warn",
     ),
 )
-"""MemBench's own expectations of noise."""
+"""Checks of noise."""

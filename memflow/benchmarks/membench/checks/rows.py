@@ -1,10 +1,8 @@
-"""What must hold of MemBench's trajectories and questions, published or generated, as data.
+"""Checks of all turns and probes of MemBench, published or generated.
 
-What a question cannot do without is an error and blocks; a published question without it is quarantined by its reader
-(published/questions.py), so that a row at fault here was damaged on its way. That times go forward is a warning: the
-published clock draws its minutes anew each time, and so goes back now and then. Others have counted 33 such places in
-data2test's 0-10k files (participation 3 reflective and 7 factual, observation 2 and 21) and 6 in its 100k files (0 and
-3, 1 and 2).
+Errors are properties that every question needs; readers quarantine published questions without them. Decreasing
+times are
+warnings, because the published data has some (33 in data2test's 0-10k files, 6 in its 100k files).
 """
 
 from collections.abc import Collection, Sequence
@@ -13,7 +11,7 @@ from datetime import datetime
 from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
-from memflow.benchmarks.membench.wording import moment_of
+from memflow.benchmarks.membench.wording import parse_time
 from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable, each_valid_row
 from memflow.records import Probe, Turn
 
@@ -27,13 +25,13 @@ def _gold_is_the_answer(probe: Probe) -> bool:
     return 0 <= at < len(probe.options) and probe.options[at].strip() == probe.revealed.strip()
 
 
-def _is_of_a_scene(probe: Probe) -> bool:
+def _has_valid_kind(probe: Probe) -> bool:
     of = KINDS.get(probe.category or "")
     return of is not None and any(scenario_of(probe.episode_id) in of.scenarios(scene) for scene in SCENES)
 
 
-def _not_said(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions that rest on what was never said in their episode, or is said after they are asked."""
+def _find_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes with evidence that is not in their episode or comes after them."""
     said = {turn.message_id: (turn.episode_id, turn.checkpoint) for turn in turns if turn.reason is None}
 
     def is_said(message: str, probe: Probe) -> bool:
@@ -47,16 +45,16 @@ def _not_said(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     ]
 
 
-def _noise_is_bare(turn: Turn) -> bool:
+def _is_noise_without_gold(turn: Turn) -> bool:
     return not is_noise(turn.message_id) or (turn.sent_at is None and turn.exposes is None)
 
 
-def times_back(turns: Sequence[Turn]) -> Collection[int]:
-    """Messages whose time is before that of the one before in their episode; those without a time are passed over."""
+def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
+    """Return messages whose time is before the previous one in their episode; messages without a time are skipped."""
     last: dict[str, datetime] = {}
     found: list[int] = []
     for at, turn in sorted(enumerate(turns), key=lambda each: (each[1].event, each[1].position)):
-        moment = moment_of(turn.sent_at) if turn.sent_at else None
+        moment = parse_time(turn.sent_at) if turn.sent_at else None
         if moment is None or turn.reason is not None:
             continue
         if moment < last.get(turn.episode_id, moment):
@@ -67,27 +65,25 @@ def times_back(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _MUST: dict[str, dict[str, Rule]] = {
-    _TURNS: {"noise_has_no_time_and_tells_nothing": EachRow(_noise_is_bare)},
+    _TURNS: {"noise_without_time_and_gold": EachRow(_is_noise_without_gold)},
     _PROBES: {
-        "questions_have_four_different_options": each_valid_row(_four_options),
-        "the_option_of_the_gold_is_the_answer": each_valid_row(_gold_is_the_answer),
-        "questions_rest_on_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
-        "evidence_is_no_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
-        "evidence_is_said_before_it_is_asked_for": AcrossTables((_PROBES, _TURNS), _not_said),
-        "questions_are_of_a_kind_and_scenario_that_go_together": EachRow(_is_of_a_scene),
+        "four_distinct_options": each_valid_row(_four_options),
+        "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
+        "non_empty_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
+        "evidence_not_in_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
+        "evidence_in_history": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
+        "valid_kind_and_scenario": EachRow(_has_valid_kind),
     },
 }
-"""Table and sentence to rule, for what blocks."""
+"""Blocking rules by table and name."""
 
 _SHOULD: dict[str, dict[str, Rule]] = {
     _TURNS: {
-        "times_can_be_read": EachRow(
-            lambda turn: turn.sent_at is None or moment_of(turn.sent_at) is not None
-        ),
-        "times_go_forward": WholeTable(times_back),
+        "parseable_times": EachRow(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
+        "non_decreasing_times": WholeTable(find_decreasing_times),
     },
 }
-"""The same, for what warns."""
+"""Warning rules by table and name."""
 
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation(table, name, rule) for table, rules in _MUST.items() for name, rule in rules.items()),
@@ -97,4 +93,4 @@ EXPECTED: tuple[Expectation, ...] = (
         for name, rule in rules.items()
     ),
 )
-"""MemBench's own expectations."""
+"""Checks of turns and probes."""

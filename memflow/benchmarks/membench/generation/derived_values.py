@@ -1,92 +1,92 @@
-"""What follows from a value that was told: a sum of digits, a season, what an occupation is. No model is asked."""
+"""Values derived from an attribute: a digit sum, a season, a description. No model is called."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import values
 from memflow.benchmarks.membench.generation.graphs import Node
-from memflow.benchmarks.membench.generation.plans import Task
+from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.generation.templates import fact_templates, fill
 
 
 @dataclass(frozen=True)
-class Processed:
-    """What follows, with wrong options as far as they are computed too. `fields` are filled into the question."""
+class DerivedValue:
+    """A derived answer with computed wrong options. `fields` fill the question template."""
 
     answer: str
     wrong: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def process(task: Task, name: str, node: Node) -> Processed:
-    """What follows from an attribute of a node."""
-    return _BY_ATTRIBUTE[name](task, node[name])
+def derive_value(request: PlanRequest, name: str, node: Node) -> DerivedValue:
+    """Derive a value from an attribute of a node."""
+    return _BY_ATTRIBUTE[name](request, node[name])
 
 
 def season_of(month: int) -> int:
-    """The season of a month from 1: winter is 0, and begins in December."""
+    """Return the season of a month from 1; winter is 0 and starts in December."""
     return month % 12 // 3
 
 
-def _phone(task: Task, value: str) -> Processed:
-    digits = task.chance.randint(2, 6)
+def _phone(request: PlanRequest, value: str) -> DerivedValue:
+    digits = request.rng.randint(2, 6)
     total = sum([int(each) for each in value if each.isdigit()][-digits:])
-    wrong = _near(task, total, least=0)
-    return Processed(str(total), wrong, {"digits": str(digits)})
+    wrong = _near(request, total, least=0)
+    return DerivedValue(str(total), wrong, {"digits": str(digits)})
 
 
-def _email(task: Task, value: str) -> Processed:
+def _email(request: PlanRequest, value: str) -> DerivedValue:
     suffix = value.partition("@")[2]
-    others = {node["email"].partition("@")[2] for node in task.graph.roles} - {suffix}
-    return Processed(suffix, _some(task, others))
+    others = {node["email"].partition("@")[2] for node in request.graph.roles} - {suffix}
+    return DerivedValue(suffix, _some(request, others))
 
 
-def _name(task: Task, value: str) -> Processed:
+def _name(request: PlanRequest, value: str) -> DerivedValue:
     letters = sum(each.isalnum() for each in value)
-    return Processed(str(letters), _near(task, letters, least=1))
+    return DerivedValue(str(letters), _near(request, letters, least=1))
 
 
-def _birthday(task: Task, value: str) -> Processed:
-    seasons = fact_templates(task.language).seasons
-    season = seasons[season_of(told.month_and_day_of(value)[0])]
-    return Processed(season, tuple(each for each in seasons if each != season))
+def _birthday(request: PlanRequest, value: str) -> DerivedValue:
+    seasons = fact_templates(request.language).seasons
+    season = seasons[season_of(values.parse_birthday(value)[0])]
+    return DerivedValue(season, tuple(each for each in seasons if each != season))
 
 
-def _occupation(task: Task, value: str) -> Processed:
-    return _described(task, value, {each.name: each.duty for each in task.vocabulary.occupations})
+def _occupation(request: PlanRequest, value: str) -> DerivedValue:
+    return _described(request, value, {each.name: each.duty for each in request.vocabulary.occupations})
 
 
-def _hobby(task: Task, value: str) -> Processed:
-    return _described(task, value, task.vocabulary.hobbies)
+def _hobby(request: PlanRequest, value: str) -> DerivedValue:
+    return _described(request, value, request.vocabulary.hobbies)
 
 
-def _city(task: Task, value: str) -> Processed:
-    return _described(task, value, {each.name: each.known for each in task.vocabulary.cities})
+def _city(request: PlanRequest, value: str) -> DerivedValue:
+    return _described(request, value, {each.name: each.known for each in request.vocabulary.cities})
 
 
-def _time(task: Task, value: str) -> Processed:
-    """The day that it comes to, which depends on when it is told: questions.py computes it."""
-    return Processed(value)
+def _time(request: PlanRequest, value: str) -> DerivedValue:
+    """Return the time unchanged; questions.py resolves its date."""
+    return DerivedValue(value)
 
 
-def _scale(task: Task, value: str) -> Processed:
-    people = told.people_of(value)
+def _scale(request: PlanRequest, value: str) -> DerivedValue:
+    people = values.parse_scale(value)
     half, tenth = people // 2, people // 10
     others = (people, 2 * people, half - tenth, half + tenth)
-    pattern = fact_templates(task.language).people_in_figures
-    wrong = _some(task, (fill(pattern, count=each) for each in others))
-    return Processed(fill(pattern, count=half), wrong)
+    pattern = fact_templates(request.language).people_in_figures
+    wrong = _some(request, (fill(pattern, count=each) for each in others))
+    return DerivedValue(fill(pattern, count=half), wrong)
 
 
-def _duration(task: Task, value: str) -> Processed:
-    days = told.days_of(value)
+def _duration(request: PlanRequest, value: str) -> DerivedValue:
+    days = values.parse_duration(value)
     others = (12 * days, 10 * days, 24 * (days + 1), 24 * (days + 2))
-    pattern = fact_templates(task.language).hours
-    wrong = _some(task, (fill(pattern, count=each) for each in others))
-    return Processed(fill(pattern, count=24 * days), wrong)
+    pattern = fact_templates(request.language).hours
+    wrong = _some(request, (fill(pattern, count=each) for each in others))
+    return DerivedValue(fill(pattern, count=24 * days), wrong)
 
 
-_BY_ATTRIBUTE: Mapping[str, Callable[[Task, str], Processed]] = {
+_BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
     "phone": _phone,
     "email": _email,
     "name": _name,
@@ -102,16 +102,16 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[Task, str], Processed]] = {
 }
 
 
-def _described(task: Task, value: str, known: Mapping[str, str]) -> Processed:
-    """A description from the vocabulary, beside those of others."""
-    return Processed(known[value], _some(task, (told for name, told in known.items() if name != value)))
+def _described(request: PlanRequest, value: str, known: Mapping[str, str]) -> DerivedValue:
+    """Return a description from the vocabulary and those of others."""
+    return DerivedValue(known[value], _some(request, (told for name, told in known.items() if name != value)))
 
 
-def _near(task: Task, number: int, least: int) -> tuple[str, ...]:
-    return _some(task, (str(number + by) for by in (-3, -2, -1, 1, 2, 3) if number + by >= least))
+def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
+    return _some(request, (str(number + by) for by in (-3, -2, -1, 1, 2, 3) if number + by >= least))
 
 
-def _some(task: Task, options: Iterable[str]) -> tuple[str, ...]:
-    """Three of the options, or all where there are fewer."""
+def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
+    """Return up to three of the options at random."""
     held = sorted(set(options))
-    return tuple(task.chance.sample(held, min(3, len(held))))
+    return tuple(request.rng.sample(held, min(3, len(held))))

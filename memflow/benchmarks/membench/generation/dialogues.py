@@ -1,8 +1,8 @@
-"""A plan in words: the trajectory that a user tells, worded by the simulator (paper, section 3.1 and appendix C).
+"""Wording of plans by the simulator (paper, section 3.1 and appendix C).
 
-Beats are put in everyday speech, and what has to stay in them is looked for in the wording. The talk around them is a
-conversation that the simulator leads with itself, or goes on about each beat. No request waits for another's answer.
-A plan that cannot be worded is a trajectory with its reason.
+The simulator rewords planned messages, and invents the conversation around them. Required words are verified.
+Requests are
+independent. A trajectory that cannot be worded is quarantined with its reason.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from memflow.benchmarks.membench.answers import (
     told_of,
     told_round_of,
 )
-from memflow.benchmarks.membench.generation.layout import Frame, Slot
-from memflow.benchmarks.membench.generation.plans import Beat, Plan, Talk
+from memflow.benchmarks.membench.generation.layout import StepSlot, TrajectoryLayout
+from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, TrajectoryPlan
 from memflow.benchmarks.membench.turns import Trajectory
-from memflow.benchmarks.membench.wording import listed, prompt, says, stamped
+from memflow.benchmarks.membench.wording import add_stamp, contains_word, prompt, quote_list
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
@@ -30,133 +30,159 @@ from memflow.fingerprint import seeded
 
 
 @dataclass(frozen=True)
-class _Said:
-    """The words of a step, without place and time."""
+class _StepText:
+    """The texts of a step, without place and time."""
 
     user: str = ""
     assistant: str = ""
     reason: str | None = None
 
 
-async def tell(plan: Plan, frame: Frame, places: Sequence[str], seed: int, simulator: Chat) -> Trajectory:
-    """The trajectory of `frame` with its words. `places` are those that the user speaks from."""
-    said = await _Teller(plan, simulator).said()
-    where = _places(plan, frame, places, seed)
+async def word_trajectory(
+    plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int, simulator: Chat
+) -> Trajectory:
+    """Return the laid-out trajectory with its texts. `places` are the places from which the user writes."""
+    said = await _SessionWriter(plan, simulator).said()
+    where = _places(plan, layout, places, seed)
     steps = []
-    for slot, place, step in zip(frame.slots, where, frame.trajectory.steps, strict=True):
+    for slot, place, step in zip(layout.slots, where, layout.trajectory.steps, strict=True):
         words, at = said[slot], step.sent_at or ""
         if words.reason is not None:
             steps.append(replace(step, reason=words.reason))
             continue
-        answered = stamped(words.assistant, place, at, plan.language) if step.assistant is not None else None
+        answered = (
+            add_stamp(words.assistant, place, at, plan.language) if step.assistant is not None else None
+        )
         steps.append(
-            replace(step, user=stamped(words.user, place, at, plan.language), assistant=answered),
+            replace(step, user=add_stamp(words.user, place, at, plan.language), assistant=answered),
         )
     reason = next((step.reason for step in steps if step.reason is not None), None)
-    return replace(frame.trajectory, steps=tuple(steps), reason=reason)
+    return replace(layout.trajectory, steps=tuple(steps), reason=reason)
 
 
-def lost(plain: str, worded: str, keeps: Sequence[str]) -> str | None:
-    """What is wrong with a wording that has lost words which its plain sentence had; None where it kept them."""
+def find_missing_words(plain: str, worded: str, required_words: Sequence[str]) -> str | None:
+    """Return the fault of a wording that lost required words of its plain sentence; None if there is none."""
     said, before = worded.casefold(), plain.casefold()
-    missing = [word for word in keeps if word.casefold() in before and word.casefold() not in said]
-    return f"these words have to stand in it as they are: {listed(missing)}" if missing else None
+    missing = [word for word in required_words if word.casefold() in before and word.casefold() not in said]
+    return f"these words have to stand in it as they are: {quote_list(missing)}" if missing else None
 
 
-def named(worded: str, avoids: Sequence[str]) -> str | None:
-    """What is wrong with a wording that says words which are to be avoided; None where it says none."""
-    said = [word for word in avoids if says(worded, word)]
-    return f"these words must not stand in it: {listed(said)}" if said else None
+def find_forbidden_words(worded: str, forbidden_words: Sequence[str]) -> str | None:
+    """Return the fault of a wording with forbidden words; None if there is none."""
+    said = [word for word in forbidden_words if contains_word(worded, word)]
+    return f"these words must not stand in it: {quote_list(said)}" if said else None
 
 
-def _places(plan: Plan, frame: Frame, places: Sequence[str], seed: int) -> list[str]:
-    """Where each step is said: the same place throughout a session; observed, each message at one of its own."""
-    chance = random.Random(seeded(seed, plan.trajectory_id, "places"))
+def _places(plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int) -> list[str]:
+    """Return the place of each step: one per session, or one per message in observation."""
+    rng = random.Random(seeded(seed, plan.trajectory_id, "places"))
     if plan.scene == "observation":
-        return [chance.choice(places) for _ in frame.slots]
-    sessions = [chance.choice(places) for _ in plan.talks]
-    return [sessions[slot.talk] for slot in frame.slots]
+        return [rng.choice(places) for _ in layout.slots]
+    sessions = [rng.choice(places) for _ in plan.sessions]
+    return [sessions[slot.session] for slot in layout.slots]
 
 
 @dataclass(frozen=True)
-class _Teller:
-    plan: Plan
+class _SessionWriter:
+    plan: TrajectoryPlan
     simulator: Chat
 
-    async def said(self) -> dict[Slot, _Said]:
-        """The words of every step."""
-        asked: list[Awaitable[dict[Slot, _Said]]] = []
-        for number, talk in enumerate(self.plan.talks):
-            asked += [self._beat(Slot(number, at), beat, talk) for at, beat in enumerate(talk.beats)]
-            if talk.rounds:
-                asked.append(self._dialogue(number, talk))
+    async def said(self) -> dict[StepSlot, _StepText]:
+        """Return the texts of all steps."""
+        asked: list[Awaitable[dict[StepSlot, _StepText]]] = []
+        for number, session in enumerate(self.plan.sessions):
             asked += [
-                self._after(number, at, talk, fillers) for at, fillers in enumerate(talk.fillers) if fillers
+                self._word_message(StepSlot(number, at), message, session)
+                for at, message in enumerate(session.messages)
+            ]
+            if session.rounds:
+                asked.append(self._word_dialogue(number, session))
+            asked += [
+                self._word_fillers(number, at, session, fillers)
+                for at, fillers in enumerate(session.fillers)
+                if fillers
             ]
         return {slot: words for held in await asyncio.gather(*asked) for slot, words in held.items()}
 
-    async def _beat(self, slot: Slot, beat: Beat, talk: Talk) -> dict[Slot, _Said]:
+    async def _word_message(
+        self, slot: StepSlot, message: PlannedMessage, session: PlannedSession
+    ) -> dict[StepSlot, _StepText]:
         fields: dict[str, Any] = {
-            "said": beat.user,
-            "keeps": listed(beat.keeps),
-            "avoids": listed(talk.avoids),
+            "said": message.user,
+            "keeps": quote_list(message.required_words),
+            "avoids": quote_list(session.forbidden_words),
         }
 
         def fault(worded: ToldRound | ToldMessage) -> str | None:
             if isinstance(worded, ToldMessage):
-                return lost(beat.user, worded.text, beat.keeps) or named(worded.text, talk.avoids)
-            replied = lost(beat.assistant or "", worded.assistant, beat.keeps)
+                return find_missing_words(
+                    message.user, worded.text, message.required_words
+                ) or find_forbidden_words(worded.text, session.forbidden_words)
+            replied = find_missing_words(message.assistant or "", worded.assistant, message.required_words)
             both = f"{worded.user}\n{worded.assistant}"
-            return lost(beat.user, worded.user, beat.keeps) or replied or named(both, talk.avoids)
+            return (
+                find_missing_words(message.user, worded.user, message.required_words)
+                or replied
+                or find_forbidden_words(both, session.forbidden_words)
+            )
 
         output: type[ToldRound | ToldMessage]
         if self.plan.scene == "observation":
-            stem, output = "told_alone", told_of(beat.user, beat.keeps)
+            stem, output = "told_alone", told_of(message.user, message.required_words)
         else:
-            stem, output = "told", told_round_of(beat.user, beat.assistant or "", beat.keeps)
-        if stem == "told" and beat.assistant is not None:
-            stem, fields = "told_both", {**fields, "replied": beat.assistant}
+            stem, output = (
+                "told",
+                told_round_of(message.user, message.assistant or "", message.required_words),
+            )
+        if stem == "told" and message.assistant is not None:
+            stem, fields = "told_both", {**fields, "replied": message.assistant}
         narrowed = prompt(stem, output, self.plan.language)
         answer = await ask(self.simulator, narrowed, fields, check=fault)
         if answer.value is None:
-            return {slot: _Said(reason=answer.reason)}
+            return {slot: _StepText(reason=answer.reason)}
         if isinstance(answer.value, ToldMessage):
-            return {slot: _Said(answer.value.text)}
-        return {slot: _Said(answer.value.user, answer.value.assistant)}
+            return {slot: _StepText(answer.value.text)}
+        return {slot: _StepText(answer.value.user, answer.value.assistant)}
 
-    async def _dialogue(self, number: int, talk: Talk) -> dict[Slot, _Said]:
+    async def _word_dialogue(self, number: int, session: PlannedSession) -> dict[StepSlot, _StepText]:
         if self.plan.scene == "observation":
             raise BadInput(f"{self.plan.trajectory_id}: one who is only observed leads no conversation")
-        facts = "\n".join(f"- {name}: {value}" for name, value in talk.context.items())
-        fields = {"rounds": talk.rounds, "topic": talk.topic, "context": facts}
-        return await self._rounds("dialogue", talk.rounds, Slot(number, None), fields)
+        facts = "\n".join(f"- {name}: {value}" for name, value in session.context.items())
+        fields = {"rounds": session.rounds, "topic": session.topic, "context": facts}
+        return await self._word_rounds("dialogue", session.rounds, StepSlot(number, None), fields)
 
-    async def _after(self, number: int, beat: int, talk: Talk, fillers: int) -> dict[Slot, _Said]:
-        plain = talk.beats[beat]
+    async def _word_fillers(
+        self, number: int, message: int, session: PlannedSession, fillers: int
+    ) -> dict[StepSlot, _StepText]:
+        plain = session.messages[message]
         said = [plain.user] if plain.assistant is None else [plain.user, plain.assistant]
-        fields = {"topic": talk.topic, "said": "\n".join(said), "avoids": listed(talk.avoids)}
-        slot = Slot(number, beat)
+        fields = {
+            "topic": session.topic,
+            "said": "\n".join(said),
+            "avoids": quote_list(session.forbidden_words),
+        }
+        slot = StepSlot(number, message)
         if self.plan.scene == "participation":
-            return await self._rounds("aftertalk", fillers, slot, {**fields, "rounds": fillers})
+            return await self._word_rounds("aftertalk", fillers, slot, {**fields, "rounds": fillers})
         narrowed = prompt("aftertalk_alone", messages_of(fillers), self.plan.language)
         answer = await ask(self.simulator, narrowed, {**fields, "messages": fillers})
         if answer.value is None:
             return _failed(slot, fillers, answer.reason)
-        return {replace(slot, filler=at): _Said(text) for at, text in enumerate(answer.value.messages)}
+        return {replace(slot, filler=at): _StepText(text) for at, text in enumerate(answer.value.messages)}
 
-    async def _rounds(
-        self, stem: str, count: int, slot: Slot, fields: Mapping[str, Any]
-    ) -> dict[Slot, _Said]:
-        """Rounds that the simulator leads with itself, where `slot` stands."""
+    async def _word_rounds(
+        self, stem: str, count: int, slot: StepSlot, fields: Mapping[str, Any]
+    ) -> dict[StepSlot, _StepText]:
+        """Return simulated rounds for consecutive slots."""
         narrowed = prompt(stem, rounds_of(count), self.plan.language)
         answer = await ask(self.simulator, narrowed, fields)
         if answer.value is None:
             return _failed(slot, count, answer.reason)
         return {
-            replace(slot, filler=at): _Said(held.user, held.assistant)
+            replace(slot, filler=at): _StepText(held.user, held.assistant)
             for at, held in enumerate(answer.value.rounds)
         }
 
 
-def _failed(slot: Slot, count: int, reason: str | None) -> dict[Slot, _Said]:
-    return {replace(slot, filler=at): _Said(reason=reason) for at in range(count)}
+def _failed(slot: StepSlot, count: int, reason: str | None) -> dict[StepSlot, _StepText]:
+    return {replace(slot, filler=at): _StepText(reason=reason) for at in range(count)}

@@ -1,14 +1,14 @@
-"""What factual plans tell: facts of people, events, items and places, as beats of sessions; and where each stands.
+"""Sessions that state facts about people, events, items and places.
 
-Two who speak have a session about each person or event: its facts are beats, and what else is known of it is what the
-talk around them is made from. One who is observed tells it all in one stream, in an order of chance.
+In participation each person or event has a session; its other attributes are the context of the conversation. In
+observation all facts are in one session in random order.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.membench.generation.graphs import Node
-from memflow.benchmarks.membench.generation.plans import Beat, Talk, Task
+from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, PlanRequest
 from memflow.benchmarks.membench.generation.templates import (
     SubjectType,
     fact_templates,
@@ -17,7 +17,7 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
-PERSON = (
+PERSON_FACTS = (
     "name",
     "age",
     "height",
@@ -32,51 +32,51 @@ PERSON = (
     "phone",
     "email",
 )
-"""What is told of a person: thirteen attributes."""
-TOLD: dict[SubjectType, tuple[str, ...]] = {
-    "people": PERSON,
+"""The thirteen attributes of a person that messages state."""
+FACT_ATTRIBUTES: dict[SubjectType, tuple[str, ...]] = {
+    "people": PERSON_FACTS,
     "events": ("event_type", "content", "location", "time", "scale", "duration"),
     "items": ("name", "item_type", "review"),
     "places": ("name", "place_type", "review"),
 }
-_CALLED: dict[SubjectType, str] = {
+_REFERENCE_ATTRIBUTE: dict[SubjectType, str] = {
     "people": "relationship",
     "events": "name",
     "items": "item_type",
     "places": "place_type",
 }
-"""What one is called by where the name is what is told."""
+"""Attribute that refers to an entity when the name itself is the stated fact."""
 _LEAKS = {"name": ("email",), "email": ("name",)}
-"""What is not told beside an attribute that is asked for, as it would tell it too."""
+"""Attributes that are hidden from the context because they reveal an asked attribute."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is told of and asked about, and what it is called: by its name, or by what it is to the user."""
+    """An entity that messages are about, referred to by name or by its relationship to the user."""
 
     node: Node
     sort: SubjectType
     named: bool = True
 
-    def who(self, language: Language) -> str:
-        """What it is called in sentences."""
+    def reference(self, language: Language) -> str:
+        """Return the phrase that refers to the entity."""
         about = fact_templates(language).of(self.sort)
         return name_of(about.named if self.named else about.who, self.node)
 
     @property
-    def said(self) -> str:
-        """The attribute that `who` says, which is not told of it besides."""
-        return "name" if self.named else _CALLED[self.sort]
+    def reference_attribute(self) -> str:
+        """The attribute in the reference, which no other message states."""
+        return "name" if self.named else _REFERENCE_ATTRIBUTE[self.sort]
 
     @property
-    def keeps(self) -> str:
-        """The words of `who` that every wording keeps."""
-        return self.node[self.said]
+    def required_words(self) -> str:
+        """The words of the reference that every wording keeps."""
+        return self.node[self.reference_attribute]
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One attribute of a subject. With `stale`, it was told wrongly before, and is now corrected."""
+    """An attribute of an entity. `stale` is a wrong value stated before the correction."""
 
     subject: Subject
     attribute: str
@@ -84,12 +84,12 @@ class Fact:
 
     @property
     def value(self) -> str:
-        """The attribute's value."""
+        """The value of the attribute."""
         return self.subject.node[self.attribute]
 
-    def beat(self, language: Language, evidence: bool) -> Beat:
-        """The fact as it is told; gold says so of evidence alone."""
-        text = self._told(language, self.value)
+    def message(self, language: Language, evidence: bool) -> PlannedMessage:
+        """Return the message that states the fact, with gold if it is evidence."""
+        text = self._state(language, self.value)
         if self.stale is not None:
             text = fill_sentence(fact_templates(language).corrected, told=text)
         exposes = {
@@ -97,67 +97,78 @@ class Fact:
             "attribute": self.attribute,
             "value": self.value,
         }
-        return Beat(text, keeps=(self.value, self.subject.keeps), exposes=exposes if evidence else None)
+        return PlannedMessage(
+            text,
+            required_words=(self.value, self.subject.required_words),
+            exposes=exposes if evidence else None,
+        )
 
-    def stale_beat(self, language: Language) -> Beat:
-        """The wrong value as it is told before."""
+    def stale_message(self, language: Language) -> PlannedMessage:
+        """Return the message that states the wrong value."""
         stale = self.stale or ""
-        return Beat(self._told(language, stale), keeps=(stale, self.subject.keeps))
+        return PlannedMessage(
+            self._state(language, stale), required_words=(stale, self.subject.required_words)
+        )
 
-    def _told(self, language: Language, value: str) -> str:
+    def _state(self, language: Language, value: str) -> str:
         about = fact_templates(language).of(self.subject.sort)
         return fill_sentence(
-            about.attributes[self.attribute].told, who=self.subject.who(language), value=value
+            about.attributes[self.attribute].told, who=self.subject.reference(language), value=value
         )
 
 
-Pairs = tuple[tuple[int, int], ...]
+EvidencePositions = tuple[tuple[int, int], ...]
 
 
-def told(task: Task, facts: Sequence[Fact], wanted: Collection[Fact]) -> tuple[tuple[Talk, ...], Pairs]:
-    """The talks in which the facts are told, and where those that are wanted stand: by talk and beat."""
+def plan_sessions(
+    request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
+) -> tuple[tuple[PlannedSession, ...], EvidencePositions]:
+    """Return the sessions that state the facts, and the (session, message) positions of the wanted ones."""
     groups: dict[str, list[Fact]] = {}
     for fact in facts:
-        spoken = task.scene == "participation"
+        spoken = request.scene == "participation"
         groups.setdefault(fact.subject.node.entity_id if spoken else "", []).append(fact)
-    sessions = list(groups.values())
-    talks, pairs = [], []
-    for number, held in enumerate(task.chance.sample(sessions, len(sessions))):
-        beats = _beats(task, held, wanted)
-        pairs += [(number, at) for at, (_, beat) in enumerate(beats) if beat.exposes is not None]
-        talks.append(_talk(task, held, tuple(beat for _, beat in beats)))
-    return tuple(talks), tuple(pairs)
+    sessions, positions = [], []
+    for number, held in enumerate(request.rng.sample(list(groups.values()), len(groups))):
+        messages = _order_messages(request, held, wanted)
+        positions += [(number, at) for at, (_, message) in enumerate(messages) if message.exposes is not None]
+        sessions.append(_build_session(request, held, tuple(message for _, message in messages)))
+    return tuple(sessions), tuple(positions)
 
 
-def _beats(task: Task, facts: Sequence[Fact], wanted: Collection[Fact]) -> list[tuple[Fact, Beat]]:
-    """The facts as beats in an order of chance; what is corrected stands before its correction."""
-    language = task.language
+def _order_messages(
+    request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
+) -> list[tuple[Fact, PlannedMessage]]:
+    """Return the facts as messages in random order, each wrong value before its correction."""
+    language = request.language
     shuffled = [fact for fact in facts for _ in ((0, 1) if fact.stale is not None else (0,))]
-    task.chance.shuffle(shuffled)
+    request.rng.shuffle(shuffled)
     corrected: list[Fact] = []
-    beats = []
+    messages = []
     for fact in shuffled:
         if fact.stale is not None and fact not in corrected:
             corrected.append(fact)
-            beats.append((fact, fact.stale_beat(language)))
+            messages.append((fact, fact.stale_message(language)))
         else:
-            beats.append((fact, fact.beat(language, fact in wanted)))
-    return beats
+            messages.append((fact, fact.message(language, fact in wanted)))
+    return messages
 
 
-def _talk(task: Task, facts: Sequence[Fact], beats: tuple[Beat, ...]) -> Talk:
+def _build_session(
+    request: PlanRequest, facts: Sequence[Fact], messages: tuple[PlannedMessage, ...]
+) -> PlannedSession:
     subject = facts[0].subject
-    topic = subject.who(task.language)
-    if task.scene == "observation":
-        return Talk(topic, beats)
-    parameters = task.parameters
+    topic = subject.reference(request.language)
+    if request.scene == "observation":
+        return PlannedSession(topic, messages)
+    parameters = request.parameters
     rounds = parameters.role_rounds if subject.sort == "people" else parameters.event_rounds
-    return Talk(topic, beats, _context(task, facts), rounds)
+    return PlannedSession(topic, messages, _background(request, facts), rounds)
 
 
-def _context(task: Task, facts: Sequence[Fact]) -> dict[str, str]:
-    """What else is known of the subject: all but what the facts tell, and what would tell it too."""
-    subject, labels = facts[0].subject, task.vocabulary.labels
+def _background(request: PlanRequest, facts: Sequence[Fact]) -> dict[str, str]:
+    """Return the subject's other attributes, without those that reveal the facts."""
+    subject, labels = facts[0].subject, request.vocabulary.labels
     hidden = {fact.attribute for fact in facts}
     hidden |= {leak for fact in facts for leak in _LEAKS.get(fact.attribute, ())}
     known = {"name": subject.node.name, **subject.node.attributes}

@@ -1,18 +1,25 @@
-"""Plans that ask for what was told: simple, conditional, noisy and knowledge_update (paper, section 3.3 and table 6).
+"""Plans that ask for a stated fact (paper, section 3.3 and table 6).
 
-simple             one attribute of somebody or something
-conditional        the same of one who is named by another attribute: two messages are needed
-noisy              conditional, and put in passing
-knowledge_update   an attribute that was told wrongly before; the evidence is what corrected it, in both scenes
+simple             one attribute of an entity
+conditional        the same, of an entity identified by another attribute: two messages are needed
+noisy              conditional, after small talk
+knowledge_update   an attribute that was first stated wrongly; the correction is the evidence
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from memflow.benchmarks.membench.generation.fact_sessions import PERSON, TOLD, Fact, Pairs, Subject, told
-from memflow.benchmarks.membench.generation.graphs import Graph, Node, having
-from memflow.benchmarks.membench.generation.plans import Plan, Planner, Query, Task
+from memflow.benchmarks.membench.generation.fact_sessions import (
+    FACT_ATTRIBUTES,
+    PERSON_FACTS,
+    EvidencePositions,
+    Fact,
+    Subject,
+    plan_sessions,
+)
+from memflow.benchmarks.membench.generation.graphs import Graph, Node, nodes_with
+from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
 from memflow.benchmarks.membench.generation.templates import (
     SUBJECT_TYPES,
     SubjectType,
@@ -21,21 +28,21 @@ from memflow.benchmarks.membench.generation.templates import (
     fill_sentence,
 )
 
-ASKED: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": PERSON,
+ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
+    "people": PERSON_FACTS,
     "events": ("location", "time", "scale", "duration"),
     "items": ("name", "item_type", "review"),
     "places": ("name", "place_type", "review"),
 }
-"""What is asked for."""
-_NAMED_BY: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": PERSON,
+"""Attributes that questions ask for."""
+_IDENTIFYING_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
+    "people": PERSON_FACTS,
     "events": ("event_type", "location", "scale", "duration"),
     "items": ("name", "item_type", "review"),
     "places": ("name", "place_type", "review"),
 }
-"""What one is named by of whom something is asked, where nobody else told of has the same."""
-_LEAKING = tuple(
+"""Attributes that identify an entity if no other one has the same value."""
+_LEAKING_PAIRS = tuple(
     map(
         frozenset,
         (
@@ -50,158 +57,173 @@ _LEAKING = tuple(
         ),
     )
 )
-"""Attributes of which one may tell the other, or which are told in one message: the question would need but one."""
-_UPDATED: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": tuple(name for name in PERSON if name not in ("name", "email")),
+"""Attribute pairs of which one reveals the other or both are in one message, so that one message would suffice."""
+_UPDATABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
+    "people": tuple(name for name in PERSON_FACTS if name not in ("name", "email")),
     "events": ("location", "scale", "duration"),
 }
-"""What is told wrongly before."""
-_ASIDES = 2
-"""Of how many other things of each sort something is told besides, in a hybrid trajectory."""
+"""Attributes that may first be stated wrongly."""
+_OTHER_SUBJECTS = 2
+"""Number of entities of each other type in a hybrid trajectory."""
 
 
-def nodes(graph: Graph, sort: SubjectType) -> tuple[Node, ...]:
-    """The people, events, items or places of a life, without the user."""
+def nodes_of_type(graph: Graph, sort: SubjectType) -> tuple[Node, ...]:
+    """Return the people, events, items or places of a graph, without the user."""
     return {"people": graph.roles, "events": graph.events, "items": graph.items, "places": graph.places}[sort]
 
 
 @dataclass(frozen=True)
-class Cast:
-    """Whom or what a trajectory asks about, and the others of its sort that it tells of."""
+class QuestionSubjects:
+    """The entity that a question asks about, and the other entities of its type."""
 
     target: Subject
     others: tuple[Subject, ...]
 
-    def named_by(self, attribute: str, task: Task) -> str:
-        """The target, named by an attribute."""
-        about = fact_templates(task.language).of(self.target.sort).attributes[attribute]
-        return fill(about.which, value=self.by(attribute))
+    def describe_by(self, attribute: str, request: PlanRequest) -> str:
+        """Describe the target by an attribute."""
+        about = fact_templates(request.language).of(self.target.sort).attributes[attribute]
+        return fill(about.which, value=self.identifying_value(attribute))
 
-    def by(self, attribute: str) -> str:
-        """The value of an attribute that the target is named by, without the stop of a sentence."""
+    def identifying_value(self, attribute: str) -> str:
+        """Return the target's value of an attribute, without a final period."""
         return self.target.node[attribute].rstrip(".。")
 
-    def facts(self, task: Task, asked: Sequence[str]) -> list[Fact]:
-        """What is told so that these attributes can be asked for.
+    def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
+        """Return the facts that messages state so that these attributes can be asked.
 
-        Where two speak, these of everybody. Observed, all of the target and these of the others.
+        In participation, these attributes of all entities. In observation, all of the target and these of the
+        others.
         """
-        if task.scene == "participation":
+        if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]
-        own = [name for name in TOLD[self.target.sort] if name not in self.target.said]
+        own = [
+            name for name in FACT_ATTRIBUTES[self.target.sort] if name not in self.target.reference_attribute
+        ]
         found = [Fact(self.target, name) for name in own]
         found += [Fact(subject, name) for subject in self.others for name in asked]
-        return found + list(self._asides(task))
+        return found + list(self._asides(request))
 
-    def _asides(self, task: Task) -> Iterator[Fact]:
-        """In a hybrid trajectory, something of things of the other sorts."""
-        for sort in SUBJECT_TYPES if task.scenario == "hybrid" else ():
+    def _asides(self, request: PlanRequest) -> Iterator[Fact]:
+        """Yield facts of entities of other types, in a hybrid trajectory."""
+        for sort in SUBJECT_TYPES if request.scenario == "hybrid" else ():
             if sort != self.target.sort:
-                held = nodes(task.graph, sort)
-                for node in task.chance.sample(held, min(_ASIDES, len(held))):
-                    name = task.chance.choice([each for each in TOLD[sort] if each != "name"])
+                held = nodes_of_type(request.graph, sort)
+                for node in request.rng.sample(held, min(_OTHER_SUBJECTS, len(held))):
+                    name = request.rng.choice([each for each in FACT_ATTRIBUTES[sort] if each != "name"])
                     yield Fact(Subject(node, sort), name)
 
 
-def cast(task: Task, sort: SubjectType, target: Node, asked: Sequence[str]) -> Cast:
-    """Everybody of a sort, by name unless that is told of them, with one to ask about."""
-    telling = TOLD[sort] if task.scene == "observation" and sort == "people" else asked
+def select_subjects(
+    request: PlanRequest, sort: SubjectType, target: Node, asked: Sequence[str]
+) -> QuestionSubjects:
+    """Return all entities of a type, referred to by name unless the name is a stated fact."""
+    telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
-    others = tuple(Subject(node, sort, named) for node in nodes(task.graph, sort) if node != target)
-    return Cast(Subject(target, sort, named), others)
+    others = tuple(
+        Subject(node, sort, named) for node in nodes_of_type(request.graph, sort) if node != target
+    )
+    return QuestionSubjects(Subject(target, sort, named), others)
 
 
-def sort_of(task: Task) -> SubjectType:
-    """What sort a trajectory asks about: its scenario's, or any where that is hybrid."""
-    if task.scenario == "hybrid":
-        return task.chance.choice(SUBJECT_TYPES)
-    return {"roles": "people"}.get(task.scenario, task.scenario)  # type: ignore[return-value]
+def subject_type_of(request: PlanRequest) -> SubjectType:
+    """Return the entity type of a request's scenario; a random one if hybrid."""
+    if request.scenario == "hybrid":
+        return request.rng.choice(SUBJECT_TYPES)
+    return {"roles": "people"}.get(request.scenario, request.scenario)  # type: ignore[return-value]
 
 
-def conditions(task: Task, sort: SubjectType, asked: Sequence[str]) -> list[tuple[Node, str, str]]:
-    """Who can be named by which attribute to ask for which other: nobody else of the sort has the same of it."""
-    held = nodes(task.graph, sort)
+def find_conditions(
+    request: PlanRequest, sort: SubjectType, asked: Sequence[str]
+) -> list[tuple[Node, str, str]]:
+    """Return (entity, identifying attribute, asked attribute) triples in which the identification is unique."""
+    held = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)
-        for node, by, name in product(held, _NAMED_BY[sort], asked)
-        if by != name and frozenset((by, name)) not in _LEAKING and len(having(held, **{by: node[by]})) == 1
+        for node, by, name in product(held, _IDENTIFYING_ATTRIBUTES[sort], asked)
+        if by != name
+        and frozenset((by, name)) not in _LEAKING_PAIRS
+        and len(nodes_with(held, **{by: node[by]})) == 1
     ]
 
 
-def simple(task: Task) -> Plan:
-    """One attribute of somebody or something is asked for."""
-    sort = sort_of(task)
-    name = task.chance.choice(ASKED[sort])
-    who = cast(task, sort, task.chance.choice(nodes(task.graph, sort)), (name,))
-    talks, pairs = told(task, who.facts(task, (name,)), (Fact(who.target, name),))
-    return task.plan(talks, _query(task, who, name, pairs))
+def plan_simple(request: PlanRequest) -> TrajectoryPlan:
+    """Plan a question for one attribute of an entity."""
+    sort = subject_type_of(request)
+    name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
+    subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
+    sessions, evidence = plan_sessions(
+        request, subjects.facts(request, (name,)), (Fact(subjects.target, name),)
+    )
+    return request.plan(sessions, _query(request, subjects, name, evidence))
 
 
-def conditional(task: Task, aside: bool = False) -> Plan:
-    """An attribute is asked for of one who is named by another."""
-    sort = sort_of(task)
-    target, by, name = task.chance.choice(conditions(task, sort, ASKED[sort]))
-    who = cast(task, sort, target, (by, name))
-    wanted = (Fact(who.target, by), Fact(who.target, name))
-    talks, pairs = told(task, who.facts(task, (by, name)), wanted)
-    return task.plan(talks, _query(task, who, name, pairs, by, aside))
+def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPlan:
+    """Plan a question for an attribute of an entity identified by another attribute."""
+    sort = subject_type_of(request)
+    target, by, name = request.rng.choice(find_conditions(request, sort, ASKABLE_ATTRIBUTES[sort]))
+    subjects = select_subjects(request, sort, target, (by, name))
+    wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
+    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    return request.plan(sessions, _query(request, subjects, name, evidence, by, aside))
 
 
-def noisy(task: Task) -> Plan:
-    """The same, put in passing behind talk of something else."""
-    return conditional(task, aside=True)
+def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
+    """Plan a conditional question after small talk."""
+    return plan_conditional(request, aside=True)
 
 
-def knowledge_update(task: Task) -> Plan:
-    """An attribute is told wrongly, then corrected; the wrong value is among the options."""
-    sort = sort_of(task)
-    held = nodes(task.graph, sort)
-    name = task.chance.choice([each for each in _UPDATED[sort] if len({node[each] for node in held}) > 1])
-    who = cast(task, sort, task.chance.choice(held), (name,))
+def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
+    """Plan a wrong statement, its correction, and a question with the wrong value as an option."""
+    sort = subject_type_of(request)
+    held = nodes_of_type(request.graph, sort)
+    name = request.rng.choice(
+        [each for each in _UPDATABLE_ATTRIBUTES[sort] if len({node[each] for node in held}) > 1]
+    )
+    subjects = select_subjects(request, sort, request.rng.choice(held), (name,))
 
     def stale(fact: Fact) -> Fact:
         values = sorted({node[name] for node in held} - {fact.value})
-        return Fact(fact.subject, name, task.chance.choice(values))
+        return Fact(fact.subject, name, request.rng.choice(values))
 
-    asked = stale(Fact(who.target, name))
+    asked = stale(Fact(subjects.target, name))
     facts = []
-    for fact in who.facts(task, (name,)):
-        if fact == Fact(who.target, name):
+    for fact in subjects.facts(request, (name,)):
+        if fact == Fact(subjects.target, name):
             facts.append(asked)
         else:
-            spoken = task.scene == "participation"
+            spoken = request.scene == "participation"
             facts.append(stale(fact) if spoken else fact)
-    talks, pairs = told(task, facts, (asked,))
-    return task.plan(talks, _query(task, who, name, pairs, wrong=(asked.stale or "",)))
+    sessions, evidence = plan_sessions(request, facts, (asked,))
+    return request.plan(sessions, _query(request, subjects, name, evidence, wrong=(asked.stale or "",)))
 
 
 def _query(
-    task: Task,
-    who: Cast,
+    request: PlanRequest,
+    subjects: QuestionSubjects,
     name: str,
-    pairs: Pairs,
+    evidence: EvidencePositions,
     by: str | None = None,
     aside: bool = False,
     wrong: tuple[str, ...] = (),
-) -> Query:
-    """The question for an attribute of the target, who is called by its name or by another attribute."""
-    called = who.target.who(task.language) if by is None else who.named_by(by, task)
-    about = fact_templates(task.language).of(who.target.sort)
-    return Query(
+) -> PlannedQuestion:
+    """Build the question for an attribute of the target, identified by name or by another attribute."""
+    called = subjects.target.reference(request.language) if by is None else subjects.describe_by(by, request)
+    about = fact_templates(request.language).of(subjects.target.sort)
+    return PlannedQuestion(
         question=fill_sentence(about.attributes[name].asked, who=called),
-        answer=who.target.node[name],
-        evidence=pairs,
+        answer=subjects.target.node[name],
+        evidence=evidence,
         wrong=wrong,
         dated=name == "time",
         aside=aside,
-        keeps=(who.target.keeps if by is None else who.by(by),),
+        required_words=(subjects.target.required_words if by is None else subjects.identifying_value(by),),
     )
 
 
 PLANNERS: Mapping[str, Planner] = {
-    "simple": simple,
-    "conditional": conditional,
-    "noisy": noisy,
-    "knowledge_update": knowledge_update,
+    "simple": plan_simple,
+    "conditional": plan_conditional,
+    "noisy": plan_noisy,
+    "knowledge_update": plan_knowledge_update,
 }
-"""The planners of these kinds."""
+"""Planners by question kind."""

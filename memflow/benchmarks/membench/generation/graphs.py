@@ -1,6 +1,6 @@
-"""A user's relation graph: the user and the people, events, items and places of their life; and its rows.
+"""A user's relation graph (people, events, items and places) and its conversion to and from rows.
 
-How one is drawn is sampling.py. What a trajectory tells of it, and asks, is a matter of plans.
+`graph_sampling.py` draws graphs; plans decide which part of a graph a trajectory uses.
 """
 
 import json
@@ -14,9 +14,9 @@ from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
 from memflow.errors import BadInput
 from memflow.records import Entity, Profile
 
-Sort = Literal["self", "relative", "colleague", "work_event", "rest_event", "item", "place"]
+EntityKind = Literal["self", "relative", "colleague", "work_event", "rest_event", "item", "place"]
 
-ROLE = (
+PERSON_ATTRIBUTES = (
     "gender",
     "age",
     "height",
@@ -32,43 +32,43 @@ ROLE = (
     "phone",
     "email",
 )
-"""What is known of every person."""
-EVENT = ("event_type", "content", "location", "time", "scale", "duration")
-ITEM = ("item_type", "review")
-PLACE = ("place_type", "review")
-"""What is known of an event, an item and a place. What the user likes besides, preferences.TOPICS."""
+"""Attributes of every person."""
+EVENT_ATTRIBUTES = ("event_type", "content", "location", "time", "scale", "duration")
+ITEM_ATTRIBUTES = ("item_type", "review")
+PLACE_ATTRIBUTES = ("place_type", "review")
+"""Attributes of events, items and places. The user has preferences too (preferences.TOPICS)."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """An entity of a life: a person, an event, an item or a place. `attributes` are values as they are told.
+    """An entity: a person, an event, an item or a place, with formatted attribute values.
 
-    `relationship` is what it is to the user: `self`, `aunt`, `owns`; of an event, `attends` or what that is in the
-    language. `synthetic` names the attributes that would be personal data.
+    `relationship` is relative to the user: `self`, `aunt`, `owns`, and `attends` for events. `synthetic` names the
+    attributes that would be personal data.
     """
 
     entity_id: str
-    kind: Sort
+    kind: EntityKind
     name: str
     relationship: str
     attributes: Mapping[str, str]
     synthetic: tuple[str, ...] = ()
 
     def __getitem__(self, attribute: str) -> str:
-        """The value of an attribute; `name` and `relationship` count as such. Raises KeyError."""
+        """Return an attribute value, the `name` or the `relationship`. Raises KeyError."""
         own = {"name": self.name, "relationship": self.relationship}
         return own[attribute] if attribute in own else self.attributes[attribute]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """One user's life.
+    """The relation graph of one user.
 
-    So that a question has one answer, in one graph no two nodes have the same name, no two people the same
-    relationship, birthday, hobby, character, position, phone or e-mail, no two events the same type, content or time,
-    and no two items or two places the same type. Other values may be shared, and some must be: hometown by relatives,
-    work_location, education, occupation and company by colleagues. A question that names somebody by such a value asks
-    `having` first whether it is theirs alone.
+    To make answers unique, no two nodes of a graph share a name; no two people share relationship, birthday, hobby,
+    character, position, phone or e-mail; no two events share type, content or time; no two items or places share a
+    type.
+    Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation and
+    company.
     """
 
     user_id: str
@@ -76,12 +76,12 @@ class Graph:
 
     @property
     def user(self) -> Node:
-        """The user."""
+        """The user's node."""
         return self._of("self")[0]
 
     @property
     def roles(self) -> tuple[Node, ...]:
-        """The other people: relatives, then colleagues."""
+        """All people but the user: relatives, then colleagues."""
         return self.relatives + self.colleagues
 
     @property
@@ -91,39 +91,41 @@ class Graph:
 
     @property
     def colleagues(self) -> tuple[Node, ...]:
-        """Those that the user works with."""
+        """The user's colleagues."""
         return self._of("colleague")
 
     @property
     def events(self) -> tuple[Node, ...]:
-        """The events: those of work, then the others."""
+        """All events: work events, then others."""
         return self._of("work_event") + self._of("rest_event")
 
     @property
     def items(self) -> tuple[Node, ...]:
-        """What the user owns."""
+        """The user's items."""
         return self._of("item")
 
     @property
     def places(self) -> tuple[Node, ...]:
-        """Where the user lives or goes."""
+        """The places in the user's life."""
         return self._of("place")
 
     def node(self, entity_id: str) -> Node:
-        """The node of that id. Raises KeyError."""
+        """Return the node with this id. Raises KeyError."""
         return {node.entity_id: node for node in self.nodes}[entity_id]
 
-    def _of(self, kind: Sort) -> tuple[Node, ...]:
+    def _of(self, kind: EntityKind) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.kind == kind)
 
 
-def having(nodes: Sequence[Node], **values: str) -> list[Node]:
-    """Those of the nodes that have all these values, by attribute."""
+def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
+    """Return the nodes that have all the given attribute values."""
     return [node for node in nodes if all(_has(node, name, value) for name, value in values.items())]
 
 
-def rows(graph: Graph, domain: str, vocabulary: Vocabulary, start: date) -> tuple[Profile, list[Entity]]:
-    """The graph as rows of a domain: the user's profile, without what would be personal data, and every node."""
+def graph_rows(
+    graph: Graph, domain: str, vocabulary: Vocabulary, start: date
+) -> tuple[Profile, list[Entity]]:
+    """Convert a graph to rows: the profile, without synthetic personal data, and one entity per node."""
     user = graph.user
     told = {"name": user.name, **user.attributes}
     profile = Profile(
@@ -153,14 +155,14 @@ def rows(graph: Graph, domain: str, vocabulary: Vocabulary, start: date) -> tupl
     return profile, entities
 
 
-def graph_of(states: States, user_id: str) -> Graph:
-    """The graph of a user as the rows have it; rows with a reason are left out. Raises BadInput where there is none."""
+def load_graph(states: States, user_id: str) -> Graph:
+    """Load a user's graph from the state rows, ignoring quarantined ones. Raises BadInput if there is none."""
     held = [row for row in states.entities if row.user_id == user_id and row.reason is None]
     return _graph(user_id, held)
 
 
-def graphs_of(states: States) -> list[Graph]:
-    """The graphs of all users that are not quarantined, in the order of their profiles."""
+def load_graphs(states: States) -> list[Graph]:
+    """Load the graphs of all users that are not quarantined, in the order of their profiles."""
     held: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
     for row in states.entities:
         if row.reason is None and row.user_id in held:
@@ -170,14 +172,14 @@ def graphs_of(states: States) -> list[Graph]:
 
 def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
     if sum(row.kind == "self" for row in entities) != 1:
-        raise BadInput(f"user {user_id} has no graph with one `self` in it; materialize the states again")
+        raise BadInput(f"user {user_id} has no graph with exactly one `self`; regenerate the states")
     return Graph(user_id, tuple(map(_node, entities)))
 
 
 def _node(row: Entity) -> Node:
-    if row.kind not in get_args(Sort):
+    if row.kind not in get_args(EntityKind):
         raise BadInput(
-            f"{row.user_id}/{row.entity_id} is a {row.kind!r}; known are {', '.join(get_args(Sort))}"
+            f"{row.user_id}/{row.entity_id} is a {row.kind!r}; known are {', '.join(get_args(EntityKind))}"
         )
     return Node(
         row.entity_id,

@@ -1,69 +1,70 @@
-"""In what order a plan is told, and when: a trajectory without its words, the same wherever it is drawn up."""
+"""Order and times of the steps of a plan: a trajectory without texts."""
 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memflow.benchmarks.membench.generation.plans import Plan, Talk
-from memflow.benchmarks.membench.generation.timeline import times
-from memflow.benchmarks.membench.turns import Asked, Step, Trajectory
-from memflow.benchmarks.membench.wording import written
+from memflow.benchmarks.membench.generation.plans import PlannedSession, TrajectoryPlan
+from memflow.benchmarks.membench.generation.timeline import sample_times
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
+from memflow.benchmarks.membench.wording import format_time
 from memflow.fingerprint import seeded
 
 
 @dataclass(frozen=True)
-class Slot:
-    """A step to be: a beat of a talk, or the round of that number of the talk around them.
+class StepSlot:
+    """A future step: a planned message, or a round of the conversation around them, numbered by `filler`."""
 
-    After `beat` in a talk with fillers, `filler` counts that beat's own.
-    """
-
-    talk: int
-    beat: int | None
+    session: int
+    message: int | None
     filler: int | None = None
 
 
 @dataclass(frozen=True)
-class Frame:
-    """A trajectory whose steps say nothing yet, and what each is to be."""
+class TrajectoryLayout:
+    """A trajectory with empty texts, and the slot of each step."""
 
     trajectory: Trajectory
-    slots: tuple[Slot, ...]
+    slots: tuple[StepSlot, ...]
 
     @property
     def last(self) -> str:
-        """The id of the last thing that the user says."""
+        """The id of the last user message."""
         return self.trajectory.message_id(len(self.slots) - 1)
 
-    def asking(self, asked: Asked) -> Trajectory:
-        """The trajectory with what is asked of it."""
-        return replace(self.trajectory, asked=(asked,))
+    def with_question(self, question: ChoiceQuestion) -> Trajectory:
+        """Return the trajectory with its question."""
+        return replace(self.trajectory, questions=(question,))
 
-    def evidence(self, plan: Plan) -> tuple[str, ...]:
-        """The ids of the messages that the answer rests on, in the order in which they are sent."""
-        told = {(slot.talk, slot.beat): step for step, slot in enumerate(self.slots) if slot.filler is None}
+    def evidence(self, plan: TrajectoryPlan) -> tuple[str, ...]:
+        """Return the ids of the evidence messages in order of time."""
+        told = {
+            (slot.session, slot.message): step for step, slot in enumerate(self.slots) if slot.filler is None
+        }
         steps = sorted(told[pair] for pair in plan.query.evidence)
-        return tuple(self.trajectory.told_at(step) for step in steps)
+        return tuple(self.trajectory.evidence_id(step) for step in steps)
 
 
-def framed(plan: Plan, dataset: str, start: datetime, seed: int) -> Frame:
-    """The frame of a plan. `dataset` is what its probes say they come from."""
-    chance = random.Random(seeded(seed, plan.trajectory_id, "layout"))
-    talks = [list(_slots(number, talk, chance)) for number, talk in enumerate(plan.talks)]
+def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> TrajectoryLayout:
+    """Lay out a plan. `dataset` is the data set of its probes."""
+    rng = random.Random(seeded(seed, plan.trajectory_id, "layout"))
+    sessions = [list(_slots(number, session, rng)) for number, session in enumerate(plan.sessions)]
     clock = random.Random(seeded(seed, plan.trajectory_id, "clock"))
-    at_once = [number for number, talk in enumerate(plan.talks) if talk.at_once]
-    moments = times([len(slots) for slots in talks], plan.scene, start, clock, at_once)
+    within_minutes = [number for number, session in enumerate(plan.sessions) if session.within_minutes]
+    moments = sample_times([len(slots) for slots in sessions], plan.scene, start, clock, within_minutes)
     spoken = "" if plan.scene == "participation" else None
     steps = tuple(
         Step(
             user="",
             assistant=spoken,
-            session=slot.talk,
-            sent_at=written(moment, plan.language),
-            exposes=None if slot.filler is not None else plan.talks[slot.talk].beats[slot.beat or 0].exposes,
+            session=slot.session,
+            sent_at=format_time(moment, plan.language),
+            exposes=None
+            if slot.filler is not None
+            else plan.sessions[slot.session].messages[slot.message or 0].exposes,
         )
-        for slots, held in zip(talks, moments, strict=True)
+        for slots, held in zip(sessions, moments, strict=True)
         for slot, moment in zip(slots, held, strict=True)
     )
     trajectory = Trajectory(
@@ -75,23 +76,23 @@ def framed(plan: Plan, dataset: str, start: datetime, seed: int) -> Frame:
         language=plan.language,
         steps=steps,
     )
-    return Frame(trajectory, tuple(slot for slots in talks for slot in slots))
+    return TrajectoryLayout(trajectory, tuple(slot for slots in sessions for slot in slots))
 
 
-def _slots(number: int, talk: Talk, chance: random.Random) -> Iterator[Slot]:
-    """A talk's steps: beats and rounds mixed by chance, in their order each; or each beat with its fillers after it."""
-    if talk.fillers:
-        for beat, fillers in enumerate(talk.fillers):
-            yield Slot(number, beat)
-            yield from (Slot(number, beat, filler) for filler in range(fillers))
+def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator[StepSlot]:
+    """Yield the slots of a session: messages among rounds in random order, or each message followed by its fillers."""
+    if session.fillers:
+        for message, fillers in enumerate(session.fillers):
+            yield StepSlot(number, message)
+            yield from (StepSlot(number, message, filler) for filler in range(fillers))
         return
-    length = talk.rounds + len(talk.beats)
-    told = set(chance.sample(range(length), len(talk.beats)))
-    beat, filler = 0, 0
+    length = session.rounds + len(session.messages)
+    told = set(rng.sample(range(length), len(session.messages)))
+    message, filler = 0, 0
     for place in range(length):
         if place in told:
-            yield Slot(number, beat)
-            beat += 1
+            yield StepSlot(number, message)
+            message += 1
         else:
-            yield Slot(number, None, filler)
+            yield StepSlot(number, None, filler)
             filler += 1

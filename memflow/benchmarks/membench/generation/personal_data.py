@@ -1,11 +1,11 @@
-"""Numbers, addresses and documents that would be personal data: invented, of ranges that are given to nobody.
+"""Synthetic personal data in reserved ranges that no real person has.
 
-phone           555-0100 to 555-0199, kept for fiction; a Chinese subscriber's number that begins with 0, as none does
+phone           555-0100 to 555-0199, reserved for fiction; Chinese subscriber numbers that begin with 0
 email           below .example, example.com, example.org, example.net (RFC 2606)
-id_number       a US number of area 666, never issued; a Chinese one of region 99, which no place has
+id_number       US numbers of area 666, never issued; Chinese ones of region 99, which does not exist
 passport        of Utopia (UTO), the state of ICAO's specimens
-bank_account    a card whose number begins with 0000, which no bank issues, and fails its check digit
-driver_licence  says that it is a specimen
+bank_account    card numbers that begin with 0000, which no bank issues, with a wrong check digit
+driver_licence  marked as a specimen
 """
 
 import random
@@ -22,45 +22,43 @@ _RESERVED = {
     "bank_account": r"0000 \d{4} \d{4} \d{4}",
     "driver_licence": r"SPECIMEN-\d{7}",
 }
-OF_ALL = ("phone", "email")
-"""What every person of a life has."""
-OF_THE_USER = ("id_number", "passport", "bank_account", "driver_licence")
-"""What the user has besides."""
+CONTACT_ATTRIBUTES = ("phone", "email")
+"""Attributes of every person."""
+DOCUMENT_ATTRIBUTES = ("id_number", "passport", "bank_account", "driver_licence")
+"""Further attributes of the user."""
 
 
-def phone(chance: random.Random, area: str, language: Language) -> str:
-    """A number that reaches nobody."""
+def sample_phone(rng: random.Random, area: str, language: Language) -> str:
+    """Sample a phone number in a reserved range."""
     if language == "zh":
-        return f"{area}-0{chance.randrange(10**7):07}"
-    return f"{area}-555-01{chance.randrange(100):02}"
+        return f"{area}-0{rng.randrange(10**7):07}"
+    return f"{area}-555-01{rng.randrange(100):02}"
 
 
-def email(chance: random.Random, local: str, employer: str) -> str:
-    """An address at the employer's, or at a provider's."""
-    return f"{local}@{chance.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
+def sample_email(rng: random.Random, local: str, employer: str) -> str:
+    """Sample an e-mail address at the employer or at a provider, in a reserved domain."""
+    return f"{local}@{rng.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
 
 
-def documents(chance: random.Random, born: tuple[int, int, int], language: Language) -> dict[str, str]:
-    """The user's documents. `born` is the day of birth: year, month, day."""
+def sample_documents(rng: random.Random, born: tuple[int, int, int], language: Language) -> dict[str, str]:
+    """Sample the user's documents. `born` is the birthday: year, month, day."""
     if language == "zh":
-        id_number = "99{:04}{:04}{:02}{:02}{:04}".format(
-            chance.randrange(10_000), *born, chance.randrange(10_000)
-        )
+        id_number = "99{:04}{:04}{:02}{:02}{:04}".format(rng.randrange(10_000), *born, rng.randrange(10_000))
     else:
-        id_number = f"666-{chance.randint(1, 99):02}-{chance.randint(1, 9999):04}"
-    card = f"0000{chance.randrange(10**11):011}"
-    wrong = (_check_digit(card) + chance.randint(1, 9)) % 10
+        id_number = f"666-{rng.randint(1, 99):02}-{rng.randint(1, 9999):04}"
+    card = f"0000{rng.randrange(10**11):011}"
+    wrong = (_check_digit(card) + rng.randint(1, 9)) % 10
     card = f"{card}{wrong}"
     return {
         "id_number": id_number,
-        "passport": f"UTO{chance.randrange(10**7):07}",
+        "passport": f"UTO{rng.randrange(10**7):07}",
         "bank_account": " ".join(card[at : at + 4] for at in range(0, 16, 4)),
-        "driver_licence": f"SPECIMEN-{chance.randrange(10**7):07}",
+        "driver_licence": f"SPECIMEN-{rng.randrange(10**7):07}",
     }
 
 
 def is_reserved(attribute: str, value: str) -> bool:
-    """Whether a value of personal data is of a range that is given to nobody."""
+    """Return whether a value is in its reserved range."""
     if re.fullmatch(_RESERVED[attribute], value) is None:
         return False
     if attribute == "bank_account":
@@ -70,6 +68,6 @@ def is_reserved(attribute: str, value: str) -> bool:
 
 
 def _check_digit(digits: str) -> int:
-    """What Luhn's rule puts behind the digits."""
+    """Return the Luhn check digit."""
     doubled = (int(digit) * (2 if at % 2 == 0 else 1) for at, digit in enumerate(reversed(digits)))
     return -sum(value // 10 + value % 10 for value in doubled) % 10

@@ -1,4 +1,4 @@
-"""Which plans a domain has: of each user so many of each kind of question and scenario, drawn by the domain's seed."""
+"""All plans of a domain: for each user, a number per question kind and scenario, drawn by the domain's seed."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -6,28 +6,30 @@ from collections.abc import Mapping, Sequence
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import computed_plans as computing
-from memflow.benchmarks.membench.generation import factual_plans as factual
-from memflow.benchmarks.membench.generation import preference_plans as preferring
-from memflow.benchmarks.membench.generation import recommendation_plans as recommending
-from memflow.benchmarks.membench.generation.graphs import graphs_of
-from memflow.benchmarks.membench.generation.plans import Plan, Planner, Task
-from memflow.benchmarks.membench.generation.user_sources import likes_of, words_of
-from memflow.benchmarks.membench.kinds import KINDS, Kind
+from memflow.benchmarks.membench.generation import (
+    computed_plans,
+    factual_plans,
+    preference_plans,
+    recommendation_plans,
+)
+from memflow.benchmarks.membench.generation.graphs import load_graphs
+from memflow.benchmarks.membench.generation.plans import Planner, PlanRequest, TrajectoryPlan
+from memflow.benchmarks.membench.generation.user_sources import load_preferences, load_vocabulary
+from memflow.benchmarks.membench.kinds import KINDS, QuestionKind
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
 PLANNERS: Mapping[str, Planner] = {
-    **factual.PLANNERS,
-    **computing.PLANNERS,
-    **recommending.PLANNERS,
-    **preferring.PLANNERS,
+    **factual_plans.PLANNERS,
+    **computed_plans.PLANNERS,
+    **recommendation_plans.PLANNERS,
+    **preference_plans.PLANNERS,
 }
-"""What draws up the plans of each kind of question, by its name."""
+"""Planners by question kind."""
 
 
-def wanted(parameters: Parameters) -> list[tuple[Kind, str]]:
-    """The kinds of questions that every user is asked, each with every scenario that it is asked in."""
+def planned_kinds(parameters: Parameters) -> list[tuple[QuestionKind, str]]:
+    """Return the (kind, scenario) pairs that every user is asked."""
     return [
         (kind, scenario)
         for kind in KINDS.values()
@@ -37,15 +39,15 @@ def wanted(parameters: Parameters) -> list[tuple[Kind, str]]:
     ]
 
 
-def plans(domain: Domain, records: Sequence[Record], states: States) -> list[Plan]:
-    """Every plan of a domain, user by user, in the order of the kinds. Raises BadInput, BadSettings."""
+def plan_trajectories(domain: Domain, records: Sequence[Record], states: States) -> list[TrajectoryPlan]:
+    """Return all plans of a domain, by user, then by kind. Raises BadInput, BadSettings."""
     parameters = parameters_of(domain)
-    words, likes = words_of(domain, records), likes_of(domain, records)
+    words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
     found = []
-    for graph in graphs_of(states):
-        for kind, scenario in wanted(parameters):
+    for graph in load_graphs(states):
+        for kind, scenario in planned_kinds(parameters):
             for number in range(parameters.each):
-                chance = random.Random(seeded(domain.seed, graph.user_id, kind.name, scenario, number))
-                task = Task(graph, kind, scenario, number, parameters, words, likes, chance)
-                found.append(PLANNERS[kind.name](task))
+                rng = random.Random(seeded(domain.seed, graph.user_id, kind.name, scenario, number))
+                request = PlanRequest(graph, kind, scenario, number, parameters, words, likes, rng)
+                found.append(PLANNERS[kind.name](request))
     return found

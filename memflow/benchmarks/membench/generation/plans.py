@@ -1,8 +1,8 @@
-"""What a trajectory is to tell and what it is asked, before anybody words it. Types alone.
+"""Types of a plan: the messages and the question of a trajectory before the simulator words them.
 
-A plan depends on the user's graph, the domain's parameters and its seed alone, so that the steps of the walk that need
-it (what is said, what is asked) each draw it up and have the same. Which plans there are is a matter of the kind of
-question; how a plan is worded, the simulator's.
+A plan depends only on the user's graph, the domain's parameters and its seed, so that turns and probes can be
+generated in
+separate steps.
 """
 
 import random
@@ -14,51 +14,53 @@ from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.graphs import Graph
 from memflow.benchmarks.membench.generation.preferences import Preferences, Topic
 from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary
-from memflow.benchmarks.membench.kinds import Kind, Scene
+from memflow.benchmarks.membench.kinds import QuestionKind, Scene
 
 
 @dataclass(frozen=True)
-class Beat:
-    """One thing that a trajectory has to tell: a plain sentence of the user's, which the simulator words anew.
+class PlannedMessage:
+    """A plain sentence of the user, to be reworded by the simulator.
 
-    `assistant` is what the assistant has to say in return, plainly; None leaves it to the simulator (and says nothing
-    where one is observed). `keeps` are words that stay in the wording of a sentence that has them. `exposes` is gold,
-    of the one who tells it: {"entity": ..., "attribute": ..., "value": ...}; None for a beat that is no evidence.
+    `assistant` is the plain reply; None leaves it to the simulator. `required_words` must stay in the wording.
+    `exposes` is
+    gold, {"entity": ..., "attribute": ..., "value": ...}; None if the message is no evidence.
     """
 
     user: str
     assistant: str | None = None
-    keeps: tuple[str, ...] = ()
+    required_words: tuple[str, ...] = ()
     exposes: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
-class Talk:
-    """A session: beats in their order, and talk about nothing that is asked around them.
+class PlannedSession:
+    """A session: messages in order, with unrelated conversation around them.
 
-    That talk is either one of so many `rounds`, made from `context`, among which the beats are put at places of
-    chance; or `fillers`, so many rounds (observed: messages) after each beat, about the beat's own topic.
-    `avoids` are words that nobody is to say in the session, since they would say what is asked for. What is told
-    `at_once` is told within minutes, where one is observed too.
+    The conversation is either `rounds` rounds about `context`, with the messages at random positions, or `fillers`
+    rounds
+    (messages in observation) after each message. `forbidden_words` must not occur in the session because they
+    reveal the
+    answer. With `within_minutes`, messages of an observed session are minutes apart.
     """
 
     topic: str
-    beats: tuple[Beat, ...]
+    messages: tuple[PlannedMessage, ...]
     context: Mapping[str, str] = field(default_factory=dict)
     rounds: int = 0
     fillers: tuple[int, ...] = ()
-    avoids: tuple[str, ...] = ()
-    at_once: bool = False
+    forbidden_words: tuple[str, ...] = ()
+    within_minutes: bool = False
 
 
 @dataclass(frozen=True)
-class Query:
-    """What is asked at the end. `evidence` are (talk, beat) pairs, by their place in the plan.
+class PlannedQuestion:
+    """The final question. `evidence` has (session, message) positions in the plan.
 
-    `wrong` are options that stand beside the answer; where they are fewer than three, the simulator makes up the rest.
-    `keeps` are words of the question that its wording keeps.
-    `dated` says that the answer is the day that a relative time comes to, counted from when the evidence was said;
-    `aside` that the question is put in passing, behind talk of something else (the kind `noisy`).
+    `wrong` are incorrect options; the simulator adds more if there are fewer than three. The wording keeps
+    `required_words`.
+    If `dated`, the answer is the date of a relative time in the evidence. If `aside`, small talk precedes the
+    question (kind
+    `noisy`).
     """
 
     question: str
@@ -67,65 +69,65 @@ class Query:
     wrong: tuple[str, ...] = ()
     dated: bool = False
     aside: bool = False
-    keeps: tuple[str, ...] = ()
+    required_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A trajectory to be. Its id ends in `KIND/SCENARIO/NUMBER`."""
+class TrajectoryPlan:
+    """The plan of a trajectory. Its id ends in `KIND/SCENARIO/NUMBER`."""
 
     trajectory_id: str
     user_id: str
     scene: Scene
-    kind: Kind
+    kind: QuestionKind
     scenario: str
     language: str
-    talks: tuple[Talk, ...]
-    query: Query
+    sessions: tuple[PlannedSession, ...]
+    query: PlannedQuestion
 
 
 @dataclass(frozen=True)
-class Task:
-    """One trajectory to be planned. `chance` is its own source of chance."""
+class PlanRequest:
+    """Inputs of one plan. `rng` is its own random generator."""
 
     graph: Graph
-    kind: Kind
+    kind: QuestionKind
     scenario: str
     number: int
     parameters: Parameters
     vocabulary: Vocabulary
-    """The words that the user's life was drawn from."""
+    """The vocabulary of the user's graph."""
     preferences: Preferences
-    """What people like."""
-    chance: random.Random
+    """All preference categories."""
+    rng: random.Random
 
     @property
     def language(self) -> Language:
-        """The language that is spoken."""
+        """The language of the messages."""
         return self.parameters.language
 
     @property
     def scene(self) -> Scene:
-        """Whether an assistant takes part."""
+        """Whether an assistant participates."""
         return self.parameters.scene
 
     def categories(self, topic: str) -> Mapping[str, Sequence[str]]:
-        """The categories of what is liked of a topic, with their items."""
+        """Return the items of a topic by category."""
         return self.preferences.of(cast(Topic, topic))
 
-    def plan(self, talks: tuple[Talk, ...], query: Query) -> Plan:
-        """The plan of these talks and this query."""
-        return Plan(
+    def plan(self, sessions: tuple[PlannedSession, ...], query: PlannedQuestion) -> TrajectoryPlan:
+        """Build the plan with these sessions and this question."""
+        return TrajectoryPlan(
             trajectory_id=f"{self.graph.user_id}/{self.kind.name}/{self.scenario}/{self.number}",
             user_id=self.graph.user_id,
             scene=self.scene,
             kind=self.kind,
             scenario=self.scenario,
             language=self.language,
-            talks=talks,
+            sessions=sessions,
             query=query,
         )
 
 
-Planner = Callable[[Task], Plan]
-"""What draws up a plan. It depends on the task alone."""
+Planner = Callable[[PlanRequest], TrajectoryPlan]
+"""Function that builds a plan from a request alone."""

@@ -1,8 +1,9 @@
-"""What people like: of films, food and books, the categories and the items that belong to each.
+"""Preference categories of films, food and books, with the items of each.
 
-A category is a high-level preference, its items are what a user tells of (paper, section 3.1). One category has many
-items, and an item one category, so that what is told leads to one preference. Ours are in sample/; what rating data
-has, ratings.py makes of it.
+A category is a high-level preference; its items are what a user mentions (paper, section 3.1). An item belongs to
+one
+category only, so that items determine the preference. `sample/` has ours; `rating_counts.py` derives them from
+ratings.
 """
 
 import random
@@ -20,63 +21,63 @@ from memflow.errors import BadInput
 
 Topic = Literal["movie", "food", "book"]
 TOPICS: tuple[Topic, ...] = ("movie", "food", "book")
-LEAST, MOST = 5, 50
-"""How many items a category has, at least and at most."""
-CATEGORIES = 4
-"""How many categories a topic has at least, so that one can be asked for among four."""
+MIN_ITEMS, MAX_ITEMS = 5, 50
+"""Minimum and maximum number of items per category."""
+MIN_CATEGORIES = 4
+"""Minimum number of categories per topic, so that a question has four options."""
 
 
 class Category(BaseModel):
-    """A category of a topic. `weight` is how many users like it best; 1 where nobody was counted."""
+    """A category of a topic. `weight` is the number of users with this preference; 1 without counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     topic: Topic
     name: Words
-    items: tuple[Words, ...] = Field(min_length=LEAST, max_length=MOST)
+    items: tuple[Words, ...] = Field(min_length=MIN_ITEMS, max_length=MAX_ITEMS)
     weight: int = Field(1, ge=0)
 
 
 @dataclass(frozen=True)
 class Preferences:
-    """The categories of every topic."""
+    """The categories of all topics."""
 
     categories: tuple[Category, ...]
 
     def of(self, topic: Topic) -> dict[str, tuple[str, ...]]:
-        """The categories of a topic with their items, in order."""
+        """Return the items of a topic by category."""
         return {each.name: each.items for each in self.categories if each.topic == topic}
 
-    def draw(self, topic: Topic, chance: random.Random) -> str:
-        """A category of a topic, each as probable as users like it best."""
+    def draw(self, topic: Topic, rng: random.Random) -> str:
+        """Draw a category of a topic, weighted by the users that prefer it."""
         held = [each for each in self.categories if each.topic == topic]
-        return chance.choices(held, [each.weight for each in held])[0].name
+        return rng.choices(held, [each.weight for each in held])[0].name
 
     def but(self, other: "Preferences") -> "Preferences":
-        """These, but of the topics that `other` has, those of `other`."""
+        """Return a copy in which the topics of `other` replace ours."""
         replaced = {each.topic for each in other.categories}
         return Preferences(
             (*(each for each in self.categories if each.topic not in replaced), *other.categories)
         )
 
 
-def preferences_of(categories: Iterable[Category]) -> Preferences:
-    """The categories together. Raises BadInput where a topic has too few, or an item stands twice in one."""
+def build_preferences(categories: Iterable[Category]) -> Preferences:
+    """Validate and combine categories. Raises BadInput for too few categories or a repeated item."""
     found = Preferences(tuple(categories))
     for topic in {each.topic: None for each in found.categories}:
         held = found.of(topic)
-        if len(held) < CATEGORIES:
-            raise BadInput(f"preferences: {topic} has {len(held)} categories; {CATEGORIES} are needed")
+        if len(held) < MIN_CATEGORIES:
+            raise BadInput(f"preferences: {topic} has {len(held)} categories; {MIN_CATEGORIES} are needed")
         if not any(each.weight for each in found.categories if each.topic == topic):
-            raise BadInput(f"preferences: nobody likes any category of {topic}; give one of them a weight")
+            raise BadInput(f"preferences: no category of {topic} has a weight; give one a weight")
         items = [item for each in held.values() for item in each]
         if twice := next((item for item in items if items.count(item) > 1), None):
-            raise BadInput(f"preferences: {twice!r} of {topic} is in two categories; leave it in one")
+            raise BadInput(f"preferences: {twice!r} of {topic} is in two categories; remove it from one")
     return found
 
 
-def categories_of(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Category]:
-    """Lists of items by topic and category, as a file of ours has them. Raises ValidationError."""
+def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Category]:
+    """Convert items by topic and category, as in our files. Raises ValidationError."""
     return [
         Category(topic=topic, name=name, items=tuple(items))
         for topic, held in lists.items()
@@ -85,7 +86,7 @@ def categories_of(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Catego
 
 
 @cache
-def shipped(language: Language) -> Preferences:
-    """Our own categories and items in a language."""
+def bundled_preferences(language: Language) -> Preferences:
+    """Load the bundled categories and items of a language."""
     path = files("memflow.benchmarks.membench") / "sample" / f"preferences_{language}.yaml"
-    return preferences_of(categories_of(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    return build_preferences(parse_categories(yaml.safe_load(path.read_text(encoding="utf-8"))))

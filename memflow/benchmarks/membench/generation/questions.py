@@ -1,7 +1,6 @@
-"""A plan's question as it is asked: worded anew, with options of which one is right, some time after all was told.
+"""Wording of questions by the simulator: question text, preceding small talk and missing wrong options.
 
-What the plan leaves open the simulator makes up: how the question is put, what else is said before it, wrong options.
-Dates are computed from when the evidence was said. A question that cannot be made is one with its reason.
+Dates are computed from the times of the evidence. A question that cannot be worded has a reason.
 """
 
 import asyncio
@@ -11,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of, told_of
-from memflow.benchmarks.membench.generation import timeline as clock
-from memflow.benchmarks.membench.generation.dialogues import lost
-from memflow.benchmarks.membench.generation.layout import Frame
-from memflow.benchmarks.membench.generation.plans import Plan, Query
-from memflow.benchmarks.membench.generation.values import moment_of
-from memflow.benchmarks.membench.turns import Asked
-from memflow.benchmarks.membench.wording import listed, prompt, written
+from memflow.benchmarks.membench.generation import timeline
+from memflow.benchmarks.membench.generation.dialogues import find_missing_words
+from memflow.benchmarks.membench.generation.layout import TrajectoryLayout
+from memflow.benchmarks.membench.generation.plans import PlannedQuestion, TrajectoryPlan
+from memflow.benchmarks.membench.generation.values import resolve_time
+from memflow.benchmarks.membench.turns import ChoiceQuestion
+from memflow.benchmarks.membench.wording import format_time, prompt, quote_list
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -26,29 +25,31 @@ from memflow.fingerprint import seeded
 from memflow.records import Turn
 
 OPTIONS = 4
-SPACE = {"en": " ", "zh": ""}
+WORD_SPACE = {"en": " ", "zh": ""}
 
 
-async def put(plan: Plan, frame: Frame, said: Mapping[str, Turn], seed: int, simulator: Chat) -> Asked:
-    """The question of `plan`. `said` are the messages of its trajectory by their ids. Raises BadInput."""
-    evidence = frame.evidence(plan)
-    missing = [message for message in (*evidence, frame.last) if message not in said]
+async def word_question(
+    plan: TrajectoryPlan, layout: TrajectoryLayout, said: Mapping[str, Turn], seed: int, simulator: Chat
+) -> ChoiceQuestion:
+    """Return the question of `plan`. `said` has the trajectory's messages by id. Raises BadInput."""
+    evidence = layout.evidence(plan)
+    missing = [message for message in (*evidence, layout.last) if message not in said]
     if missing:
-        raise BadInput(f"there is no message {missing[0]}; materialize utterance/turns again")
-    chance = random.Random(seeded(seed, plan.trajectory_id, "question"))
-    asked_at = clock.later(clock.read(said[frame.last].sent_at or ""), chance)
-    query = _settled(plan, [said[message] for message in evidence], chance)
+        raise BadInput(f"message {missing[0]} is missing; regenerate utterance/turns")
+    rng = random.Random(seeded(seed, plan.trajectory_id, "question"))
+    asked_at = timeline.sample_later_time(timeline.parse_time(said[layout.last].sent_at or ""), rng)
+    query = _resolve_date(plan, [said[message] for message in evidence], rng)
     quarantined = next((turn.reason for turn in said.values() if turn.reason is not None), None)
-    made = _Made(query.question, ())
+    made = _WordedQuestion(query.question, ())
     if quarantined is None:
-        made = await _Asker(plan, query, simulator).made()
+        made = await _QuestionWriter(plan, query, simulator).made()
     reason = f"what it asks for could not be told: {quarantined}" if quarantined else made.reason
-    place = chance.randrange(OPTIONS)
-    options = chance.sample(made.wrong, len(made.wrong))
+    place = rng.randrange(OPTIONS)
+    options = rng.sample(made.wrong, len(made.wrong))
     options.insert(place, query.answer)
-    return Asked(
+    return ChoiceQuestion(
         question=made.question,
-        asked_at=written(asked_at, plan.language),
+        asked_at=format_time(asked_at, plan.language),
         options=tuple(options) if reason is None else (),
         gold=1 + place,
         answer=query.answer,
@@ -57,24 +58,26 @@ async def put(plan: Plan, frame: Frame, said: Mapping[str, Turn], seed: int, sim
     )
 
 
-def _settled(plan: Plan, told: Sequence[Turn], chance: random.Random) -> Query:
-    """The plan's query; where it asks for a date, with the day that it comes to and days near it."""
+def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
+    """Return the question with the date of its relative time and nearby dates as wrong options, if it asks for a
+    date.
+    """
     query = plan.query
     if not query.dated:
         return query
-    moment = moment_of(query.answer, clock.read(told[-1].sent_at or ""))
+    moment = resolve_time(query.answer, timeline.parse_time(told[-1].sent_at or ""))
     answer = _day(plan, moment)
-    wrong = tuple(_day(plan, near) for near in clock.near(moment, OPTIONS - 1, chance))
+    wrong = tuple(_day(plan, near) for near in timeline.sample_nearby_times(moment, OPTIONS - 1, rng))
     return replace(query, answer=answer, wrong=wrong)
 
 
-def _day(plan: Plan, moment: datetime) -> str:
-    return written(moment, plan.language).replace("'", "")
+def _day(plan: TrajectoryPlan, moment: datetime) -> str:
+    return format_time(moment, plan.language).replace("'", "")
 
 
 @dataclass(frozen=True)
-class _Made:
-    """What the simulator made of a query."""
+class _WordedQuestion:
+    """The simulator's result for a question."""
 
     question: str
     wrong: Sequence[str]
@@ -82,38 +85,40 @@ class _Made:
 
 
 @dataclass(frozen=True)
-class _Asker:
-    plan: Plan
-    query: Query
+class _QuestionWriter:
+    plan: TrajectoryPlan
+    query: PlannedQuestion
     simulator: Chat
 
-    async def made(self) -> _Made:
-        """The question and its wrong options, asked for at once."""
+    async def made(self) -> _WordedQuestion:
+        """Return the question text and wrong options, requested concurrently."""
         worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
         reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
         if reason is not None:
-            return _Made(self.query.question, (), reason)
-        before = f"{murmur.value}{SPACE[self.plan.language]}" if murmur.value else ""
-        return _Made(f"{before}{worded.value}", wrong.value or ())
+            return _WordedQuestion(self.query.question, (), reason)
+        before = f"{murmur.value}{WORD_SPACE[self.plan.language]}" if murmur.value else ""
+        return _WordedQuestion(f"{before}{worded.value}", wrong.value or ())
 
     async def _worded(self) -> Answer[str]:
         query = self.query
 
         def fault(worded: ToldMessage) -> str | None:
-            return lost(query.question, worded.text, query.keeps) or _tells(query, worded.text)
+            return find_missing_words(query.question, worded.text, query.required_words) or _find_answer_leak(
+                query, worded.text
+            )
 
-        fields = {"question": query.question, "keeps": listed(query.keeps)}
-        narrowed = prompt("question", told_of(query.question, query.keeps), self.plan.language)
+        fields = {"question": query.question, "keeps": quote_list(query.required_words)}
+        narrowed = prompt("question", told_of(query.question, query.required_words), self.plan.language)
         answer = await ask(self.simulator, narrowed, fields, check=fault)
         return Answer(answer.value.text if answer.value else None, answer.reason)
 
     async def _murmur(self) -> Answer[str]:
-        """What is said before a question that is put in passing; nothing before others."""
+        """Return small talk before an aside question; empty for others."""
         if not self.query.aside:
             return Answer("")
 
         def fault(murmur: ToldMessage) -> str | None:
-            return _tells(self.query, murmur.text)
+            return _find_answer_leak(self.query, murmur.text)
 
         fields = {"question": self.query.question}
         answer = await ask(self.simulator, self._prompt("murmur"), fields, check=fault)
@@ -126,18 +131,18 @@ class _Asker:
             return Answer(given)
 
         def fault(made: Distractors) -> str | None:
-            seen = {_plain(option) for option in (self.query.answer, *given)}
+            seen = {_normalize(option) for option in (self.query.answer, *given)}
             for option in made.options:
-                if _plain(option) in seen:
+                if _normalize(option) in seen:
                     return f"this option says the same as another: {option}"
-                seen.add(_plain(option))
+                seen.add(_normalize(option))
             return None
 
         narrowed = prompt("distractors", distractors_of(count), self.plan.language)
         fields = {
             "question": self.query.question,
             "answer": self.query.answer,
-            "wrong": listed(given),
+            "wrong": quote_list(given),
             "count": count,
         }
         answer = await ask(self.simulator, narrowed, fields, check=fault)
@@ -147,12 +152,12 @@ class _Asker:
         return prompt(stem, language=self.plan.language)
 
 
-def _tells(query: Query, text: str) -> str | None:
-    """What is wrong with a wording that gives the answer away, which the plain question does not."""
-    answer = _plain(query.answer)
-    told = answer in _plain(text) and answer not in _plain(query.question)
+def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:
+    """Return the fault of a wording that contains the answer although the plain question does not."""
+    answer = _normalize(query.answer)
+    told = answer in _normalize(text) and answer not in _normalize(query.question)
     return f"it gives the answer away: {query.answer}" if told else None
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .。\"'")

@@ -1,31 +1,36 @@
-"""Ratings -> what people like: the categories, the items that belong to each, and how many like each best.
+"""Preference categories from ratings: items per category, and users per preferred category.
 
-A user's high-level preference is the most frequent category among the items that they rate positively (paper, section
-3.1); of equally frequent ones, the one that stands first. An item stands under a category where it has no other, so
-that it tells of this preference alone; those that most users rate positively come first. How published files say what
-was rated is rated.py.
+A user prefers the most frequent category among positively rated items (paper, section 3.1); ties go to the first.
+Only
+items of a single category are used, most liked first. `rating_datasets.py` reads the files.
 """
 
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memflow.benchmarks.membench.generation.preferences import CATEGORIES, LEAST, MOST, Category, Topic
+from memflow.benchmarks.membench.generation.preferences import (
+    MAX_ITEMS,
+    MIN_CATEGORIES,
+    MIN_ITEMS,
+    Category,
+    Topic,
+)
 from memflow.errors import BadInput
 
 Items = Mapping[str, tuple[str, ...]]
-"""Items by id, with the names of their categories."""
+"""Category names by item id."""
 Titles = Callable[[frozenset[str]], Mapping[str, str]]
-"""What the items of these ids are called."""
-SPARE = 4
-"""How many times the items that are kept are looked at, since titles may be lacking or come twice."""
-KNOWN = 0.5
-"""Share of the positive ratings whose item has to be known."""
+"""Function from item ids to titles."""
+TITLE_CANDIDATES = 4
+"""Factor of items considered per item kept, because titles may be missing or repeated."""
+MIN_KNOWN_SHARE = 0.5
+"""Minimum share of positive ratings whose item is described."""
 _LONGEST = 300
 
 
-class Ratings:
-    """Positive ratings, counted as they are read. Memory grows with users and items, not with ratings."""
+class PositiveRatings:
+    """Running counts of positive ratings. Memory grows with users and items, not with ratings."""
 
     def __init__(self, items: Items) -> None:
         self.items = items
@@ -38,7 +43,7 @@ class Ratings:
         self.unknown = 0
 
     def like(self, user: str, item: str) -> None:
-        """Count that a user rated an item positively; of one that is not known, that there was one."""
+        """Count a positive rating of an item, or an unknown item."""
         names = self.items.get(item)
         if names is None:
             self.unknown += 1
@@ -50,8 +55,8 @@ class Ratings:
         for name in names:
             self._counts[at + self._places[name]] += 1
 
-    def favourites(self, among: Sequence[str]) -> Counter[str]:
-        """How many users have each of the categories `among` as their most frequent one."""
+    def count_favorites(self, among: Sequence[str]) -> Counter[str]:
+        """Count the users per most frequent category among `among`."""
         places = [self._places[name] for name in among]
         found: Counter[str] = Counter()
         for at in range(0, len(self._counts), max(1, len(self.names))):
@@ -60,41 +65,41 @@ class Ratings:
                 found[among[counts.index(max(counts))]] += 1
         return found
 
-    def belonging(self, name: str) -> list[str]:
-        """The items that were rated positively and are of this category alone, the most liked first."""
+    def exclusive_items(self, name: str) -> list[str]:
+        """Return the liked items that have only this category, most liked first."""
         held = [item for item in self.liked if self.items[item] == (name,)]
-        return sorted(held, key=lambda item: (-self.liked[item], item))[: SPARE * MOST]
+        return sorted(held, key=lambda item: (-self.liked[item], item))[: TITLE_CANDIDATES * MAX_ITEMS]
 
 
-def categories(topic: Topic, ratings: Ratings, titles: Titles) -> list[Category]:
-    """The categories of a topic with their most liked items. Raises BadInput where the ratings do not give enough."""
+def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> list[Category]:
+    """Return the categories of a topic with their most liked items. Raises BadInput if there are too few."""
     rated = sum(ratings.liked.values())
-    if not rated or ratings.unknown > KNOWN * (rated + ratings.unknown):
+    if not rated or ratings.unknown > MIN_KNOWN_SHARE * (rated + ratings.unknown):
         raise BadInput(
             f"{ratings.unknown} of {rated + ratings.unknown} positive ratings are of items that are not described; "
             "the files are not of one release"
         )
-    belonging = {name: ratings.belonging(name) for name in ratings.names}
-    called = titles(frozenset(item for items in belonging.values() for item in items))
+    exclusive_items = {name: ratings.exclusive_items(name) for name in ratings.names}
+    called = titles(frozenset(item for items in exclusive_items.values() for item in items))
     taken: set[str] = set()
-    kept = {name: _titled(items, called, taken) for name, items in belonging.items()}
-    kept = {name: held for name, held in kept.items() if len(held) >= LEAST}
-    if len(kept) < CATEGORIES:
+    kept = {name: _titled(items, called, taken) for name, items in exclusive_items.items()}
+    kept = {name: held for name, held in kept.items() if len(held) >= MIN_ITEMS}
+    if len(kept) < MIN_CATEGORIES:
         raise BadInput(
-            f"only {len(kept)} categories have {LEAST} items that are of no other; {CATEGORIES} are needed"
+            f"only {len(kept)} categories have {MIN_ITEMS} items of their own; {MIN_CATEGORIES} are needed"
         )
-    liked = ratings.favourites(list(kept))
+    liked = ratings.count_favorites(list(kept))
     return [
         Category(topic=topic, name=name, items=tuple(held), weight=liked[name]) for name, held in kept.items()
     ]
 
 
 def _titled(items: Iterable[str], called: Mapping[str, str], taken: set[str]) -> list[str]:
-    """The titles of items, each title once in a topic however written; at most so many."""
+    """Return distinct titles of items, ignoring case, up to the maximum."""
     found: list[str] = []
     for item in items:
         title = " ".join(called.get(item, "").split())
-        if title and len(title) <= _LONGEST and title.lower() not in taken and len(found) < MOST:
+        if title and len(title) <= _LONGEST and title.lower() not in taken and len(found) < MAX_ITEMS:
             taken.add(title.lower())
             found.append(title)
     return found

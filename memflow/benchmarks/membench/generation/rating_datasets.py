@@ -1,6 +1,6 @@
-"""Published rating data, in the forms that they come in: MovieLens, Food.com and Goodreads -> categories.
+"""Readers of published ratings (MovieLens, Food.com, Goodreads) that return preference categories.
 
-A rating is positive from 4 of 5 on; one of 0 says that none was given. What is made of ratings is ratings.py.
+Ratings from 4 of 5 are positive; 0 means no rating. `rating_counts.py` counts them.
 """
 
 import re
@@ -11,13 +11,18 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from memflow.benchmarks.membench.generation.preferences import Category, Topic
-from memflow.benchmarks.membench.generation.rating_counts import Items, Ratings, Titles, categories
-from memflow.benchmarks.membench.generation.streamed_file import Stream
+from memflow.benchmarks.membench.generation.rating_counts import (
+    Items,
+    PositiveRatings,
+    Titles,
+    build_categories,
+)
+from memflow.benchmarks.membench.generation.streamed_file import StreamedFile
 from memflow.errors import BadInput
 
-POSITIVE = 4.0
-"""From which rating on, of at most 5, something is liked."""
-TASTES = {
+MIN_POSITIVE_RATING = 4.0
+"""Lowest positive rating, of 5."""
+TASTE_TAGS = {
     "sweet": "Sweet",
     "savory": "Savoury",
     "spicy": "Spicy",
@@ -26,11 +31,11 @@ TASTES = {
     "cheese": "Cheesy",
     "nuts": "Nutty",
 }
-"""Food.com's tags that tell of a taste, and what it is called."""
+"""Food.com tags that name a taste, with their labels."""
 _NO_GENRE = ("(no genres listed)", "unknown")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_DESCRIBED = 5
-"""Columns of u.item before the genres: id, title, two dates, an address."""
+_COLUMNS_BEFORE_GENRES = 5
+"""Columns of u.item before the genres: id, title, two dates, URL."""
 
 
 class _Shape(BaseModel):
@@ -38,7 +43,7 @@ class _Shape(BaseModel):
 
 
 Text = Annotated[str, BeforeValidator(str)]
-"""An id, which some files write as a number."""
+"""An id; some files have numbers."""
 
 
 class _Interaction(_Shape):
@@ -57,116 +62,121 @@ class _Book(_Shape):
     title: str
 
 
-Files = Mapping[str, Stream]
-"""A data set's files by their names without folders."""
+Files = Mapping[str, StreamedFile]
+"""Files of a data set by name without folder."""
 
 
 def movielens_100k(files: Files) -> list[Category]:
-    """MovieLens 100K: u.data (tabs), u.item (bars, Latin-1) and u.genre, which names u.item's last columns."""
-    names = [name for name, _ in files["u.genre"].cells(2, "|")]
+    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre with the names of u.item's last
+    columns.
+    """
+    names = [name for name, _ in files["u.genre"].split_lines(2, "|")]
     items, titles = {}, {}
-    for row in files["u.item"].cells(_DESCRIBED + len(names), "|", "latin-1"):
-        flags = zip(names, row[_DESCRIBED:], strict=True)
+    for row in files["u.item"].split_lines(_COLUMNS_BEFORE_GENRES + len(names), "|", "latin-1"):
+        flags = zip(names, row[_COLUMNS_BEFORE_GENRES:], strict=True)
         items[row[0]] = tuple(name for name, flag in flags if flag == "1" and name not in _NO_GENRE)
         titles[row[0]] = row[1]
     ratings = files["u.data"]
-    rated = ((user, item, stars) for user, item, stars, _ in ratings.cells(4, "\t"))
-    return _made("movie", ratings, rated, items, titles)
+    rated = ((user, item, stars) for user, item, stars, _ in ratings.split_lines(4, "\t"))
+    return _build_categories("movie", ratings, rated, items, titles)
 
 
 def movielens(files: Files) -> list[Category]:
-    """MovieLens in its later form: ratings.csv and movies.csv, genres divided by bars."""
+    """Read later MovieLens releases: ratings.csv and movies.csv, with genres separated by bars."""
     items, titles = {}, {}
-    for item, title, genres in files["movies.csv"].table("movieId", "title", "genres"):
+    for item, title, genres in files["movies.csv"].csv_columns("movieId", "title", "genres"):
         items[item] = tuple(name for name in genres.split("|") if name and name not in _NO_GENRE)
         titles[item] = title
     ratings = files["ratings.csv"]
-    return _made("movie", ratings, ratings.table("userId", "movieId", "rating"), items, titles)
+    return _build_categories(
+        "movie", ratings, ratings.csv_columns("userId", "movieId", "rating"), items, titles
+    )
 
 
 def foodcom(files: Files) -> list[Category]:
-    """Food.com: RAW_interactions.csv and RAW_recipes.csv; a recipe's tastes are among its tags."""
+    """Read Food.com: RAW_interactions.csv and RAW_recipes.csv; tastes are among a recipe's tags."""
     items, titles = {}, {}
-    for item, title, tags in files["RAW_recipes.csv"].table("id", "name", "tags"):
+    for item, title, tags in files["RAW_recipes.csv"].csv_columns("id", "name", "tags"):
         told = (one or other for one, other in _QUOTED.findall(tags))
-        items[item] = tuple(TASTES[tag] for tag in told if tag in TASTES)
+        items[item] = tuple(TASTE_TAGS[tag] for tag in told if tag in TASTE_TAGS)
         titles[item] = title
     ratings = files["RAW_interactions.csv"]
-    return _made("food", ratings, ratings.table("user_id", "recipe_id", "rating"), items, titles)
+    return _build_categories(
+        "food", ratings, ratings.csv_columns("user_id", "recipe_id", "rating"), items, titles
+    )
 
 
 def goodreads(files: Files) -> list[Category]:
-    """Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genres with their votes, and titles.
+    """Read Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genre votes, and titles.
 
-    A book's category is the genre that most readers gave it. Where there are interactions of both forms, those in JSON
-    are read.
+    A book's category is the genre with most votes. JSON interactions take precedence over CSV.
     """
     items: dict[str, tuple[str, ...]] = {}
-    for one in _named(files, "goodreads_book_genres"):
-        for book in one.objects(_Genres):
+    for one in _files_with_prefix(files, "goodreads_book_genres"):
+        for book in one.json_lines(_Genres):
             best = min(book.genres, key=lambda name: (-book.genres[name], name), default=None)
             items[book.book_id] = () if best is None else (best[:1].upper() + best[1:],)
-    described = _named(files, "goodreads_books")
+    described = _files_with_prefix(files, "goodreads_books")
 
     def titles(wanted: frozenset[str]) -> dict[str, str]:
-        books = (book for one in described for book in one.objects(_Book))
+        books = (book for one in described for book in one.json_lines(_Book))
         return {book.book_id: book.title for book in books if book.book_id in wanted}
 
-    held = _named(files, "goodreads_interactions")
+    held = _files_with_prefix(files, "goodreads_interactions")
     packed = [one for one in held if ".json" in one.source]
     if packed:
         rated = (
             (each.user_id, each.book_id, str(each.rating))
             for one in packed
-            for each in one.objects(_Interaction)
+            for each in one.json_lines(_Interaction)
         )
-        return _made("book", packed[0], rated, items, titles)
+        return _build_categories("book", packed[0], rated, items, titles)
     if "book_id_map.csv" not in files:
-        raise held[0].bad("book_id_map.csv, which says which books its numbers are, is not there")
-    books = {number: book for number, book in files["book_id_map.csv"].table("book_id_csv", "book_id")}
-    rows = (row for one in held for row in one.table("user_id", "book_id", "rating"))
+        raise held[0].bad("book_id_map.csv, which maps its book numbers, is missing")
+    books = {number: book for number, book in files["book_id_map.csv"].csv_columns("book_id_csv", "book_id")}
+    rows = (row for one in held for row in one.csv_columns("user_id", "book_id", "rating"))
     numbered = ((user, books.get(number, ""), stars) for user, number, stars in rows)
-    return _made("book", held[0], numbered, items, titles)
+    return _build_categories("book", held[0], numbered, items, titles)
 
 
-READERS: dict[str, Callable[[Files], list[Category]]] = {
+RATING_READERS: dict[str, Callable[[Files], list[Category]]] = {
     "movielens_100k": movielens_100k,
     "movielens": movielens,
     "foodcom": foodcom,
     "goodreads": goodreads,
 }
-"""The reader of each data set of ratings."""
+"""Readers by data set."""
 
 
-def by_name(streams: Sequence[Stream]) -> dict[str, Stream]:
-    """Files by their names without folders."""
+def files_by_name(streams: Sequence[StreamedFile]) -> dict[str, StreamedFile]:
+    """Return files by name without folder."""
     return {PurePosixPath(one.source).name: one for one in streams}
 
 
-def _named(files: Files, beginning: str) -> list[Stream]:
+def _files_with_prefix(files: Files, beginning: str) -> list[StreamedFile]:
     return [one for name, one in files.items() if name.startswith(beginning)]
 
 
-def _made(
+def _build_categories(
     topic: Topic,
-    source: Stream,
+    source: StreamedFile,
     rated: Iterable[tuple[str, ...]],
     items: Items,
     titles: Titles | Mapping[str, str],
 ) -> list[Category]:
-    """The categories that (user, item, stars) come to. Raises BadInput naming the file of the ratings."""
-    ratings = Ratings(items)
+    """Return the categories of (user, item, stars) triples. Raises BadInput naming the ratings file."""
+    ratings = PositiveRatings(items)
     positive: dict[str, bool] = {}
     for number, (user, item, stars) in enumerate(rated, start=1):
         if stars not in positive:  # Of millions of ratings, few are written differently.
             try:
-                positive[stars] = float(stars) >= POSITIVE
+                positive[stars] = float(stars) >= MIN_POSITIVE_RATING
             except ValueError as wrong:
                 raise source.bad(f"rating {number} is no number: {stars!r}") from wrong
         if positive[stars]:
             ratings.like(user, item)
     called = titles if callable(titles) else lambda wanted: titles
     try:
-        return categories(topic, ratings, called)
+        return build_categories(topic, ratings, called)
     except BadInput as wrong:
         raise source.bad(str(wrong)) from wrong

@@ -1,7 +1,8 @@
-"""Handlers of the scripted chat, which is no language model, for the prompts that the simulator is asked with.
+"""Scripted simulator for MemBench's prompts; not a language model.
 
-It says what it is to say in the words it is given, behind an opening of chance; what is left to it, it takes from short
-lists. Wrong options are the right one with another number, or with another last word.
+It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are
+the
+correct one with another number or another last word.
 """
 
 import random
@@ -28,24 +29,24 @@ _NUMBER = re.compile(r"\d+")
 @dataclass(frozen=True)
 class _Words:
     fact: str
-    talk: tuple[str, ...]
-    """What is said where there is nothing to tell."""
+    session: tuple[str, ...]
+    """Sentences without content."""
     replies: tuple[str, ...]
     openings: tuple[str, ...]
     asking: tuple[str, ...]
     murmurs: tuple[str, ...]
     numerals: tuple[tuple[str, ...], ...]
-    """Numbers in words; those of one row stand for each other."""
+    """Number words; those of one row are interchangeable."""
     others: tuple[str, ...]
     """Last words of wrong options."""
     before: tuple[str, ...]
-    """First words of wrong options, where the right one is a single word."""
+    """First words of wrong options, if the correct one is a single word."""
     space: str
 
 
 _ENGLISH = _Words(
     fact="I was just thinking of {topic}. {name}: {value}.",
-    talk=(
+    session=(
         "It came to my mind again this morning.",
         "I could go on about it for hours.",
         "I had not thought of it for a while.",
@@ -77,7 +78,7 @@ _ENGLISH = _Words(
 )
 _CHINESE = _Words(
     fact="刚刚想起{topic}。{name}：{value}。",
-    talk=(
+    session=(
         "今天早上我又想起了这件事。",
         "这个话题我能聊上好久。",
         "我已经有一阵子没想起这个了。",
@@ -111,33 +112,33 @@ def _words(request: ChatRequest) -> _Words:
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """A source of variety that depends on the request, and on the model's seed where it has one."""
+    """Return a random generator seeded by the request and the model's seed."""
     said = [message.content for message in request.messages]
     return random.Random(seeded(request.prompt, said, request.sampling.seed))
 
 
 def _rounds(request: ChatRequest) -> Rounds:
-    """Each fact in a round, as far as they go; then talk."""
-    chance, words = _chance(request), _words(request)
+    """State each fact in a round, then add rounds without content."""
+    rng, words = _chance(request), _words(request)
     topic = request.fields["topic"]
     facts = [
         line.removeprefix("- ").partition(": ") for line in request.fields.get("context", "").split("\n")
     ]
     told = [words.fact.format(topic=topic, name=name, value=value) for name, _, value in facts if value]
     count = int(request.fields["rounds"])
-    said = told[:count] + [chance.choice(words.talk) for _ in range(count - len(told))]
-    return Rounds(rounds=[Round(user=user[:LINE], assistant=chance.choice(words.replies)) for user in said])
+    said = told[:count] + [rng.choice(words.session) for _ in range(count - len(told))]
+    return Rounds(rounds=[Round(user=user[:LINE], assistant=rng.choice(words.replies)) for user in said])
 
 
 def _messages(request: ChatRequest) -> Messages:
-    chance, words = _chance(request), _words(request)
-    return Messages(messages=[chance.choice(words.talk) for _ in range(int(request.fields["messages"]))])
+    rng, words = _chance(request), _words(request)
+    return Messages(messages=[rng.choice(words.session) for _ in range(int(request.fields["messages"]))])
 
 
 def _told_round(request: ChatRequest) -> ToldRound:
-    chance, words = _chance(request), _words(request)
-    replied = request.fields.get("replied") or chance.choice(words.replies)
-    return ToldRound(user=chance.choice(words.openings) + request.fields["said"], assistant=replied)
+    rng, words = _chance(request), _words(request)
+    replied = request.fields.get("replied") or rng.choice(words.replies)
+    return ToldRound(user=rng.choice(words.openings) + request.fields["said"], assistant=replied)
 
 
 def _told_message(request: ChatRequest) -> ToldMessage:
@@ -163,21 +164,21 @@ def _distractors(request: ChatRequest) -> Distractors:
     return Distractors(options=found)
 
 
-def _near(answer: str, words: _Words, chance: random.Random) -> Iterator[str]:
-    """Texts like `answer`: with another number, written in digits or in words; else with another last or first word."""
+def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
+    """Yield variants of `answer`: with another number, in digits or words, or another last or first word."""
     if numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
-        for by in chance.sample(range(1, 10), 9):
+        for by in rng.sample(range(1, 10), 9):
             number = str(int(last[0]) + by).zfill(len(last[0]))
             yield f"{answer[: last.start()]}{number}{answer[last.end() :]}"
     for row in words.numerals:
         one = rf"\b(?:{'|'.join(row)})\b" if words.space else "|".join(row)
         if re.search(one, answer):
-            yield from (re.sub(one, other, answer, count=1) for other in chance.sample(row, len(row)))
+            yield from (re.sub(one, other, answer, count=1) for other in rng.sample(row, len(row)))
     start = answer.rpartition(" ")[0] if words.space else answer[: -2 if len(answer) > 4 else 0]
-    for other in chance.sample(words.others, len(words.others)) if start else ():
+    for other in rng.sample(words.others, len(words.others)) if start else ():
         yield f"{start}{words.space}{other}"
-    for other in chance.sample(words.before, len(words.before)):
+    for other in rng.sample(words.before, len(words.before)):
         yield f"{other}{words.space}{answer}"
 
 
@@ -192,4 +193,4 @@ BY_STEM: dict[str, Handler] = {
     "murmur": _murmur,
     "distractors": _distractors,
 }
-"""Handlers by the prompt's stem."""
+"""Handlers by the stem of the prompt."""

@@ -1,4 +1,4 @@
-"""Files that are too big to be held: read line by line, packed or not, and refused where they are damaged."""
+"""Line-by-line reading of files too large for memory, compressed or not, with validation."""
 
 import csv
 import gzip
@@ -23,16 +23,16 @@ _PACKED = ".gz"
 
 
 @dataclass(frozen=True)
-class Stream:
-    """A file of a data set on disk. `source` is its path in the data folder."""
+class StreamedFile:
+    """A data file on disk. `source` is its path in the data folder."""
 
     dataset: Dataset
     source: str
     path: Path
 
     @contextmanager
-    def opened(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
-        """The file as text, line ends as they are. Raises BadInput where it is cut off, or not in that encoding."""
+    def open_text(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
+        """Open the file as text with unchanged line ends. Raises BadInput if truncated or wrongly encoded."""
         pack = gzip.open if self.source.endswith(_PACKED) else open
         try:
             with cast(TextIO, pack(self.path, "rt", encoding=encoding, newline="")) as file:
@@ -40,15 +40,15 @@ class Stream:
         except UnicodeDecodeError as wrong:
             raise self.bad(f"it is not {encoding.removesuffix('-sig').upper()} ({wrong.reason})") from wrong
         except (EOFError, OSError, zlib.error) as wrong:
-            raise self.bad(f"it is cut off or not packed ({wrong})") from wrong
+            raise self.bad(f"it is truncated or not gzip-compressed ({wrong})") from wrong
 
     def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
-        """Its lines with their ends. Raises BadInput."""
-        with self.opened(encoding) as file:
+        """Yield the lines with their ends. Raises BadInput."""
+        with self.open_text(encoding) as file:
             yield from file
 
-    def cells(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
-        """The cells of each line that is not empty, of a table without a header. Raises BadInput."""
+    def split_lines(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
+        """Yield the cells of each non-empty line of a table without header. Raises BadInput."""
         for number, line in enumerate(self.lines(encoding), start=1):
             if line.strip():
                 found = line.rstrip("\r\n").split(mark)
@@ -56,38 +56,38 @@ class Stream:
                     raise self.bad(f"line {number} has {len(found)} columns; {count} are needed")
                 yield found
 
-    def table(self, *columns: str) -> Iterator[tuple[str, ...]]:
-        """These columns, two or more, of each row of a CSV file with a header. Raises BadInput."""
-        with self.opened() as file:
+    def csv_columns(self, *columns: str) -> Iterator[tuple[str, ...]]:
+        """Yield two or more columns of each row of a CSV file with header. Raises BadInput."""
+        with self.open_text() as file:
             reader = csv.reader(file, strict=True)
             try:
                 header = next(reader, [])
                 if lacking := [name for name in columns if name not in header]:
-                    raise self.bad(f"its first line names no column {', '.join(lacking)}")
+                    raise self.bad(f"the header lacks the column(s) {', '.join(lacking)}")
                 wide, pick = len(header), itemgetter(*map(header.index, columns))
                 for row in reader:
                     if len(row) != wide:
                         raise self.bad(f"line {reader.line_num} has {len(row)} columns; the first has {wide}")
                     yield pick(row)
             except csv.Error as wrong:
-                raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
+                raise self.bad(f"line {reader.line_num} is truncated or invalid CSV ({wrong})") from wrong
 
-    def objects(self, shape: type[M]) -> Iterator[M]:
-        """Each line that is not empty as `shape` reads its JSON. Raises BadInput."""
+    def json_lines(self, shape: type[M]) -> Iterator[M]:
+        """Yield each non-empty JSON line, parsed as `shape`. Raises BadInput."""
         for number, line in enumerate(self.lines(), start=1):
             if line.strip():
                 try:
                     yield shape.model_validate(json.loads(line))
                 except json.JSONDecodeError as wrong:
-                    raise self.bad(f"line {number} is cut off or not JSON ({wrong})") from wrong
+                    raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
                 except ValidationError as wrong:
                     raise self.bad(f"line {number}: {File.first(wrong)}") from wrong
 
     def sha256(self) -> str:
-        """The sum of the whole file, as it lies there."""
+        """Return the SHA-256 of the file as stored."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def bad(self, what: str) -> BadInput:
-        """The error that refuses this file."""
+        """Return the error that rejects this file."""
         return File(self.dataset, self.source, b"").bad(what)

@@ -1,7 +1,9 @@
-"""The plain sentences in which lives are told and asked about, a file for each language. No rule of plans here.
+"""Sentence templates of messages and questions, one file per language: facts (`sentences_*`), preferences
+(`sayings_*`).
 
-They are patterns: `$who` is whom or what they are about, `$value` an attribute's value. The simulator words anew what
-comes of them.
+In fact templates, `$who` is the entity and `$value` the value. In preference templates, `$item` is the item and
+`$before`
+the previous one. The simulator rewords the sentences.
 """
 
 import random
@@ -27,7 +29,7 @@ class _Part(BaseModel):
 
 
 class AttributeTemplates(_Part):
-    """How an attribute is told, how it is asked for, and how what has a value of it is named by that."""
+    """Templates that state an attribute, ask for it, and identify an entity by it."""
 
     told: str
     asked: str
@@ -35,27 +37,26 @@ class AttributeTemplates(_Part):
 
 
 class CountTemplates(_Part):
-    """How a number of them is said."""
+    """Templates of a count, singular and plural."""
 
     one: str
     many: str
 
     def say(self, count: int) -> str:
-        """The number with what is counted."""
+        """Return the count with its noun."""
         return fill(self.one if count == 1 else self.many, count=count)
 
 
 class CountedTemplates(_Part):
-    """Of how many something is to be counted, and how the count is said."""
+    """Templates of a counting question."""
 
     counts: CountTemplates = CountTemplates(one="$count", many="$count")
 
 
 class SubjectTemplates(CountedTemplates):
-    """What is said of one sort. `named` gives the name, `who` does not.
+    """Templates of one entity type. `named` uses the name, `who` does not.
 
-    `compared` asks which of two has more of an attribute, `counted` how many have so much of it, `processed` for what
-    follows from it.
+    `compared` asks which of two has more, `counted` how many have so much, `processed` for a derived value.
     """
 
     who: str
@@ -67,7 +68,7 @@ class SubjectTemplates(CountedTemplates):
 
 
 class MixedTemplates(_Part):
-    """What is asked of people and events together."""
+    """Templates of questions about people and events together."""
 
     compared: dict[str, str]
     same: str
@@ -77,7 +78,7 @@ class MixedTemplates(_Part):
 
 
 class FactTemplates(_Part):
-    """What one language says."""
+    """All fact templates of a language."""
 
     people: SubjectTemplates
     events: SubjectTemplates
@@ -85,40 +86,40 @@ class FactTemplates(_Part):
     places: SubjectTemplates
     mixed: MixedTemplates
     corrected: str
-    """What is told once more, and rightly."""
+    """Template of a correction."""
     both: str
-    """That neither of two has more."""
+    """Option that both are equal."""
     hours: str
     people_in_figures: str
     seasons: tuple[str, ...]
     months: tuple[str, ...]
 
     def of(self, sort: SubjectType) -> SubjectTemplates:
-        """What is said of a sort."""
+        """Return the templates of an entity type."""
         about: SubjectTemplates = getattr(self, sort)
         return about
 
 
 @cache
 def fact_templates(language: Language) -> FactTemplates:
-    """Our own sentences in a language."""
+    """Load the fact templates of a language."""
     path = files("memflow.benchmarks.membench") / "sample" / f"sentences_{language}.yaml"
     return FactTemplates.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 def fill(pattern: str, **values: object) -> str:
-    """A pattern with its values."""
+    """Fill a template."""
     return Template(pattern).substitute({name: str(value) for name, value in values.items()})
 
 
 def fill_sentence(pattern: str, **values: object) -> str:
-    """The sentence of a pattern: it begins with a capital letter."""
+    """Fill a template and capitalize the first letter."""
     text = fill(pattern, **values)
     return text[:1].upper() + text[1:]
 
 
 def name_of(pattern: str, node: Node) -> str:
-    """What a node is called, by the pattern."""
+    """Fill a template with a node's attributes."""
     own: Mapping[str, str] = {**node.attributes, "name": node.name, "relationship": node.relationship}
     return Template(pattern).substitute(own)
 
@@ -127,10 +128,11 @@ Variants = Annotated[tuple[Words, ...], Field(min_length=1)]
 
 
 class TopicTemplates(_Part):
-    """What is said of one topic. `plural` is what the questions call it.
+    """Templates of one topic; `plural` is its name in questions.
 
-    The user likes an item, or likes it too, or does not; or wants one, which the assistant recommends and the user
-    accepts or rejects. The questions ask which category is preferred, and what was recommended.
+    The user likes an item, also likes it, or dislikes it; or wants one, and accepts or rejects a recommendation.
+    Questions ask
+    for the preferred category and for the recommendations.
     """
 
     plural: Words
@@ -146,7 +148,7 @@ class TopicTemplates(_Part):
 
 
 class PreferenceTemplates(_Part):
-    """What one language says. `comma` stands between the items of a list."""
+    """All preference templates of a language. `comma` separates list items."""
 
     comma: str
     all_recommendations: Words
@@ -155,11 +157,11 @@ class PreferenceTemplates(_Part):
 
 @cache
 def preference_templates(language: Language) -> PreferenceTemplates:
-    """What a language says of likings."""
+    """Load the preference templates of a language."""
     source = files("memflow.benchmarks.membench") / "sample" / f"sayings_{language}.yaml"
     return PreferenceTemplates.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
 
 
-def fill_any(ways: Variants, chance: random.Random, **things: str) -> str:
-    """A pattern of these by chance, filled in."""
-    return Template(chance.choice(ways)).substitute(things)
+def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:
+    """Fill one of several templates at random."""
+    return Template(rng.choice(ways)).substitute(things)

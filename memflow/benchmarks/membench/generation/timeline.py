@@ -1,7 +1,8 @@
-"""When things are said: times that only ever go on, drawn by seed. And how a time that is written is read.
+"""Increasing random times of messages, and parsing of written times.
 
-Sessions lie hours to a day apart, the rounds of one a minute (paper, section 3.1); observed messages lie hours apart.
-Nobody begins to speak at night. The published data goes backwards in places: its minutes were drawn anew each time.
+Sessions are hours to a day apart, their rounds one minute (paper, section 3.1); observed messages are hours apart.
+Nobody
+starts at night. Times in the published data sometimes decrease.
 """
 
 import random
@@ -14,57 +15,57 @@ from memflow.benchmarks.membench.kinds import Scene
 from memflow.errors import BadInput
 
 WAKES, SLEEPS = 7, 22
-"""The hours of the day between which a session begins, or an observed message is sent."""
+"""Hours between which a session starts or an observed message is sent."""
 _HOURS = 10.0, 5.0
-"""Mean and deviation of the hours between two sessions, as in MemSim; from 1 to 23, and more where night falls."""
+"""Mean and standard deviation of hours between sessions, as in MemSim; clipped to 1 to 23, longer over night."""
 _DIGITS = re.compile(r"\d+")
 
 
-def times(
-    talks: Sequence[int],
+def sample_times(
+    sessions: Sequence[int],
     scene: Scene,
     start: datetime,
-    chance: random.Random,
-    at_once: Collection[int] = (),
+    rng: random.Random,
+    within_minutes: Collection[int] = (),
 ) -> tuple[tuple[datetime, ...], ...]:
-    """A time for each step of each talk, of which the numbers of steps are given; the first is `start`.
+    """Return a time per step of each session, given the numbers of steps; the first is `start`.
 
-    The talks numbered `at_once` go on minute by minute where one is observed too.
+    In the sessions of `within_minutes`, observed messages are one minute apart.
     """
     found: list[list[datetime]] = []
     last = start
-    for number, steps in enumerate(talks):
-        within = scene == "participation" or number in at_once
+    for number, steps in enumerate(sessions):
+        within = scene == "participation" or number in within_minutes
         found.append([])
         for step in range(steps):
             if within and step > 0:
                 last += timedelta(minutes=1)
             elif any(found):
-                last = later(last, chance)
+                last = sample_later_time(last, rng)
             found[-1].append(last)
     return tuple(map(tuple, found))
 
 
-def later(moment: datetime, chance: random.Random) -> datetime:
-    """Some hours after `moment`, at a time at which people are awake."""
-    hours = min(max(chance.gauss(*_HOURS), 1.0), 23.0)
+def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
+    """Return a time some hours after `moment`, during the day."""
+    hours = min(max(rng.gauss(*_HOURS), 1.0), 23.0)
     then = moment + timedelta(minutes=round(60 * hours))
     if then.hour >= SLEEPS:
         then += timedelta(days=1)
     return then.replace(hour=WAKES) if not WAKES <= then.hour < SLEEPS else then
 
 
-def near(moment: datetime, count: int, chance: random.Random) -> list[datetime]:
-    """So many other moments: a week or a few days before or after it, or at another hour of an event's."""
+def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> list[datetime]:
+    """Return other moments: some days before or after, or at another start hour."""
     days = [moment + timedelta(days=by) for by in (-7, 7, -1, 1, -2, 2)]
     hours = [moment.replace(hour=hour) for hour in HOURS if hour != moment.hour]
-    return chance.sample([*days, *hours], count)
+    return rng.sample([*days, *hours], count)
 
 
-def read(text: str) -> datetime:
-    """The moment that wording.written wrote, in either language. Raises BadInput."""
+def parse_time(text: str) -> datetime:
+    """Parse the format of wording.format_time, in either language. Raises BadInput."""
     try:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))
         return datetime(year, month, day, hour, minute)
     except ValueError as wrong:
-        raise BadInput(f"not a time as MemBench writes them: {text!r}") from wrong
+        raise BadInput(f"not a time in MemBench's format: {text!r}") from wrong

@@ -1,7 +1,8 @@
-"""What lives are drawn from, as raw records and back: words, what people like, and ratings that tell of it.
+"""Data sets from which user graphs are drawn, as raw records and back: vocabulary, preferences and ratings.
 
-A file of words or likes is YAML, ours or a user's own: one that says its `language` holds words, another lists of items
-by topic and category. Rating data are read by rated.py. A category is a record, and so are all words of a file.
+Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category,
+and
+each vocabulary, is a record.
 """
 
 import json
@@ -15,15 +16,15 @@ from pydantic import ValidationError
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.generation import rating_datasets as rated
+from memflow.benchmarks.membench.generation import rating_datasets
 from memflow.benchmarks.membench.generation.preferences import (
     TOPICS,
     Category,
     Preferences,
-    categories_of,
-    preferences_of,
+    build_preferences,
+    parse_categories,
 )
-from memflow.benchmarks.membench.generation.streamed_file import Stream
+from memflow.benchmarks.membench.generation.streamed_file import StreamedFile
 from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
@@ -34,17 +35,19 @@ _WORDS = "words/"
 _LIKES = "likes/"
 
 
-def serves(dataset: Dataset) -> bool:
-    """Whether a data set is one that lives are drawn from."""
-    return dataset.name in rated.READERS or all(name.endswith(_LISTS) for name in dataset.files)
+def is_user_source(dataset: Dataset) -> bool:
+    """Return whether user graphs are drawn from a data set."""
+    return dataset.name in rating_datasets.RATING_READERS or all(
+        name.endswith(_LISTS) for name in dataset.files
+    )
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """The records of such a data set. Raises BadInput."""
-    streams = [Stream(dataset, source, path) for source, path in files.items()]
-    found: list[tuple[str, Any, Stream]] = []
-    if dataset.name in rated.READERS:
-        made = rated.READERS[dataset.name](rated.by_name(streams))
+    """Return the records of such a data set. Raises BadInput."""
+    streams = [StreamedFile(dataset, source, path) for source, path in files.items()]
+    found: list[tuple[str, Any, StreamedFile]] = []
+    if dataset.name in rating_datasets.RATING_READERS:
+        made = rating_datasets.RATING_READERS[dataset.name](rating_datasets.files_by_name(streams))
         found += [(_like(each), each, streams[0]) for each in made]
     else:
         found += [(name, each, stream) for stream in streams for name, each in _lists(stream)]
@@ -64,20 +67,20 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     ]
 
 
-def words_of(domain: Domain, records: Sequence[Record]) -> Vocabulary:
-    """The words of the domain's language; the last, where several of its data sets have some. Raises BadInput."""
+def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
+    """Load the vocabulary of the domain's language from the last data set that has one. Raises BadInput."""
     language = parameters_of(domain).language
     for record in reversed(records):
         if record.record_id == _WORDS + language:
             return Vocabulary.model_validate_json(record.content)
     raise BadInput(
-        f"domain {domain.name} is generated, and none of its data sets has words in its language; "
-        f"name lives_{language} among them"
+        f"domain {domain.name} is generated, but no data set has a vocabulary in its language; "
+        f"add the data set lives_{language}"
     )
 
 
-def likes_of(domain: Domain, records: Sequence[Record]) -> Preferences:
-    """What people like, of every topic; of the last of the domain's data sets that has the topic. Raises BadInput."""
+def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
+    """Load the preferences of all topics, each from the last data set that has it. Raises BadInput."""
     found = Preferences(())
     for name in dict.fromkeys(record.dataset for record in records):
         held = [
@@ -85,11 +88,11 @@ def likes_of(domain: Domain, records: Sequence[Record]) -> Preferences:
             for record in records
             if record.dataset == name and record.record_id.startswith(_LIKES)
         ]
-        found = found.but(preferences_of(held))
+        found = found.but(build_preferences(held))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
-            f"domain {domain.name} is generated, and none of its data sets says what people like of "
-            f"{', '.join(lacking)}; name lives_{parameters_of(domain).language} among them"
+            f"domain {domain.name} is generated, but no data set has preferences for "
+            f"{', '.join(lacking)}; add the data set lives_{parameters_of(domain).language}"
         )
     return found
 
@@ -98,8 +101,8 @@ def _like(category: Category) -> str:
     return f"{_LIKES}{category.topic}/{category.name}"
 
 
-def _lists(stream: Stream) -> Iterator[tuple[str, Vocabulary | Category]]:
-    """The words of a file, or the categories of its likes, with their ids."""
+def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
+    """Yield the vocabulary or the categories of a file with their ids."""
     try:
         held = yaml.safe_load("".join(stream.lines()))
         if isinstance(held, dict) and "language" in held:
@@ -107,8 +110,8 @@ def _lists(stream: Stream) -> Iterator[tuple[str, Vocabulary | Category]]:
             yield _WORDS + words.language, words
             return
         if not isinstance(held, dict) or not all(isinstance(each, dict) for each in held.values()):
-            raise stream.bad("it holds neither words with their language nor items by topic and category")
-        for category in preferences_of(categories_of(held)).categories:
+            raise stream.bad("it has neither a vocabulary with `language` nor items by topic and category")
+        for category in build_preferences(parse_categories(held)).categories:
             yield _like(category), category
     except yaml.YAMLError as wrong:
         raise stream.bad(f"it is not YAML ({' '.join(str(wrong).split())})") from wrong

@@ -1,7 +1,6 @@
-"""Values as they are told, in English and Chinese, and what a value that was told comes to.
+"""Formatting and parsing of attribute values in English and Chinese.
 
-28 years old, 165 cm, August 13, nine hundred people, eight days, next week Monday 9:00 AM or 2024-10-12 19:00.
-Everything that is told here is read here again, so that plans can compare and count without asking a model.
+Every formatted value can be parsed again, so that plans compare and count values without a model.
 """
 
 import re
@@ -11,11 +10,11 @@ from typing import Literal
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.errors import BadInput
 
-Scale = Literal["ten", "hundred", "thousand"]
-Span = Literal["day", "week", "month"]
+ScaleUnit = Literal["ten", "hundred", "thousand"]
+DurationUnit = Literal["day", "week", "month"]
 
 HOURS = (9, 14, 19)
-"""The hours at which events begin."""
+"""Start hours of events."""
 _DAYS = {"day": 1, "week": 7, "month": 30}
 _SIZES = {"ten": 10, "hundred": 100, "thousand": 1000}
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -46,61 +45,61 @@ _CLOCK_ZH = ("上午九点", "下午两点", "晚上七点")
 _AT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
-def age(years: int, language: Language) -> str:
-    """An age: `28 years old`."""
+def format_age(years: int, language: Language) -> str:
+    """Format an age: `28 years old`."""
     return f"{years}岁" if language == "zh" else f"{years} years old"
 
 
-def height(centimetres: int, language: Language) -> str:
-    """A height: `165 cm`."""
+def format_height(centimetres: int, language: Language) -> str:
+    """Format a height: `165 cm`."""
     return f"{centimetres}厘米" if language == "zh" else f"{centimetres} cm"
 
 
-def birthday(month: int, day: int, language: Language) -> str:
-    """A day of the year: `August 13`."""
+def format_birthday(month: int, day: int, language: Language) -> str:
+    """Format a day of the year: `August 13`."""
     return f"{month}月{day}日" if language == "zh" else f"{_MONTHS[month - 1]} {day}"
 
 
-def scale(count: int, unit: Scale, language: Language) -> str:
-    """How many people come, from 1 to 9 of the unit: `nine hundred people`."""
+def format_scale(count: int, unit: ScaleUnit, language: Language) -> str:
+    """Format a number of people, 1 to 9 of the unit: `nine hundred people`."""
     if language == "zh":
         number = "" if (count, unit) == (1, "ten") else _counted_zh(count, after=unit != "ten")
         return f"{number}{_SIZES_ZH[unit]}人"
     return f"{_TENS[count - 1] if unit == 'ten' else f'{_ONES[count - 1]} {unit}'} people"
 
 
-def duration(count: int, unit: Span, language: Language) -> str:
-    """How long it takes, from 1 to 9 of the unit: `eight days`."""
+def format_duration(count: int, unit: DurationUnit, language: Language) -> str:
+    """Format a duration, 1 to 9 of the unit: `eight days`."""
     if language == "zh":
         return f"{_counted_zh(count)}{_DAYS_ZH[unit]}"
     return f"{_ONES[count - 1]} {unit}{'' if count == 1 else 's'}"
 
 
-def coming(weeks: int, weekday: int, hour: int, language: Language) -> str:
-    """A time counted from when it is told, 1 or 2 weeks on, on a weekday from 0: `next week Monday 9:00 AM`."""
+def format_relative_time(weeks: int, weekday: int, hour: int, language: Language) -> str:
+    """Format a time relative to the message, 1 or 2 weeks ahead: `next week Monday 9:00 AM`."""
     at = HOURS.index(hour)
     if language == "zh":
         return f"{_COMING_ZH[weeks - 1]}{_WEEK_ZH[weekday]}{_CLOCK_ZH[at]}"
     return f"{_COMING[weeks - 1]} {_WEEK[weekday]} {_CLOCK[at]}"
 
 
-def fixed(moment: datetime) -> str:
-    """A time that is the same whenever it is told: `2024-10-12 19:00`."""
+def format_absolute_time(moment: datetime) -> str:
+    """Format an absolute time: `2024-10-12 19:00`."""
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
-def years_of(text: str) -> int:
-    """The years of an age. Raises BadInput."""
+def parse_age(text: str) -> int:
+    """Return the years of an age. Raises BadInput."""
     return _number(text, r"(\d+)(?: years old|岁)")
 
 
-def centimetres_of(text: str) -> int:
-    """The centimetres of a height. Raises BadInput."""
+def parse_height(text: str) -> int:
+    """Return the centimeters of a height. Raises BadInput."""
     return _number(text, r"(\d+)(?: cm|厘米)")
 
 
-def month_and_day_of(text: str) -> tuple[int, int]:
-    """The month from 1 and the day of a birthday. Raises BadInput."""
+def parse_birthday(text: str) -> tuple[int, int]:
+    """Return the month, from 1, and the day of a birthday. Raises BadInput."""
     if match := re.fullmatch(r"(\d+)月(\d+)日", text):
         return int(match[1]), int(match[2])
     month, _, day = text.partition(" ")
@@ -109,34 +108,34 @@ def month_and_day_of(text: str) -> tuple[int, int]:
     raise _unread(text, "a birthday")
 
 
-def people_of(text: str) -> int:
-    """How many people a scale comes to. Raises BadInput."""
+def parse_scale(text: str) -> int:
+    """Return the number of people of a scale. Raises BadInput."""
     for language in ("en", "zh"):
         for unit, size in _SIZES.items():
             for count in range(1, 10):
-                if text == scale(count, unit, language):  # type: ignore[arg-type]
+                if text == format_scale(count, unit, language):  # type: ignore[arg-type]
                     return count * size
     raise _unread(text, "a scale")
 
 
-def days_of(text: str) -> int:
-    """How many days a duration comes to, a month taken as 30. Raises BadInput."""
+def parse_duration(text: str) -> int:
+    """Return the days of a duration; a month has 30. Raises BadInput."""
     for language in ("en", "zh"):
         for unit, days in _DAYS.items():
             for count in range(1, 10):
-                if text == duration(count, unit, language):  # type: ignore[arg-type]
+                if text == format_duration(count, unit, language):  # type: ignore[arg-type]
                     return count * days
     raise _unread(text, "a duration")
 
 
-def is_relative(time: str) -> bool:
-    """Whether a time depends on when it is told."""
+def is_relative_time(time: str) -> bool:
+    """Return whether a time is relative to its message."""
     return not _AT.fullmatch(time)
 
 
-def moment_of(time: str, told_at: datetime) -> datetime:
-    """The moment that a time comes to which was told at `told_at`: weeks begin on Monday. Raises BadInput."""
-    if not is_relative(time):
+def resolve_time(time: str, evidence_id: datetime) -> datetime:
+    """Return the moment of a time in a message sent at `told_at`; weeks begin on Monday. Raises BadInput."""
+    if not is_relative_time(time):
         try:
             return datetime.strptime(time, "%Y-%m-%d %H:%M")
         except ValueError as wrong:
@@ -144,15 +143,18 @@ def moment_of(time: str, told_at: datetime) -> datetime:
     for weeks in (1, 2):
         for weekday in range(7):
             for hour in HOURS:
-                if time in (coming(weeks, weekday, hour, "en"), coming(weeks, weekday, hour, "zh")):
-                    monday = told_at - timedelta(days=told_at.weekday())
+                if time in (
+                    format_relative_time(weeks, weekday, hour, "en"),
+                    format_relative_time(weeks, weekday, hour, "zh"),
+                ):
+                    monday = evidence_id - timedelta(days=evidence_id.weekday())
                     day = monday + timedelta(weeks=weeks, days=weekday)
                     return day.replace(hour=hour, minute=0, second=0, microsecond=0)
     raise _unread(time, "a time")
 
 
 def _counted_zh(count: int, *, after: bool = True) -> str:
-    """A number before a unit: two is 两 there, but not before 十."""
+    """Return a Chinese numeral; two is 两 before a unit, except before 十."""
     return "两" if count == 2 and after else _ONES_ZH[count - 1]
 
 
@@ -164,4 +166,4 @@ def _number(text: str, pattern: str) -> int:
 
 
 def _unread(text: str, what: str) -> BadInput:
-    return BadInput(f"{text!r} is not told as {what}; give it as generation/told.py tells it")
+    return BadInput(f"{text!r} is not {what} in a known format; see generation/values.py")

@@ -1,8 +1,4 @@
-"""The words that users' lives are drawn from: names, occupations, events, items, places. A file for each language.
-
-What follows from what when a life is drawn is sampling.py; how numbers and times are told, told.py; what people like,
-preferences.py.
-"""
+"""Vocabulary for user graphs (names, occupations, events, items, places), one file per language."""
 
 from functools import cache
 from importlib.resources import files
@@ -11,20 +7,20 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-ROLES, EVENTS, THINGS = 10, 12, 4
-"""How many people and events a domain may ask for at most (parameters.py), and how many items and places there are."""
+MAX_PEOPLE, MAX_EVENTS, THING_COUNT = 10, 12, 4
+"""Maximum numbers of people and events in a domain, and the number of items and of places."""
 Language = Literal["en", "zh"]
 Gender = Literal["male", "female"]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
 def _latin(value: Any) -> Any:
-    """A list of words in Latin letters stands for each with itself in small letters."""
+    """Expand a list of Latin words to a mapping of each word to its lower case."""
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 
-Latin = Annotated[dict[Words, Words], BeforeValidator(_latin)]
-"""Words, each as an address of e-mail writes it."""
+LatinSpellings = Annotated[dict[Words, Words], BeforeValidator(_latin)]
+"""Words with their spelling in e-mail addresses."""
 
 
 class _Part(BaseModel):
@@ -32,41 +28,41 @@ class _Part(BaseModel):
 
 
 class City(_Part):
-    """A place to live, to work, and of events. `known` describes it without its name; `area` is its dialling code."""
+    """A city. `known` describes it without its name; `area` is its area code."""
 
     name: Words
     area: Words
     known: Words
     big: bool = False
-    """Whether people work there, and events go there from elsewhere."""
+    """Whether it has jobs and events."""
 
 
 class Occupation(_Part):
-    """What somebody does, with which education, and at what kinds of employer. `duty` describes it without its name."""
+    """An occupation with its education and employers. `duty` describes it without its name."""
 
     name: Words
     field: Words
     education: tuple[Words, ...] = Field(min_length=1)
     positions: tuple[Words, ...]
     seniors: tuple[Words, ...]
-    """The positions of those that others work under."""
+    """Positions of supervisors."""
     companies: tuple[Words, ...] = Field(min_length=1)
     duty: Words
 
 
 class Relation(_Part):
-    """What somebody is to the user, and by how many years older, at least and at most."""
+    """A relationship to the user, with the minimum and maximum age difference in years."""
 
     name: Words
     ages: tuple[int, int]
     gender: Gender | None = None
     surname: bool = False
-    """Whether the user's family name is theirs too."""
+    """Whether they share the user's family name."""
     senior: bool = False
 
 
-class Happening(_Part):
-    """A type of event: patterns of its name, what it is about, and what it is counted in."""
+class EventType(_Part):
+    """An event type: name patterns, content, and units of scale and duration."""
 
     type: Words
     names: tuple[Words, ...] = Field(min_length=1)
@@ -75,8 +71,8 @@ class Happening(_Part):
     duration: Literal["day", "week", "month"]
 
 
-class Thing(_Part):
-    """A type of item or place: what it may be to the user, its names, and what is thought of it."""
+class ThingType(_Part):
+    """An item or place type: relationships, names and reviews."""
 
     type: Words
     relationships: tuple[Words, ...] = Field(min_length=1)
@@ -85,51 +81,51 @@ class Thing(_Part):
 
 
 class Vocabulary(_Part):
-    """Lists of words in one language, each long enough that nothing need come twice in one life."""
+    """Word lists of one language, long enough that no word need repeat in a graph."""
 
     language: Language
     name: Words
-    """How a full name is put together: `$given $family`."""
+    """Pattern of a full name: `$given $family`."""
     mail: Words
-    """How an address of e-mail begins, in Latin letters: `$given.$family`."""
+    """Pattern of the local part of an e-mail address: `$given.$family`."""
     attends: Words
-    """What an event is to the user."""
+    """The user's relationship to an event."""
     labels: dict[str, Words]
-    """What each attribute is called in the language."""
+    """Attribute names in this language."""
     genders: dict[Gender, Words]
-    given: dict[Gender, Latin]
-    family: Latin
-    tags: Latin
-    """Words that tell names of companies and events apart."""
+    given: dict[Gender, LatinSpellings]
+    family: LatinSpellings
+    tags: LatinSpellings
+    """Words that distinguish names of companies and events."""
     cities: tuple[City, ...]
     educations: tuple[Words, ...] = Field(min_length=1)
     occupations: tuple[Occupation, ...]
     hobbies: dict[Words, Words]
-    """Each with what it is, described without its name."""
+    """Hobbies with a description that does not contain the name."""
     characters: tuple[Words, ...]
     relatives: tuple[Relation, ...]
     colleagues: tuple[Relation, ...]
-    work_events: tuple[Happening, ...]
-    rest_events: tuple[Happening, ...]
-    items: tuple[Thing, ...]
-    places: tuple[Thing, ...]
+    work_events: tuple[EventType, ...]
+    rest_events: tuple[EventType, ...]
+    items: tuple[ThingType, ...]
+    places: tuple[ThingType, ...]
 
     @model_validator(mode="after")
     def _suffices(self) -> "Vocabulary":
-        """One life has the most people and events that a domain may ask for, and each but once."""
-        people = 1 + ROLES
+        """Require enough distinct words for the largest graph."""
+        people = 1 + MAX_PEOPLE
         for what, wanted in (
             ("family", people),
-            ("tags", people + EVENTS),
+            ("tags", people + MAX_EVENTS),
             ("hobbies", people),
             ("characters", people),
-            ("occupations", people - ROLES // 2),
-            ("relatives", ROLES - ROLES // 2),
-            ("colleagues", ROLES // 2),
-            ("work_events", EVENTS - EVENTS // 2),
-            ("rest_events", EVENTS // 2),
-            ("items", THINGS),
-            ("places", THINGS),
+            ("occupations", people - MAX_PEOPLE // 2),
+            ("relatives", MAX_PEOPLE - MAX_PEOPLE // 2),
+            ("colleagues", MAX_PEOPLE // 2),
+            ("work_events", MAX_EVENTS - MAX_EVENTS // 2),
+            ("rest_events", MAX_EVENTS // 2),
+            ("items", THING_COUNT),
+            ("places", THING_COUNT),
         ):
             if len(getattr(self, what)) < wanted:
                 raise ValueError(f"{what}: {wanted} are needed, and there are {len(getattr(self, what))}")
@@ -145,7 +141,7 @@ class Vocabulary(_Part):
 
     @model_validator(mode="after")
     def _tells_apart(self) -> "Vocabulary":
-        """What questions name is no two things' in one life."""
+        """Require distinct names for everything that questions refer to."""
         events = self.work_events + self.rest_events
         for what, held in (
             ("cities", [each.name for each in self.cities]),
@@ -163,16 +159,16 @@ class Vocabulary(_Part):
         return self
 
     def city(self, name: str) -> City:
-        """The city of that name. Raises KeyError."""
+        """Return the city with this name. Raises KeyError."""
         return {each.name: each for each in self.cities}[name]
 
     def occupation(self, name: str) -> Occupation:
-        """The occupation of that name. Raises KeyError."""
+        """Return the occupation with this name. Raises KeyError."""
         return {each.name: each for each in self.occupations}[name]
 
 
 @cache
-def shipped(language: Language) -> Vocabulary:
-    """Our own words in a language."""
+def bundled_vocabulary(language: Language) -> Vocabulary:
+    """Load the bundled vocabulary of a language."""
     path = files("memflow.benchmarks.membench") / "sample" / f"vocabulary_{language}.yaml"
     return Vocabulary.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))

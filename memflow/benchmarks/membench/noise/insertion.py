@@ -1,8 +1,6 @@
-"""Noise: talk of other matters between what a user says, until a trajectory has its length (paper, section 4).
+"""Insertion of noise units between sessions or messages until a trajectory has its length (paper, section 4).
 
-Noise comes in units, a few steps that belong together, from a pool: published (published/noise.py) or of our own making
-(grammar.py). Here units are drawn and put between whole sessions, or between messages. What they must not say is
-conflicts.py. A trajectory's noise depends on the domain's seed, its own id and messages, and the pool alone.
+The noise of a trajectory depends only on the domain's seed, its id and messages, and the pool of units.
 """
 
 import random
@@ -13,50 +11,42 @@ from itertools import groupby
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import arrivals
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.noise.conflicts import conflict, plain
+from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
+from memflow.benchmarks.membench.noise.synthetic import NoiseUnit, synthetic_units
+from memflow.benchmarks.membench.published.noise import published_units
 from memflow.benchmarks.membench.turns import NOISE, Step, session_of
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
-from memflow.records import Turn
+from memflow.records import Entity, Probe, Record, Turn
 from memflow.tokens import estimate
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Steps of noise that belong together: rounds where two speak, messages where one is observed. Its id is unique in
-    its pool, and holds no slash."""
+class NoiseDraw:
+    """Units drawn for a trajectory, each with the number of earlier draws, and the number of skipped units."""
 
-    unit_id: str
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Draw:
-    """The units drawn for a trajectory, each with how often it had been drawn before; and how many were passed over."""
-
-    units: tuple[tuple[Unit, int], ...]
+    units: tuple[tuple[NoiseUnit, int], ...]
     passed_over: int
 
 
-def woven(
+def insert_noise(
     domain: Domain,
     turns: Sequence[Turn],
-    pool: Sequence[Unit],
+    pool: Sequence[NoiseUnit],
     forbidden: Mapping[str, Collection[str]] | None = None,
 ) -> list[Turn]:
-    """The messages of every trajectory with noise among them, so that it has `noise_tokens` tokens at least, and less
-    than that and its last unit.
+    """Insert noise so that each trajectory reaches `noise_tokens`, exceeding it by less than one unit.
 
-    Tokens are memflow.tokens.estimate's of each text that a memory is given. A trajectory whose own messages are as
-    long, or none of whose messages is played, stays as it is. Real messages keep their order, ids and all else but
-    the number of their event; which places they have among real and noise units is a subset drawn uniformly. Noise has
-    neither time nor place.
+    Tokens are memflow.tokens.estimate of the message texts. Trajectories that are long enough or not played stay
+    unchanged.
+    Real messages keep order, ids and fields except the event number. Their positions among all units are a
+    uniformly drawn
+    subset. Noise has no time and no place. `forbidden` has the phrases that noise must not contain, by trajectory.
 
-    `forbidden` are phrases, by trajectory, that its noise must not hold (conflicts.py). Raises BadInput where every
-    unit of the pool holds one, and where the pool itself is no good.
+    Raises BadInput if the pool is invalid or every unit contains a forbidden phrase.
     """
     parameters = parameters_of(domain)
-    lot = Lot(pool)
+    lot = NoisePool(pool)
     said: dict[str, list[Turn]] = {}
     for turn in turns:
         said.setdefault(turn.episode_id, []).append(turn)
@@ -67,22 +57,22 @@ def woven(
         played = [turn for turn in held if turn.reason is None]
         missing = parameters.noise_tokens - sum(estimate(turn.text) for turn in played) if played else 0
         drawn = lot.drawn(name, missing, (forbidden or {}).get(name, ()), chance)
-        found.extend(_walk(held[0], real, drawn, chance))
+        found.extend(_merge_events(held[0], real, drawn, chance))
     return found
 
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
-    """What is not to be parted: each step, or each run of steps of one session."""
+    """Group messages that must stay together: steps, or consecutive steps of one session."""
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
     return [list(held) for _, held in groupby(steps, key=lambda step: session_of(step[0].message_id))]
 
 
-def _walk(
-    first: Turn, real: Sequence[list[list[Turn]]], drawn: Draw, chance: random.Random
+def _merge_events(
+    first: Turn, real: Sequence[list[list[Turn]]], drawn: NoiseDraw, chance: random.Random
 ) -> Iterator[Turn]:
-    """The messages of a trajectory, its units among those drawn, events numbered from 0."""
+    """Yield the messages of a trajectory merged with its noise units, with events numbered from 0."""
     slots = len(real) + len(drawn.units)
     places = set(chance.sample(range(slots), len(real)))
     of_real, of_noise = iter(real), iter(drawn.units)
@@ -99,8 +89,12 @@ def _walk(
                 event += 1
 
 
-def _messages(first: Turn, unit: Unit, again: int, number: int, step: Step, event: int) -> Iterator[Turn]:
-    """A step of noise as rows like the trajectory's `first`. A unit that is there again has that in its id."""
+def _messages(
+    first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
+) -> Iterator[Turn]:
+    """Yield the rows of a noise step, modeled on the trajectory's first row. A repeated unit has a suffix in its
+    id.
+    """
     name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):
@@ -118,36 +112,35 @@ def _messages(first: Turn, unit: Unit, again: int, number: int, step: Step, even
         )
 
 
-class Lot:
-    """A pool to draw from: its units with their lengths in tokens and what they say, plainly."""
+class NoisePool:
+    """Noise units with their token counts and normalized texts."""
 
-    def __init__(self, pool: Sequence[Unit]) -> None:
-        """Raises BadInput where two units have one id, or one says nothing."""
-        self._units: list[tuple[Unit, int, str]] = []
+    def __init__(self, pool: Sequence[NoiseUnit]) -> None:
+        """Raise BadInput if two units share an id or a unit is empty."""
+        self._units: list[tuple[NoiseUnit, int, str]] = []
         seen: set[str] = set()
         for unit in pool:
             texts = [text for step in unit.steps for text in (step.user, step.assistant) if text is not None]
             tokens = sum(map(estimate, texts))
             if unit.unit_id in seen or "/" in unit.unit_id:
-                raise BadInput(f"unit {unit.unit_id!r} of noise: the id is there twice, or holds a slash")
+                raise BadInput(f"unit {unit.unit_id!r} of noise: its id is a duplicate or contains a slash")
             if not tokens:
-                raise BadInput(f"unit {unit.unit_id!r} of noise says nothing; leave it out of the pool")
+                raise BadInput(f"unit {unit.unit_id!r} of noise is empty; remove it from the pool")
             seen.add(unit.unit_id)
-            self._units.append((unit, tokens, _plain(texts)))
+            self._units.append((unit, tokens, _normalize_all(texts)))
 
-    def drawn(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> Draw:
-        """Units of at least `missing` tokens, drawn without replacement; those that conflict are passed over.
-
-        When all have been drawn that may be, all may be drawn again.
+    def drawn(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
+        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when all are
+        drawn.
         """
-        units: list[tuple[Unit, int]] = []
+        units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0
         while missing > 0:
             before = len(units)
             for unit, tokens, said in chance.sample(self._units, len(self._units)):
                 if missing <= 0:
                     break
-                if conflict(said, forbidden) is not None:
+                if find_conflict(said, forbidden) is not None:
                     passed_over += 1
                     continue
                 units.append((unit, again))
@@ -158,9 +151,36 @@ class Lot:
                     " or asks for; give it a larger pool, or set noise_tokens to 0"
                 )
             again += 1
-        return Draw(tuple(units), passed_over)
+        return NoiseDraw(tuple(units), passed_over)
 
 
-def _plain(texts: Iterable[str]) -> str:
+def _normalize_all(texts: Iterable[str]) -> str:
     # A line break between texts: no phrase runs from one into the next.
-    return "\n".join(map(plain, texts))
+    return "\n".join(map(normalize, texts))
+
+
+def lengthen(
+    domain: Domain,
+    records: Sequence[Record],
+    turns: Sequence[Turn],
+    probes: Sequence[Probe] = (),
+    entities: Sequence[Entity] = (),
+) -> list[Turn]:
+    """Add noise to the turns if the domain sets `noise_tokens`.
+
+    Published noise is used if the records contain it, else synthetic noise. Raises BadInput if all noise conflicts.
+    """
+    if not parameters_of(domain).noise_tokens:
+        return list(turns)
+    return insert_noise(
+        domain, turns, noise_units(domain, records), forbidden_phrases(turns, probes, entities)
+    )
+
+
+def noise_units(domain: Domain, records: Sequence[Record]) -> tuple[NoiseUnit, ...]:
+    """Return the pool of noise units of a domain."""
+    parameters = parameters_of(domain)
+    published = published_units(records, parameters.scene)
+    if published:
+        return tuple(NoiseUnit(name, steps) for name, steps in published.items())
+    return synthetic_units(parameters.scene, parameters.language, parameters.noise_tokens)

@@ -1,12 +1,13 @@
-"""Noise of our own making: news of matters that are in nobody's life, from sample/noise_en.yaml and noise_zh.yaml.
+"""Synthetic noise: news on topics outside all user graphs, from sample/noise_en.yaml and noise_zh.yaml.
 
-A unit is about one thing of one topic. Its sentences are frames filled with the topic's phrases, so that there is no
-end of distinct units. Where two speak it is three rounds and about 1,000 tokens long, where one is observed three
-messages and about 100: the lengths of the published noise.
+Each unit is about one topic. Sentence templates are filled with the topic's phrases. Sizes are those of the
+published
+noise: three rounds with about 1,000 tokens in participation, three messages with about 100 in observation.
 """
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Annotated
@@ -15,22 +16,29 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from memflow.benchmarks.membench.kinds import Scene
-from memflow.benchmarks.membench.noise.insertion import Unit
 from memflow.benchmarks.membench.turns import Step
 from memflow.fingerprint import seeded
 from memflow.tokens import estimate
 
-STEPS = 3
-"""Rounds or messages of a unit, as published."""
-SPOKEN = 2
-"""Sentences that a user says in a round; where one is observed, a message is a sentence."""
-ANSWERED = 8
-"""Sentences that the assistant says in a round."""
-SPARE = 2
-"""How many times the tokens that a trajectory needs are in its pool, so that trajectories differ in their noise."""
+UNIT_STEPS = 3
+"""Rounds or messages per unit, as published."""
+USER_SENTENCES = 2
+"""User sentences per round; in observation a message is one sentence."""
+ASSISTANT_SENTENCES = 8
+"""Assistant sentences per round."""
+POOL_FACTOR = 2
+"""Ratio of the pool's tokens to a trajectory's, so that trajectories have different noise."""
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Several = Annotated[tuple[Words, ...], Field(min_length=2)]
+
+
+@dataclass(frozen=True)
+class NoiseUnit:
+    """Steps of noise that stay together. The id is unique in its pool and has no slash."""
+
+    unit_id: str
+    steps: tuple[Step, ...]
 
 
 class _Topic(BaseModel):
@@ -45,19 +53,19 @@ class _Topic(BaseModel):
 
 
 class Grammar(BaseModel):
-    """Topics and their phrases, and frames: what a user reports, and what an assistant remarks."""
+    """Topics with phrases, and templates of user reports and assistant remarks."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     bodies: Several
-    reports: Annotated[tuple[Words, ...], Field(min_length=STEPS * SPOKEN)]
+    reports: Annotated[tuple[Words, ...], Field(min_length=UNIT_STEPS * USER_SENTENCES)]
     remarks: Several
     topics: Mapping[str, _Topic]
 
 
 @cache
-def grammar(language: str) -> Grammar:
-    """The grammar in `en` or `zh`."""
+def load_grammar(language: str) -> Grammar:
+    """Load the grammar in `en` or `zh`."""
     text = (
         files("memflow.benchmarks.membench")
         .joinpath(f"sample/noise_{language}.yaml")
@@ -67,11 +75,11 @@ def grammar(language: str) -> Grammar:
 
 
 @cache
-def pool(scene: Scene, language: str, tokens: int) -> tuple[Unit, ...]:
-    """Distinct units enough for trajectories of so many tokens. The longer pool begins with the shorter one's units."""
-    wanted = SPARE * tokens
-    found: list[Unit] = []
-    for unit in units(scene, language):
+def synthetic_units(scene: Scene, language: str, tokens: int) -> tuple[NoiseUnit, ...]:
+    """Return distinct units for trajectories of this length. Longer pools start with the shorter pool's units."""
+    wanted = POOL_FACTOR * tokens
+    found: list[NoiseUnit] = []
+    for unit in generate_units(scene, language):
         if wanted <= 0:
             break
         found.append(unit)
@@ -79,9 +87,9 @@ def pool(scene: Scene, language: str, tokens: int) -> tuple[Unit, ...]:
     return tuple(found)
 
 
-def units(scene: Scene, language: str) -> Iterator[Unit]:
-    """Units without end and none twice, topic by topic in turn; the same in every run."""
-    of = grammar(language)
+def generate_units(scene: Scene, language: str) -> Iterator[NoiseUnit]:
+    """Yield distinct units without end, topic by topic in turn, the same in every run."""
+    of = load_grammar(language)
     said: set[tuple[Step, ...]] = set()
     names = list(of.topics)
     number = 0
@@ -90,14 +98,14 @@ def units(scene: Scene, language: str) -> Iterator[Unit]:
         steps = _steps(of, of.topics[topic], scene, language, random.Random(seeded(scene, language, number)))
         if steps not in said:
             said.add(steps)
-            yield Unit(f"{topic}-{number}", steps)
+            yield NoiseUnit(f"{topic}-{number}", steps)
         number += 1
 
 
 def _steps(
     of: Grammar, topic: _Topic, scene: Scene, language: str, chance: random.Random
 ) -> tuple[Step, ...]:
-    """Three steps about one thing and what became of it; no frame and no detail is used twice."""
+    """Return three steps about one event; no template or detail occurs twice."""
     fixed = {name: chance.choice(getattr(topic, name)) for name in ("thing", "done")}
 
     def told(frames: Sequence[str]) -> str:
@@ -110,13 +118,13 @@ def _steps(
         return filled[0].upper() + filled[1:]
 
     if scene == "observation":
-        return tuple(Step(told([frame])) for frame in chance.sample(of.reports, STEPS))
-    reports = chance.sample(of.reports, STEPS * SPOKEN)
-    remarks = chance.sample((*of.remarks, *topic.details), STEPS * ANSWERED)
+        return tuple(Step(told([frame])) for frame in chance.sample(of.reports, UNIT_STEPS))
+    reports = chance.sample(of.reports, UNIT_STEPS * USER_SENTENCES)
+    remarks = chance.sample((*of.remarks, *topic.details), UNIT_STEPS * ASSISTANT_SENTENCES)
     return tuple(
         Step(
-            told(reports[step * SPOKEN : (step + 1) * SPOKEN]),
-            told(remarks[step * ANSWERED : (step + 1) * ANSWERED]),
+            told(reports[step * USER_SENTENCES : (step + 1) * USER_SENTENCES]),
+            told(remarks[step * ASSISTANT_SENTENCES : (step + 1) * ASSISTANT_SENTENCES]),
         )
-        for step in range(STEPS)
+        for step in range(UNIT_STEPS)
     )

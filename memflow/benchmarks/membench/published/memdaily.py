@@ -1,7 +1,9 @@
-"""MemDaily (MemSim, arXiv 2409.20163), MemBench's Chinese parent: observed, factual, a file for each kind and scenario.
+"""MemDaily (MemSim, arXiv 2409.20163), MemBench's Chinese predecessor: observation, factual, a file per kind and
+scenario.
 
-A record is a trajectory with its questions. What its makers' own steps failed at they marked with `[ERRORQ]`,
-`[ERRORA]` and `[ERRORC]` in place of a question, an answer and its options.
+A record is a trajectory with its questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer
+and
+options.
 """
 
 import re
@@ -12,10 +14,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from memflow.benchmarks.membench.kinds import Kind, kind
-from memflow.benchmarks.membench.published.questions import Question, Shape, asked
+from memflow.benchmarks.membench.kinds import QuestionKind, find_kind
+from memflow.benchmarks.membench.published.questions import PublishedModel, PublishedQuestion, choice_question
 from memflow.benchmarks.membench.turns import Step, Trajectory
-from memflow.benchmarks.membench.wording import stamped
+from memflow.benchmarks.membench.wording import add_stamp
 from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -23,55 +25,57 @@ from memflow.records import Record
 _NAME = re.compile(r"\d\d_(?P<kind>\w+)_(?P<scenario>[a-z]+)")
 
 
-class _Message(Shape):
+class _Message(PublishedModel):
     message: Said
     time: Said
     place: Said
 
 
-class _Trajectory(Shape):
+class _Trajectory(PublishedModel):
     tid: int
     message_list: Annotated[list[_Message], Field(min_length=1)]
-    question_list: Annotated[list[Question], Field(min_length=1)]
+    question_list: Annotated[list[PublishedQuestion], Field(min_length=1)]
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The trajectories of a file with their ids. Raises BadInput."""
+    """Yield the id and content of each trajectory in a file. Raises BadInput."""
     of, scenario = _named(file)
     values = file.json()
     if not isinstance(values, list) or not values:
-        raise file.bad("it does not hold a list of trajectories")
+        raise file.bad("expected a JSON list of trajectories")
     for number, raw in enumerate(values):
         shaped = file.shaped(_Trajectory, raw, f"trajectory {number}")
         yield f"observation/{of.name}/{scenario}/{shaped.tid}", raw
 
 
 def trajectory(record: Record) -> Trajectory:
-    """The trajectory of a record; a question that cannot be asked has its reason."""
+    """Return the trajectory of a record; invalid questions have a reason."""
     shaped = _Trajectory.model_validate_json(record.content)
     _, name, scenario, _ = record.record_id.split("/")
     found = Trajectory(
         trajectory_id=record.record_id,
         dataset=record.dataset,
         scene="observation",
-        kind=kind(name),
+        kind=find_kind(name),
         scenario=scenario,
         language="zh",
         steps=tuple(
-            Step(stamped(one.message, one.place, one.time, "zh"), sent_at=one.time)
+            Step(add_stamp(one.message, one.place, one.time, "zh"), sent_at=one.time)
             for one in shaped.message_list
         ),
     )
-    return replace(found, asked=tuple(asked(found, question) for question in shaped.question_list))
+    return replace(
+        found, questions=tuple(choice_question(found, question) for question in shaped.question_list)
+    )
 
 
-def _named(file: File) -> tuple[Kind, str]:
+def _named(file: File) -> tuple[QuestionKind, str]:
     name = PurePosixPath(file.source).stem
     match = _NAME.fullmatch(name)
     if match is None:
         raise file.bad(f"its name is not of the form 01_simple_roles.json, which says what it holds: {name}")
     try:
-        of = kind(match["kind"])
+        of = find_kind(match["kind"])
     except BadInput as wrong:
         raise file.bad(str(wrong)) from wrong
     if match["scenario"] not in of.observation:

@@ -1,6 +1,6 @@
-"""MemDaily's users: graphs.json -> profiles and entities. Attributes are called as those of generated users are.
+"""MemDaily's user graphs: graphs.json -> profiles and entities, with the attribute names of generated graphs.
 
-Which of them a trajectory is about its files do not say, so that no trajectory is joined to a user here.
+The files do not link trajectories to users.
 """
 
 import json
@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.membench.published.questions import Shape
+from memflow.benchmarks.membench.published.questions import PublishedModel
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Entity, Profile, Record
 
 NAME = "graphs.json"
 START = "2024-04-01"
-"""The first day of every trajectory."""
+"""The first day of all trajectories."""
 _ID = "graph"
 _ROLE = {
     "性别": "gender",
@@ -54,14 +54,14 @@ _LISTS = (
     ("items", "item", "物品名称", _ITEM),
     ("places", "place", "地点名称", _PLACE),
 )
-"""Where a graph has what, of which kind it is, under which key its name is, and what its attributes are called."""
+"""List key, entity kind, key of the name, and attribute names by published key."""
 _PERSONAL = ("phone", "email", "id_number", "passport", "bank_account", "driver_licence")
 _RELATIONSHIP = "关系"
 
 Attributes = dict[str, Said]
 
 
-class _Graph(Shape):
+class _Graph(PublishedModel):
     gid: int
     user_profile: Attributes
     relation_profiles: list[Attributes]
@@ -73,10 +73,10 @@ class _Graph(Shape):
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The graphs of the file with their ids. Raises BadInput."""
+    """Yield the id and content of each graph in the file. Raises BadInput."""
     values = file.json()
     if not isinstance(values, list) or not values:
-        raise file.bad("it does not hold a list of graphs")
+        raise file.bad("expected a JSON list of graphs")
     for number, raw in enumerate(values):
         where = f"graph {number}"
         shaped = file.shaped(_Graph, raw, where)
@@ -87,7 +87,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def states_of(domain: str, records: Sequence[Record]) -> States:
-    """The users among the records, and what is in their lives; none where there are no graphs."""
+    """Return the users and entities among the records; empty without graphs."""
     graphs = {
         f"{record.dataset}-{graph.gid}": graph
         for record in records

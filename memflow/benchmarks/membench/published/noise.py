@@ -1,7 +1,4 @@
-"""Published noise (MakeNoise/NoiseMeta): talk about nothing that is asked, in units of a few steps.
-
-Here it is read; how it is put among what is said, and how much of it, is noise.py.
-"""
+"""Reader of published noise (MakeNoise/NoiseMeta): units of a few steps about unrelated topics."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -9,22 +6,22 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memflow.benchmarks.membench.kinds import Scene
-from memflow.benchmarks.membench.published.questions import Shape
-from memflow.benchmarks.membench.published.release import Spoken
+from memflow.benchmarks.membench.published.questions import PublishedModel
+from memflow.benchmarks.membench.published.release import PublishedStep
 from memflow.benchmarks.membench.turns import NOISE, Step
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 
-class _Unit(Shape):
-    noise_message: Annotated[list[Spoken], Field(min_length=1)]
+class _Unit(PublishedModel):
+    noise_message: Annotated[list[PublishedStep], Field(min_length=1)]
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The units of a file, of rounds or of messages, with their ids. Raises BadInput."""
+    """Yield the id and content of each noise unit in a file. Raises BadInput."""
     values = file.json()
     if not isinstance(values, list) or not values:
-        raise file.bad("it does not hold a list of units of noise")
+        raise file.bad("expected a JSON list of noise units")
     scenes: set[Scene] = set()
     for number, raw in enumerate(values):
         shaped = file.shaped(_Unit, raw, f"unit {number}")
@@ -34,11 +31,8 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{NOISE}/{shaped.noise_message[0].scene}/{number}", raw
 
 
-def pool(records: Sequence[Record], scene: Scene | None = None) -> dict[str, tuple[Step, ...]]:
-    """The steps of the units of noise among the records, by the unit's id: of one scene, or of both.
-
-    Other records are passed over. Noise says no time, and none is made up for it.
-    """
+def published_units(records: Sequence[Record], scene: Scene | None = None) -> dict[str, tuple[Step, ...]]:
+    """Return the steps of the noise units among the records, by unit id, of one scene or both."""
     wanted = f"{NOISE}/{scene}/" if scene else f"{NOISE}/"
     return {
         record.record_id.removeprefix(f"{NOISE}/").replace("/", "-"): _steps(record)

@@ -1,7 +1,6 @@
-"""A question as published files have it: its shape, why it cannot be asked where it cannot, and how it becomes Asked.
+"""Questions in published MemBench and MemDaily files: schema, validation, and conversion to ChoiceQuestion.
 
-MemBench's files and MemDaily's have the same questions; the steps that they rest on are release.py's and
-memdaily.py's. A question that is at fault is quarantined, with its reason; one of another shape refuses its file.
+An invalid question is quarantined with its reason; a question of another schema makes the file invalid.
 """
 
 import re
@@ -10,41 +9,42 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from memflow.benchmarks.membench.turns import Asked, Trajectory, is_noise
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Trajectory, is_noise
 from memflow.benchmarks.multiple_choice import LETTERS
 from memflow.benchmarks.published_file import Said
 
 OPTIONS = 4
-"""How many options a question has."""
+"""Options per question."""
 _FAILED = re.compile(r"\[ERROR[QAC]\]")
 
 
-class Shape(BaseModel):
-    """What is read of a published object; the rest of it is passed over."""
+class PublishedModel(BaseModel):
+    """A published object; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def joined(text: str | list[str]) -> str:
-    """An answer as one text. Recommendations are lists; their titles hold commas."""
+def join_answer(text: str | list[str]) -> str:
+    """Return an answer as one text. Recommendations are lists whose titles contain commas."""
     return text if isinstance(text, str) else "; ".join(text)
 
 
 def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[str]] | str:
+    """Reject choices that are a text without an error mark."""
     if isinstance(value, str) and not _FAILED.search(value):
         raise ValueError("the choices are one text")
     return value
 
 
 def _targets(value: Any) -> Any:
-    """Targets as lists: [step] or [step, session]. Null stands for none."""
+    """Normalize targets to lists: [step] or [step, session]; null is an empty list."""
     if not isinstance(value, list):
         return [] if value is None else value
     return [target if isinstance(target, list) else [target] for target in value]
 
 
-class Question(Shape):
-    """A question, and what it is answered with."""
+class PublishedQuestion(PublishedModel):
+    """A question with answer, options and target steps."""
 
     question: Said
     answer: str | list[str]
@@ -54,24 +54,24 @@ class Question(Shape):
     time: Said
 
 
-def asked(of: Trajectory, question: Question) -> Asked:
-    """The question as it is asked of the trajectory, or with the reason why it cannot be."""
+def choice_question(of: Trajectory, question: PublishedQuestion) -> ChoiceQuestion:
+    """Convert a published question; an invalid one gets a reason."""
     options = question.choices if isinstance(question.choices, dict) else {}
     letters = sorted(options)
     targets = [target[0] for target in question.target_step_id if target and 0 <= target[0] < len(of.steps)]
-    return Asked(
+    return ChoiceQuestion(
         question=question.question,
         asked_at=question.time,
-        options=tuple(joined(options[letter]).strip() for letter in letters),
+        options=tuple(join_answer(options[letter]).strip() for letter in letters),
         gold=1 + letters.index(question.ground_truth) if question.ground_truth in letters else 0,
-        answer=joined(question.answer).strip(),
-        evidence=tuple(dict.fromkeys(of.told_at(target) for target in targets)),
+        answer=join_answer(question.answer).strip(),
+        evidence=tuple(dict.fromkeys(of.evidence_id(target) for target in targets)),
         reason=next(_faults(of, question), None),
     )
 
 
-def _faults(of: Trajectory, question: Question) -> Iterator[str]:
-    """All that is wrong with a question; what its makers marked stands first."""
+def _faults(of: Trajectory, question: PublishedQuestion) -> Iterator[str]:
+    """Yield everything wrong with a question, its authors' error marks first."""
     marks = [
         f"{found[0]} for its {what}"
         for what, text in (
@@ -88,7 +88,7 @@ def _faults(of: Trajectory, question: Question) -> Iterator[str]:
     yield from _of_targets(of, question.target_step_id)
 
 
-def _of_options(question: Question, options: dict[str, str | list[str]]) -> Iterator[str]:
+def _of_options(question: PublishedQuestion, options: dict[str, str | list[str]]) -> Iterator[str]:
     if sorted(options) != list(LETTERS[:OPTIONS]):
         yield f"its options are {', '.join(sorted(options)) or 'none'}, and not A to {LETTERS[OPTIONS - 1]}"
     by_text: dict[tuple[str, ...], str] = {}
@@ -96,13 +96,13 @@ def _of_options(question: Question, options: dict[str, str | list[str]]) -> Iter
         # Lists in another order say the same.
         said = (text.strip(),) if isinstance(text, str) else tuple(sorted(each.strip() for each in text))
         if said in by_text:
-            yield f"its options {by_text[said]} and {letter} say the same: {joined(text)}"
+            yield f"its options {by_text[said]} and {letter} say the same: {join_answer(text)}"
         by_text[said] = letter
     gold = options.get(question.ground_truth)
     if gold is None:
         yield f"its gold {question.ground_truth!r} is none of its options"
-    elif joined(gold).strip() != joined(question.answer).strip():
-        yield f"its gold's option is {joined(gold)!r}, its answer {joined(question.answer)!r}"
+    elif join_answer(gold).strip() != join_answer(question.answer).strip():
+        yield f"its gold's option is {join_answer(gold)!r}, its answer {join_answer(question.answer)!r}"
 
 
 def _of_targets(of: Trajectory, targets: list[list[int]]) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _of_targets(of: Trajectory, targets: list[list[int]]) -> Iterator[str]:
             yield f"it rests on {target}, which is neither a step nor a step and its session"
         elif not 0 <= target[0] < len(of.steps):
             yield f"it rests on step {target[0]}, and there are steps 0 to {len(of.steps) - 1}"
-        elif is_noise(of.told_at(target[0])):
+        elif is_noise(of.evidence_id(target[0])):
             yield f"it rests on step {target[0]}, which is noise"
         elif len(target) == 2 and target[1] != (session := of.steps[target[0]].session):
             yield f"it rests on step {target[0]} in session {target[1]}, and that step is in session {session}"

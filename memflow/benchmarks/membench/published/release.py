@@ -1,11 +1,7 @@
-"""MemBench's own files: raw by kind of question (MemData), or merged and sampled (data2test).
+"""MemBench's own files: raw by question kind (MemData), or merged and sampled (data2test).
 
-A raw file holds trajectories by scenario, and is named for its kind; its steps have their place and time beside the
-text. A merged one holds the same by kind and scenario; its texts have place and time in them. Where a trajectory has
-sessions, its steps are counted through all of them: the numbers that stand beside steps begin anew now and then.
-
-A file that is named `..._multiple_100.json` was lengthened by 100 units of noise; its noise are the steps that say no
-time. MemDaily's files are memdaily.py's.
+Raw files have place and time in fields and are named for their kind; merged files have them in the text. Steps are
+numbered across sessions. In `..._multiple_N.json`, extended by N noise units, the steps without a time are noise.
 """
 
 import json
@@ -18,10 +14,10 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
-from memflow.benchmarks.membench.kinds import Kind, Scene, kind
-from memflow.benchmarks.membench.published.questions import Question, Shape, asked
+from memflow.benchmarks.membench.kinds import QuestionKind, Scene, find_kind
+from memflow.benchmarks.membench.published.questions import PublishedModel, PublishedQuestion, choice_question
 from memflow.benchmarks.membench.turns import Step, Trajectory
-from memflow.benchmarks.membench.wording import stamped
+from memflow.benchmarks.membench.wording import add_stamp
 from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -30,11 +26,11 @@ _SCENES: dict[str, Scene] = {"FirstAgent": "participation", "ThirdAgent": "obser
 _STAMP = re.compile(r"\(place:.*;\s*time:?\s*(?P<time>'\d{4}-\d\d-\d\d \d\d:\d\d'[^()]*)\)\s*$", re.DOTALL)
 _LENGTHENED = re.compile(r"_multiple_(?P<units>\d+)$")
 NOISE_STEPS = 3
-"""How many steps a unit of noise has."""
+"""Steps per noise unit."""
 
 
-class Spoken(Shape):
-    """A round, or a message: a text alone, or with its place and time, and what it tells (gold)."""
+class PublishedStep(PublishedModel):
+    """A round or a message: text, optional place and time, and gold facts."""
 
     message: Said | None = None
     user: Annotated[Said | None, Field(validation_alias=AliasChoices("user", "user_message"))] = None
@@ -63,25 +59,25 @@ class Spoken(Shape):
 
     @property
     def scene(self) -> Scene:
-        """In which it is said."""
+        """The scene of the step."""
         return "observation" if self.user is None else "participation"
 
     def texts(self) -> tuple[str, str | None]:
-        """What the user says, and the assistant where it takes part, as the file has it."""
+        """Return the user's text and the assistant's, if any."""
         return self.message or self.user or "", self.assistant
 
 
 def _sessions(value: Any) -> Any:
-    """Steps that are in no session are one."""
+    """Wrap steps without sessions in one session."""
     if isinstance(value, list) and not any(isinstance(each, list) for each in value):
         return [value]
     return value
 
 
-class _Trajectory(Shape):
+class _Trajectory(PublishedModel):
     tid: Annotated[int, Field(validation_alias=AliasChoices("tid", "gid"))]
-    message_list: Annotated[list[list[Spoken]], BeforeValidator(_sessions)]
-    QA: Question
+    message_list: Annotated[list[list[PublishedStep]], BeforeValidator(_sessions)]
+    QA: PublishedQuestion
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -91,7 +87,7 @@ class _Trajectory(Shape):
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The trajectories of a file with their ids. Raises BadInput."""
+    """Yield the id and content of each trajectory in a file. Raises BadInput."""
     scene = _scene(file)
     empty = True
     for of, scenario, values in _groups(file, scene):
@@ -103,11 +99,11 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             empty = False
             yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
     if empty:
-        raise file.bad("there is no trajectory in it")
+        raise file.bad("it has no trajectory")
 
 
 def trajectory(record: Record) -> Trajectory:
-    """The trajectory of a record; a question that cannot be asked has its reason."""
+    """Return the trajectory of a record; an invalid question has a reason."""
     shaped = _Trajectory.model_validate_json(record.content)
     scene, name, scenario, _ = record.record_id.split("/")
     units = _units(record)
@@ -118,27 +114,27 @@ def trajectory(record: Record) -> Trajectory:
         trajectory_id=record.record_id,
         dataset=record.dataset,
         scene=cast(Scene, scene),
-        kind=kind(name),
+        kind=find_kind(name),
         scenario=scenario,
         language="en",
         steps=steps,
         reason=_misfit(steps, units),
     )
-    return replace(found, asked=(asked(found, shaped.QA),))
+    return replace(found, questions=(choice_question(found, shaped.QA),))
 
 
-def _step(step: Spoken, session: int) -> Step:
+def _step(step: PublishedStep, session: int) -> Step:
     user, assistant = step.texts()
     if step.place is not None and step.time is not None:
-        user = stamped(user, step.place, step.time)
-        assistant = assistant and stamped(assistant, step.place, step.time)
+        user = add_stamp(user, step.place, step.time)
+        assistant = assistant and add_stamp(assistant, step.place, step.time)
     found = _STAMP.search(user) or _STAMP.search(assistant or "")
     time = step.time or (found["time"].strip() if found else None)
     return Step(user, assistant, session, time, _told(step))
 
 
-def _told(step: Spoken) -> dict[str, str] | None:
-    """What a step tells: gold."""
+def _told(step: PublishedStep) -> dict[str, str] | None:
+    """Return the gold fact of a step."""
     held = {"entity": step.rel, "attribute": step.attr, "value": step.value}
     told = {
         name: each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
@@ -149,7 +145,7 @@ def _told(step: Spoken) -> dict[str, str] | None:
 
 
 def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """The steps of a lengthened trajectory: those without a time are noise, a unit after the other."""
+    """Mark steps without a time as noise and number their units."""
     bare = count()
     return tuple(
         replace(step, noise=True, session=next(bare) // NOISE_STEPS) if step.sent_at is None else step
@@ -158,7 +154,7 @@ def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
-    """Why noise cannot be told from what was said; None where it can."""
+    """Return why noise cannot be identified; None if it can."""
     bare = sum(step.noise for step in steps)
     if bare == units * NOISE_STEPS:
         return None
@@ -173,29 +169,27 @@ def _units(record: Record) -> int:
 def _scene(file: File) -> Scene:
     named = {scene for name, scene in _SCENES.items() if name in file.source}
     if len(named) != 1:
-        raise file.bad(
-            "its path has to say FirstAgent or ThirdAgent, for who is asked: one who took part, or not"
-        )
+        raise file.bad("the path must contain FirstAgent (participation) or ThirdAgent (observation)")
     return named.pop()
 
 
-def _groups(file: File, scene: Scene) -> Iterator[tuple[Kind, str, list[Any]]]:
-    """The trajectories of a file by kind and scenario."""
+def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[Any]]]:
+    """Yield the trajectories of a file by kind and scenario."""
     values = file.json()
     if not isinstance(values, dict) or not values:
-        raise file.bad("it does not hold trajectories by scenario, or by kind of question and scenario")
+        raise file.bad("expected trajectories by scenario, or by question kind and scenario")
     raw = all(isinstance(each, list) for each in values.values())
     for name, scenarios in ({PurePosixPath(file.source).stem: values} if raw else values).items():
         try:
-            of = kind(name)
+            of = find_kind(name)
         except BadInput as wrong:
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
-            raise file.bad(f"{name} does not hold trajectories by scenario")
+            raise file.bad(f"{name} does not contain trajectories by scenario")
         for scenario, held in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"
                 raise file.bad(f"{name} has no scenario {scenario!r} in {scene}; it has {known}")
             if not isinstance(held, list):
-                raise file.bad(f"{name}, {scenario}: it does not hold a list of trajectories")
+                raise file.bad(f"{name}, {scenario}: expected a JSON list of trajectories")
             yield of, scenario, held

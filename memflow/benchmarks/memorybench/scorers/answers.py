@@ -1,4 +1,4 @@
-"""Output types of the judge's prompts, every part bounded. Where there is a reason, it stands before the score."""
+"""Output types of the judge's prompts. Reasons precede scores."""
 
 from enum import Enum
 from typing import Annotated, Literal

@@ -1,18 +1,23 @@
-"""SciTechNews: a popular article beside the published summary, and how easily it reads; merged by a judge (A.1.1,
-A.1.2). ROUGE-L here is the published one, which is ROUGE-L.
-"""
+"""SciTechNews: similarity to the published summary and readability, merged by a judge (A.1.1, A.1.2)."""
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.scorers.integrated import (
-    lacking_mark,
-    lacking_rows,
+from memflow.benchmarks.memorybench.scorers.merged import (
+    format_value,
+    keys_with_missing,
     merge,
-    shown,
-    variant,
+    missing_backend_values,
+    variant_name,
 )
-from memflow.benchmarks.memorybench.scorers.metric import STANDARD, Answered, Computed, Mark, Means, Row
-from memflow.benchmarks.memorybench.tasks.catalogue import INTEGRATED, ROUGE_L
+from memflow.benchmarks.memorybench.scorers.scorer import (
+    STANDARD,
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
+)
+from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED, ROUGE_L
 from memflow.metrics.backends import CMUDICT, ENCODER_EN
 from memflow.metrics.bertscore import BERTSCORE, bertscores, metric_name
 from memflow.metrics.readability import CLI, DCRS, FKGL, coleman_liau, dale_chall, flesch_kincaid
@@ -20,49 +25,54 @@ from memflow.metrics.text import rouge_l
 from memflow.records import Probe
 
 
-def _lacking(means: Means) -> list[str]:
-    there = {BERTSCORE: "en" in means.instruments.encoders, FKGL: means.instruments.syllables is not None}
+def _missing_backends(context: ScoringContext) -> list[str]:
+    there = {BERTSCORE: "en" in context.instruments.encoders, FKGL: context.instruments.syllables is not None}
     return [name for name, given in there.items() if not given]
 
 
-def rows(probe: Probe, means: Means) -> list[Row]:
-    names = (ROUGE_L, metric_name(means.instruments.encoders.get("en")), CLI, FKGL, DCRS)
+def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
+    names = (ROUGE_L, metric_name(context.instruments.encoders.get("en")), CLI, FKGL, DCRS)
     return [
-        *lacking_rows(INTEGRATED, [STANDARD], _lacking(means)),
+        *keys_with_missing(INTEGRATED, [STANDARD], _missing_backends(context)),
         *((name, STANDARD) for name in names),
     ]
 
 
-async def computed(answered: Answered, means: Means) -> Computed:
+async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
     answer, gold = answered.answer, answered.gold("pr_summary")
-    encoder = means.instruments.encoders.get("en")
+    encoder = context.instruments.encoders.get("en")
     [likeness] = await bertscores(encoder, [(answer, gold)])
     scores = {
         metric_name(encoder): likeness,
         CLI: coleman_liau(answer),
-        FKGL: flesch_kincaid(answer, means.instruments.syllables),
+        FKGL: flesch_kincaid(answer, context.instruments.syllables),
         DCRS: dale_chall(answer),
     }
-    return Computed(
-        [Mark(ROUGE_L, rouge_l(answer, gold)), *(Mark(name, *score) for name, score in scores.items())]
+    return ComputedValues(
+        [
+            MetricValue(ROUGE_L, rouge_l(answer, gold)),
+            *(MetricValue(name, *score) for name, score in scores.items()),
+        ]
     )
 
 
-async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
-    lacking = _lacking(means)
+async def judge(
+    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+) -> Sequence[MetricValue]:
+    missing = _missing_backends(context)
     fields = {
         "source": answered.probe.question,
         "answer": answered.answer,
         "gold": answered.gold("pr_summary"),
-        **{mark.metric.partition("[")[0]: shown(mark) for mark in computed.marks},
+        **{mark.metric.partition("[")[0]: format_value(mark) for mark in computed.values},
     }
-    merged = await merge(means, "merge_article", fields, variant(STANDARD, lacking))
-    return [*lacking_mark(INTEGRATED, lacking), merged]
+    merged = await merge(context, "merge_article", fields, variant_name(STANDARD, missing))
+    return [*missing_backend_values(INTEGRATED, missing), merged]
 
 
 def prompts(published: bool) -> list[str]:
     return ["merge_article"]
 
 
-def needs(metric: str) -> frozenset[str]:
+def required_backends(metric: str) -> frozenset[str]:
     return frozenset({ENCODER_EN, CMUDICT})

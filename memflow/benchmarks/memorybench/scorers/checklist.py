@@ -1,33 +1,33 @@
-"""HelloBench: a judge goes through a list of questions about an answer, each from no (0) to yes (1) by quarters; their
-mean is the score (A.1.1). One request for the whole list, as the published evaluation has it.
-"""
+"""HelloBench: mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters (A.1.1), in one request."""
 
 from collections.abc import Sequence
 
 from memflow.benchmarks.memorybench.scorers.answers import Checked
-from memflow.benchmarks.memorybench.scorers.metric import (
+from memflow.benchmarks.memorybench.scorers.scorer import (
     STANDARD,
-    Answered,
-    Computed,
-    Mark,
-    Means,
-    Row,
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
     ask_judge,
-    mark,
+    judged_value,
 )
-from memflow.benchmarks.memorybench.tasks.catalogue import CHECKLIST
+from memflow.benchmarks.memorybench.tasks.catalog import CHECKLIST
 from memflow.records import Probe
 
 
-def rows(probe: Probe, means: Means) -> list[Row]:
+def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
     return [(CHECKLIST, STANDARD)]
 
 
-async def computed(answered: Answered, means: Means) -> Computed:
-    return Computed()
+async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+    return ComputedValues()
 
 
-async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+async def judge(
+    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+) -> Sequence[MetricValue]:
     asked = answered.gold("checklist")
 
     def complete(checked: Checked) -> str | None:
@@ -40,8 +40,8 @@ async def judge(answered: Answered, means: Means, computed: Computed) -> Sequenc
         "answer": answered.answer,
         "checklist": "\n".join(f"{number}. {question}" for number, question in enumerate(asked, start=1)),
     }
-    answer = await ask_judge(means, "checklist", fields, complete)
-    return [mark(CHECKLIST, answer, _mean)]
+    answer = await ask_judge(context, "checklist", fields, complete)
+    return [judged_value(CHECKLIST, answer, _mean)]
 
 
 def _mean(checked: Checked) -> float:
@@ -52,5 +52,5 @@ def prompts(published: bool) -> list[str]:
     return ["checklist"]
 
 
-def needs(metric: str) -> frozenset[str]:
+def required_backends(metric: str) -> frozenset[str]:
     return frozenset()

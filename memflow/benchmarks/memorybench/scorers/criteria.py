@@ -1,47 +1,51 @@
-"""WritingBench: a judge scores an answer from 1 to 10 by the criteria written for its question (A.1.1).
+"""WritingBench: a judge's score from 1 to 10 by the question's criteria (A.1.1).
 
-`standard` asks for one criterion at a time and takes the mean, as WritingBench itself does; `published_code`, which is
-MemoryBench's, shows all of them at once and asks for one score.
+`standard` averages one request per criterion, as WritingBench does; `published_code`, MemoryBench's, asks once for
+all.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.memorybench.scorers.metric import (
+from memflow.benchmarks.memorybench.scorers.scorer import (
     PUBLISHED,
     STANDARD,
-    Answered,
-    Computed,
-    Mark,
-    Means,
-    Row,
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
     ask_judge,
-    digest_of,
-    mark,
-    variants,
+    completion_digest,
+    judged_value,
+    wanted_variants,
 )
-from memflow.benchmarks.memorybench.tasks.catalogue import CRITERIA
+from memflow.benchmarks.memorybench.tasks.catalog import CRITERIA
 from memflow.records import Probe
 
 
-def rows(probe: Probe, means: Means) -> list[Row]:
-    return [(CRITERIA, variant) for variant in variants(means)]
+def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
+    return [(CRITERIA, variant) for variant in wanted_variants(context)]
 
 
-async def computed(answered: Answered, means: Means) -> Computed:
-    return Computed()
+async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+    return ComputedValues()
 
 
-async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+async def judge(
+    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+) -> Sequence[MetricValue]:
     ways = {STANDARD: _one_by_one, PUBLISHED: _at_once}
-    return list(await asyncio.gather(*(ways[variant](answered, means) for variant in variants(means))))
+    return list(
+        await asyncio.gather(*(ways[variant](answered, context) for variant in wanted_variants(context)))
+    )
 
 
-async def _one_by_one(answered: Answered, means: Means) -> Mark:
+async def _one_by_one(answered: AnsweredProbe, context: ScoringContext) -> MetricValue:
     criteria = answered.gold("criteria")
     answers = await asyncio.gather(
-        *(ask_judge(means, "criterion", _fields(answered, [each])) for each in criteria)
+        *(ask_judge(context, "criterion", _fields(answered, [each])) for each in criteria)
     )
     failed = [
         f"{each['name']}: {answer.reason}"
@@ -49,18 +53,18 @@ async def _one_by_one(answered: Answered, means: Means) -> Mark:
         if answer.value is None
     ]
     if failed:
-        return Mark(CRITERIA, None, "; ".join(failed))
+        return MetricValue(CRITERIA, None, "; ".join(failed))
     scores = [answer.value.score for answer in answers if answer.value is not None]
-    one = digest_of(answers[0]) if len(answers) == 1 else None
-    return Mark(CRITERIA, sum(scores) / len(scores), completion=one)
+    one = completion_digest(answers[0]) if len(answers) == 1 else None
+    return MetricValue(CRITERIA, sum(scores) / len(scores), completion=one)
 
 
-async def _at_once(answered: Answered, means: Means) -> Mark:
-    answer = await ask_judge(means, "criteria", _fields(answered, answered.gold("criteria")))
-    return mark(CRITERIA, answer, lambda graded: graded.score, PUBLISHED)
+async def _at_once(answered: AnsweredProbe, context: ScoringContext) -> MetricValue:
+    answer = await ask_judge(context, "criteria", _fields(answered, answered.gold("criteria")))
+    return judged_value(CRITERIA, answer, lambda graded: graded.score, PUBLISHED)
 
 
-def _fields(answered: Answered, criteria: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _fields(answered: AnsweredProbe, criteria: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {
         "request": answered.probe.question,
         "answer": answered.answer,
@@ -77,5 +81,5 @@ def prompts(published: bool) -> list[str]:
     return ["criterion", "criteria"] if published else ["criterion"]
 
 
-def needs(metric: str) -> frozenset[str]:
+def required_backends(metric: str) -> frozenset[str]:
     return frozenset()

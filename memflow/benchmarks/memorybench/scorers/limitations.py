@@ -1,8 +1,8 @@
-"""LimitGen: is the limitation that was planted in a paper among the first three of a reply (A.1.1)?
+"""LimitGen: whether a paper's planted limitation is among the first three of a reply (A.1.1).
 
-Each limitation of the reply goes three steps, and no further than it holds: a judge says whether it is of the planted
-one's aspect, then of which kind, and where that is the planted kind, from 0 to 5 how well it tells the planted one.
-`accuracy` is whether any got that far; `rating`, the task's own metric, is the best score, 0 where none got that far.
+For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it
+from 0 to 5.
+`accuracy` is whether any passed; `rating`, the main metric, is the best score, or 0.
 """
 
 import asyncio
@@ -14,30 +14,30 @@ from importlib.resources import files
 
 import yaml
 
-from memflow.benchmarks.memorybench.scorers.listed import listed
-from memflow.benchmarks.memorybench.scorers.metric import (
+from memflow.benchmarks.memorybench.scorers.scorer import (
     PACKAGE,
     STANDARD,
-    Answered,
-    Computed,
-    Mark,
-    Means,
-    Row,
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
     ask_judge,
+    parse_list_reply,
 )
-from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, RATING
+from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, RATING
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.errors import BadInput
 from memflow.records import Probe
 
-MOST = 3
-BEST = 5
+MAX_LIMITATIONS = 3
+MAX_SCORE = 5
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d+[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """Of what a paper's limitations may be. `kinds` say what each kind is, by its name."""
+    """An aspect of limitations. `kinds` has descriptions by name."""
 
     name: str
     description: str
@@ -45,61 +45,73 @@ class Aspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """How far a limitation came: its score where it is of the planted kind, else None, or why that is not known."""
+class LimitationResult:
+    """The score of a limitation of the planted kind, else None; or the reason why it is unknown."""
 
     score: int | None = None
     reason: str | None = None
 
 
-def rows(probe: Probe, means: Means) -> list[Row]:
+def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
     return [(RATING, STANDARD), (ACCURACY, STANDARD)]
 
 
-async def computed(answered: Answered, means: Means) -> Computed:
-    return Computed()
+async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+    return ComputedValues()
 
 
-async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+async def judge(
+    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+) -> Sequence[MetricValue]:
     category, truth = answered.gold("category"), answered.gold("ground_truth")
     aspect = aspect_of(category)
     steps = await asyncio.gather(
-        *(_judge(said, aspect, category, truth, means) for said in limitations(answered.answer))
+        *(_judge(said, aspect, category, truth, context) for said in limitations(answered.answer))
     )
     scores = [step.score for step in steps if step.score is not None]
     unknown = "; ".join(dict.fromkeys(step.reason for step in steps if step.reason)) or None
     best = max(scores, default=0)
-    rating = Mark(RATING, best) if best == BEST or not unknown else Mark(RATING, None, unknown)
-    found = Mark(ACCURACY, float(bool(scores))) if scores or not unknown else Mark(ACCURACY, None, unknown)
+    rating = (
+        MetricValue(RATING, best) if best == MAX_SCORE or not unknown else MetricValue(RATING, None, unknown)
+    )
+    found = (
+        MetricValue(ACCURACY, float(bool(scores)))
+        if scores or not unknown
+        else MetricValue(ACCURACY, None, unknown)
+    )
     return [rating, found]
 
 
-async def _judge(said: str, aspect: Aspect, category: str, truth: str, means: Means) -> Step:
+async def _judge(
+    said: str, aspect: Aspect, category: str, truth: str, context: ScoringContext
+) -> LimitationResult:
     about = {"aspect": aspect.name, "limitation": said}
-    belongs = await ask_judge(means, "limitation_aspect", {**about, "description": aspect.description})
+    belongs = await ask_judge(context, "limitation_aspect", {**about, "description": aspect.description})
     if belongs.value is None or not belongs.value.belongs:
-        return Step(reason=belongs.reason)
+        return LimitationResult(reason=belongs.reason)
     told = "\n".join(f"{number}. {says}" for number, says in enumerate(aspect.kinds.values(), start=1))
-    kind = await ask_judge(means, "limitation_kind", {**about, "kinds": told})
+    kind = await ask_judge(context, "limitation_kind", {**about, "kinds": told})
     if kind.value is None or kind.value.number != list(aspect.kinds).index(category) + 1:
-        return Step(reason=kind.reason)
-    scored = await ask_judge(means, "limitation_score", {"limitation": said, "truth": truth})
-    return Step(None if scored.value is None else scored.value.score, scored.reason)
+        return LimitationResult(reason=kind.reason)
+    scored = await ask_judge(context, "limitation_score", {"limitation": said, "truth": truth})
+    return LimitationResult(None if scored.value is None else scored.value.score, scored.reason)
 
 
 def prompts(published: bool) -> list[str]:
     return ["limitation_aspect", "limitation_kind", "limitation_score"]
 
 
-def needs(metric: str) -> frozenset[str]:
+def required_backends(metric: str) -> frozenset[str]:
     return frozenset()
 
 
 def limitations(answer: str) -> list[str]:
-    """The first three limitations of a reply: of its JSON, or else of its list, or else the whole reply as one."""
-    return [one for one in (listed(answer, "limitations") or _of_list(answer) or [answer.strip()]) if one][
-        :MOST
-    ]
+    """Return the first three limitations of a reply: of its JSON, its list, or the whole reply as one."""
+    return [
+        one
+        for one in (parse_list_reply(answer, "limitations") or _of_list(answer) or [answer.strip()])
+        if one
+    ][:MAX_LIMITATIONS]
 
 
 def _of_list(answer: str) -> list[str]:
@@ -113,7 +125,7 @@ def _of_list(answer: str) -> list[str]:
 
 
 def aspect_of(category: str) -> Aspect:
-    """The aspect of a kind of limitation. Raises BadInput for a kind that there is not."""
+    """Return the aspect of a limitation kind. Raises BadInput for an unknown kind."""
     if category not in ASPECTS:
         raise BadInput(f"LimitGen has no kind of limitation {category!r}; it has {', '.join(ASPECTS)}")
     return _aspects()[ASPECTS[category]]

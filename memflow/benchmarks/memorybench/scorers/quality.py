@@ -1,50 +1,56 @@
-"""NF-Cats: a judge says from 1 to 5 how far an answer solves its question; there is no gold (A.1.1, after NTCIR-18).
+"""NF-Cats: a judge's score from 1 to 5 of how far an answer solves its question, without gold (A.1.1, after
+NTCIR-18).
 
-`standard` shows the judge the question as it was published; `published_code` shows it with the words that were put
-around it for the assistant. That code also takes 6 to 10 for a score, and 1 where it finds none: here neither is one.
+`published_code` shows the judge the assistant's full prompt. That code also accepts scores of 6 to 10, and uses 1
+without a
+score; ours does neither.
 """
 
 import asyncio
 from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.question import whole
-from memflow.benchmarks.memorybench.scorers.metric import (
+from memflow.benchmarks.memorybench.question import full_question
+from memflow.benchmarks.memorybench.scorers.scorer import (
     PUBLISHED,
-    Answered,
-    Computed,
-    Mark,
-    Means,
-    Row,
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
     ask_judge,
-    mark,
-    variants,
+    judged_value,
+    wanted_variants,
 )
-from memflow.benchmarks.memorybench.tasks.catalogue import QUALITY
+from memflow.benchmarks.memorybench.tasks.catalog import QUALITY
 from memflow.records import Probe
 
 
-def rows(probe: Probe, means: Means) -> list[Row]:
-    return [(QUALITY, variant) for variant in variants(means)]
+def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
+    return [(QUALITY, variant) for variant in wanted_variants(context)]
 
 
-async def computed(answered: Answered, means: Means) -> Computed:
-    return Computed()
+async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+    return ComputedValues()
 
 
-async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
-    return list(await asyncio.gather(*(_score(answered, means, variant) for variant in variants(means))))
+async def judge(
+    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+) -> Sequence[MetricValue]:
+    return list(
+        await asyncio.gather(*(_score(answered, context, variant) for variant in wanted_variants(context)))
+    )
 
 
-async def _score(answered: Answered, means: Means, variant: str) -> Mark:
+async def _score(answered: AnsweredProbe, context: ScoringContext, variant: str) -> MetricValue:
     probe = answered.probe
-    question = whole(probe) if variant == PUBLISHED else probe.question
-    answer = await ask_judge(means, "quality", {"question": question, "answer": answered.answer})
-    return mark(QUALITY, answer, lambda scored: scored.score, variant)
+    question = full_question(probe) if variant == PUBLISHED else probe.question
+    answer = await ask_judge(context, "quality", {"question": question, "answer": answered.answer})
+    return judged_value(QUALITY, answer, lambda scored: scored.score, variant)
 
 
 def prompts(published: bool) -> list[str]:
     return ["quality"]
 
 
-def needs(metric: str) -> frozenset[str]:
+def required_backends(metric: str) -> frozenset[str]:
     return frozenset()

@@ -1,4 +1,4 @@
-"""Which metric measures which probe, and which prompts a domain's judge is asked with."""
+"""Scorers by metric and task, and the judge prompts of a domain."""
 
 from collections.abc import Mapping
 
@@ -10,62 +10,62 @@ from memflow.benchmarks.memorybench.scorers import (
     checklist,
     criteria,
     ideas,
-    legal,
+    judgments,
     limitations,
     quality,
-    words,
+    word_overlap,
 )
-from memflow.benchmarks.memorybench.scorers.metric import PACKAGE, PUBLISHED, Metric
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, Scorer
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import Prompt, load
 from memflow.errors import BadInput
 
-METRICS: Mapping[str, Metric] = {
-    catalogue.LOCOMO_F1: words,
-    catalogue.ROUGE_L: words,
-    catalogue.METEOR: words,
-    catalogue.ACCURACY: accuracy,
-    catalogue.CHECKLIST: checklist,
-    catalogue.CRITERIA: criteria,
-    catalogue.QUALITY: quality,
-    catalogue.RATING: limitations,
+SCORERS: Mapping[str, Scorer] = {
+    catalog.LOCOMO_F1: word_overlap,
+    catalog.ROUGE_L: word_overlap,
+    catalog.METEOR: word_overlap,
+    catalog.ACCURACY: accuracy,
+    catalog.CHECKLIST: checklist,
+    catalog.CRITERIA: criteria,
+    catalog.QUALITY: quality,
+    catalog.RATING: limitations,
 }
-"""By the metric of a task."""
-MERGED: Mapping[str, Metric] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
-"""By task, where its metric is several measures merged."""
+"""Scorers by the metric of a task."""
+MERGED_SCORERS: Mapping[str, Scorer] = {"judge": judgments, "ideabench": ideas, "scitechnews": articles}
+"""Scorers by task, for merged scores."""
 
 
-def metric_of(task: Task) -> Metric:
-    """What measures the replies to a task. Raises BadInput where nothing does."""
-    found = MERGED.get(task.name) if task.metric == catalogue.INTEGRATED else METRICS.get(task.metric)
+def scorer_of(task: Task) -> Scorer:
+    """Return the scorer of a task. Raises BadInput if there is none."""
+    found = MERGED_SCORERS.get(task.name) if task.metric == catalog.INTEGRATED else SCORERS.get(task.metric)
     if found is None:
         raise BadInput(f"task {task.name}: MemoryBench has no metric {task.metric!r}")
     return found
 
 
 def wants_published(domain: Domain) -> bool:
-    """Whether the published slips are to be measured beside the standard."""
+    """Return whether the variant `published_code` is wanted."""
     return PUBLISHED in parameters_of(domain).variants
 
 
-def needs_of(domain: Domain) -> frozenset[str]:
-    """The instruments that the domain's metrics use, besides a judge."""
+def required_backends_of(domain: Domain) -> frozenset[str]:
+    """Return the metric backends of the domain, besides a judge."""
     return frozenset(
         name
         for dataset in domain.datasets
-        for task in catalogue.tasks_of(dataset)
-        for name in metric_of(task).needs(task.metric)
+        for task in catalog.tasks_of(dataset)
+        for name in scorer_of(task).required_backends(task.metric)
     )
 
 
-def prompts_of(domain: Domain) -> list[Prompt]:
-    """The prompts that the domain's judge may be asked with, by its tasks; none, where all is computed."""
+def judge_prompts_of(domain: Domain) -> list[Prompt]:
+    """Return the judge's prompts of the domain, by its tasks."""
     published = wants_published(domain)
     stems = {
         stem
         for dataset in domain.datasets
-        for task in catalogue.tasks_of(dataset)
-        for stem in metric_of(task).prompts(published)
+        for task in catalog.tasks_of(dataset)
+        for stem in scorer_of(task).prompts(published)
     }
     return [load(PACKAGE, stem) for stem in sorted(stems)]

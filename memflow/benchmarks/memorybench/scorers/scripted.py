@@ -1,7 +1,5 @@
-"""Handlers of the scripted chat for the judge's prompts. It is no language model: it counts words.
-
-What a text shares with what it is measured by, as a share of the latter's words, is all that it looks at. So whoever
-says more of what is wanted is scored higher, which is all that a demo can show.
+"""Scripted judge for MemoryBench's prompts, not a language model: it scores by the share of reference words in a
+text.
 """
 
 import re
@@ -31,7 +29,7 @@ _LABELLED = re.compile(r"^([A-D]):\n<<<\n(.*?)\n>>>$", re.MULTILINE | re.DOTALL)
 
 
 def _share(wanted: str, said: str) -> float:
-    """How much of the words of `wanted` `said` has."""
+    """Return the share of the words of `wanted` that are in `said`."""
     words = set(search_words(wanted))
     return len(words & set(search_words(said))) / len(words) if words else 0.0
 
@@ -72,7 +70,7 @@ def _overlap(request: ChatRequest) -> Scored:
 
 
 def _ranked(request: ChatRequest, *, strange_first: bool) -> Ranking:
-    """By what an idea shares with the background; of equals, the one whose digest comes first."""
+    """Rank ideas by the words shared with the background; ties by digest."""
 
     def place(idea: tuple[str, str]) -> tuple[float, str]:
         known = _share(idea[1], request.fields["background"])
@@ -122,4 +120,4 @@ HANDLERS: Mapping[str, Handler] = {
     "memorybench/merge_idea": _merged,
     "memorybench/merge_article": _merged,
 }
-"""By prompt name."""
+"""Handlers by prompt name."""

@@ -1,7 +1,8 @@
-"""Replies -> verdicts: every probe asked has one under its own metric and under each measure of its task.
+"""Replies -> verdicts: each probe has one per metric of its task.
 
-A reply that is missing or failed has null values with its reason. What is computed comes first, for all; then all
-requests to the judge go out at once, and the chat bounds those in flight.
+A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are
+sent at
+once, bounded by the chat.
 """
 
 import asyncio
@@ -10,9 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench.scorers.metric import Answered, Computed, Mark, Means, Metric, Row
-from memflow.benchmarks.memorybench.scorers.registry import metric_of, wants_published
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.scorers.registry import scorer_of, wants_published
+from memflow.benchmarks.memorybench.scorers.scorer import (
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    Scorer,
+    ScoringContext,
+)
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
@@ -21,8 +29,8 @@ from memflow.records import Probe, Reply, Verdict
 async def make_verdicts(
     domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
 ) -> list[Verdict]:
-    """The verdicts of all test probes, probe by probe in order; of each, its own metric first."""
-    means = Means(instruments, wants_published(domain), domain.seed)
+    """Return the verdicts of all test probes in order, each probe's own metric first."""
+    context = ScoringContext(instruments, wants_published(domain), domain.seed)
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
     asked = [probe for probe in probes if probe.split == "test"]
@@ -30,63 +38,63 @@ async def make_verdicts(
     measured = []
     for probe in asked:
         task_at = probe.dataset, probe.checkpoint
-        measured.append(await _computed(probe, given.get(probe.probe_id), places[task_at], means))
+        measured.append(await _computed(probe, given.get(probe.probe_id), places[task_at], context))
         places[task_at] += 1
-    found = await asyncio.gather(*(_judged(one, means) for one in measured))
+    found = await asyncio.gather(*(_judged(one, context) for one in measured))
     return [
         _verdict(domain.name, assistant, probe, mark)
-        for probe, marks in zip(asked, found, strict=True)
-        for mark in marks
+        for probe, values in zip(asked, found, strict=True)
+        for mark in values
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
-    """A probe, the rows it is to have, and what was computed; without `answered` that is all."""
+class _ScoredProbe:
+    """A probe's scorer, metric keys and computed values; `answered` is None if nothing remains to judge."""
 
-    metric: Metric
-    rows: Sequence[Row]
-    computed: Computed
-    answered: Answered | None = None
+    metric: Scorer
+    rows: Sequence[MetricKey]
+    computed: ComputedValues
+    answered: AnsweredProbe | None = None
 
 
-async def _computed(probe: Probe, reply: Reply | None, place: int, means: Means) -> _Measured:
-    metric = metric_of(task(probe.dataset))
-    rows = metric.rows(probe, means)
+async def _computed(probe: Probe, reply: Reply | None, place: int, context: ScoringContext) -> _ScoredProbe:
+    metric = scorer_of(task(probe.dataset))
+    rows = metric.metric_keys(probe, context)
     if reply is None or reply.parsed is None or reply.reason is not None:
-        return _Measured(metric, rows, Computed(_lost(rows, _reason(reply))))
-    answered = Answered(probe, reply.parsed, place)
+        return _ScoredProbe(metric, rows, ComputedValues(_missing_values(rows, _reason(reply))))
+    answered = AnsweredProbe(probe, reply.parsed, place)
     try:
-        return _Measured(metric, rows, await metric.computed(answered, means), answered)
+        return _ScoredProbe(metric, rows, await metric.compute(answered, context), answered)
     except BadSettings:
         raise  # No other reply would escape it.
     except BadInput as wrong:
-        return _Measured(metric, rows, Computed(_lost(rows, str(wrong))))
+        return _ScoredProbe(metric, rows, ComputedValues(_missing_values(rows, str(wrong))))
 
 
-async def _judged(measured: _Measured, means: Means) -> list[Mark]:
-    marks = list(measured.computed.marks)
+async def _judged(measured: _ScoredProbe, context: ScoringContext) -> list[MetricValue]:
+    values = list(measured.computed.values)
     if measured.answered is not None:
         try:
-            marks += await measured.metric.judge(measured.answered, means, measured.computed)
+            values += await measured.metric.judge(measured.answered, context, measured.computed)
         except BadInput as wrong:
-            marks = _lost(measured.rows, str(wrong))
-    found = {mark.row: mark for mark in marks}
+            values = _missing_values(measured.rows, str(wrong))
+    found = {mark.key: mark for mark in values}
     return [found[row] for row in measured.rows]
 
 
-def _lost(rows: Sequence[Row], reason: str) -> list[Mark]:
-    return [Mark(metric, None, reason, variant) for metric, variant in rows]
+def _missing_values(rows: Sequence[MetricKey], reason: str) -> list[MetricValue]:
+    return [MetricValue(metric, None, reason, variant) for metric, variant in rows]
 
 
 def _reason(reply: Reply | None) -> str:
     """Why there is nothing to measure."""
     if reply is None:
-        return "there is no reply; answer this probe again"
+        return "no reply; rerun the answers of this probe"
     return reply.reason or "the reply holds no answer"
 
 
-def _verdict(domain: str, assistant: str, probe: Probe, mark: Mark) -> Verdict:
+def _verdict(domain: str, assistant: str, probe: Probe, mark: MetricValue) -> Verdict:
     return Verdict(
         domain=domain,
         assistant=assistant,

@@ -1,9 +1,8 @@
-"""DialSim: a television show's script, and fans' questions about it (A.1.1).
+"""DialSim: the script of a television show and fan questions about it (A.1.1).
 
-The script is MemoryBench's copy: blocks of `[Date: September 22, 1994, Session #1]` and lines of `Speaker: text`. The
-questions are DialSim v1.1's fan quiz, from its pickle; taken are those that can be answered and name a time. Whoever
-has no pickle gives questions as a JSON list of objects with `question`, `answer` and `date`, the day on which it is
-asked, in the script's words. A script alone is a corpus about which nothing is asked.
+The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speaker: text`. Questions are DialSim
+v1.1's
+answerable fan quiz with a time, from its pickle, or a JSON list of `question`, `answer` and `date` objects.
 """
 
 import json
@@ -14,50 +13,49 @@ from pydantic import BaseModel
 
 from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
-from memflow.benchmarks.memorybench.tasks import catalogue
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.benchmarks.memorybench.tasks import catalog
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
 
 CHATBOTS = {f"dialsim_{show}": name for show, name in tv_scripts.CHATBOTS.items()}
-"""Whom the assistant plays, by data set."""
-KIND = "ans_w_time"
-"""The fan quiz's questions that can be answered and name a time, as DialSim calls them."""
-FIRST = 300
-"""Questions of a show that are drawn before the sample is, in the order of the file (paper, Tables 8 and 9)."""
+"""The character that the assistant plays, by data set."""
+QUESTION_TYPE = "ans_w_time"
+"""DialSim's type of answerable fan questions with a time."""
+DRAWN_QUESTIONS = 300
+"""Questions per show drawn before sampling, in file order (paper, Tables 8 and 9)."""
 
 
-class Asked(BaseModel):
-    """A question of the fan quiz: in neutral words, with its answer, and the day on which it is asked."""
+class FanQuestion(BaseModel):
+    """A fan question in neutral words with its answer and date."""
 
     question: Text
     answer: Text
     date: Text
 
 
-class Quiz(BaseModel):
-    """A question as the pickle has it: in the words of each who may ask, and neutrally."""
+class PublishedFanQuestion(BaseModel):
+    """A fan question in the pickle, in each speaker's words and neutrally."""
 
     questions: dict[str, str]
     answer: str
 
 
 class Scene(BaseModel):
-    """A scene of an episode as the pickle has it, with its fan quiz by kinds of question. Its other questions, over a
-    temporal graph, are not read."""
+    """A scene in the pickle with its fan questions; its temporal-graph questions are ignored."""
 
     date: Text
     easy_q: dict[str, Any]
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per session of the script, per question of the others. Raises BadInput."""
+    """Return a record per session of a script, or per question. Raises BadInput."""
     if file.source.endswith(".txt"):
         return list(tv_scripts.sessions(file))
     found = list(_pickled(file) if file.source.endswith(".pickle") else _own(file))
     if not found:
-        raise file.bad("it holds no question that can be answered and names a time")
+        raise file.bad("it has no answerable question with a time")
     return found
 
 
@@ -65,43 +63,45 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     for episode, number, raw in tv_scripts.pickled(file):
         where = f"episode {episode}, scene {number}"
         scene = file.shaped(Scene, raw, where)
-        for key, published in tv_scripts.entries(file, scene.easy_q.get(KIND, {}), f"{where}, {KIND}"):
-            quiz = file.shaped(Quiz, published, f"{where}, {KIND} {key}")
+        for key, published in tv_scripts.entries(
+            file, scene.easy_q.get(QUESTION_TYPE, {}), f"{where}, {QUESTION_TYPE}"
+        ):
+            quiz = file.shaped(PublishedFanQuestion, published, f"{where}, {QUESTION_TYPE} {key}")
             # Some are published without words, and cannot be asked.
             if words := quiz.questions.get("default", "").strip():
                 asked = {"question": words, "answer": quiz.answer, "date": scene.date}
-                file.shaped(Asked, asked, f"{where}, {KIND} {key}")
-                yield f"{episode}, scene {number}, {KIND} {key}", asked
+                file.shaped(FanQuestion, asked, f"{where}, {QUESTION_TYPE} {key}")
+                yield f"{episode}, scene {number}, {QUESTION_TYPE} {key}", asked
 
 
 def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     published = file.json()
     if not isinstance(published, list):
-        raise file.bad("it is not a list of questions")
+        raise file.bad("expected a JSON list of questions")
     for number, raw in enumerate(published, start=1):
-        file.shaped(Asked, raw, f"question {number}")
+        file.shaped(FanQuestion, raw, f"question {number}")
         yield f"question {number}", raw
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool: the script, and the questions of which the sample is drawn."""
+    """Return one pool: the script and the questions to sample from."""
     contents = [json.loads(record.content) for record in records]
     found = [Script.model_validate(content) for content in contents if "script" in content]
-    asked = [Asked.model_validate(content) for content in contents if "question" in content]
-    places = sorted(fixed_sample(range(len(asked)), min(FIRST, len(asked))))
+    asked = [FanQuestion.model_validate(content) for content in contents if "question" in content]
+    places = sorted(fixed_sample(range(len(asked)), min(DRAWN_QUESTIONS, len(asked))))
     cases = [
         case(str(place), asked[place].question, asked[place].answer, asked[place].date) for place in places
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases, corpus(found))]
+    return [Pool(dataset, catalog.task(dataset), cases, corpus(found))]
 
 
-def corpus(sessions: Iterable[Script]) -> tuple[Session, ...]:
-    """The sessions as memories are given them."""
+def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
+    """Return the sessions as a memory receives them."""
     return tuple(
-        Session(
+        CorpusSession(
             script.date,
             tuple(
-                Spoken(f"D{script.session}:{said.line}", said.speaker, said.text)
+                CorpusMessage(f"D{script.session}:{said.line}", said.speaker, said.text)
                 for said in script.utterances()
             ),
         )
@@ -110,5 +110,5 @@ def corpus(sessions: Iterable[Script]) -> tuple[Session, ...]:
 
 
 def case(case_id: str, question: str, answer: str, date: str | None) -> Case:
-    """A question of the fan quiz, and the day on which it is asked."""
+    """Return the case of a fan question."""
     return Case(case_id=case_id, question=question, gold=answer, revealed=answer, asked_at=date)

@@ -1,8 +1,4 @@
-"""HelloBench: long texts to write, each judged by a checklist (A.1.1).
-
-Its five files are five of its tasks; MemoryBench makes three of its own from their categories. A task is split file by
-file: what the published code calls the domain.
-"""
+"""HelloBench: long texts, each judged by a checklist (A.1.1). Three tasks from the categories of its five files."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,15 +7,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")
-"""The files, in the order in which the published code reads them."""
+"""The files in the order of the published code."""
 ALL: frozenset[str] = frozenset()
-TAKEN: Mapping[str, Mapping[str, frozenset[str]]] = {
+HELLOBENCH_CATEGORIES: Mapping[str, Mapping[str, frozenset[str]]] = {
     "hellobench_qa": {"open_ended_qa": ALL, "chat": frozenset({"science_problem_solve"})},
     "hellobench_writing": {
         "summarization": frozenset({"academic_article"}),
@@ -37,24 +33,24 @@ TAKEN: Mapping[str, Mapping[str, frozenset[str]]] = {
         "text_completion": ALL,
     },
 }  # fmt: skip
-"""By data set and file, the categories that are taken; `ALL` is every one."""
+"""Selected categories by data set and file; `ALL` is every category."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Item(BaseModel):
+class ChecklistItem(BaseModel):
     """A yes-or-no question about the text."""
 
     checklist_content: Text
 
 
-class Line(BaseModel):
-    """An instruction, its category in its file, and what is asked of the text."""
+class HelloBenchRow(BaseModel):
+    """An instruction with its category and checklist."""
 
     id: Text
     category: Text
     instruction: Text
-    formatted_checklists: Json[Annotated[list[Item], Field(min_length=1)]]
+    formatted_checklists: Json[Annotated[list[ChecklistItem], Field(min_length=1)]]
 
     @property
     def checklist(self) -> list[str]:
@@ -62,27 +58,27 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per line of a category that the data set takes. Raises BadInput."""
-    wanted = TAKEN[file.dataset.name].get(_stem(file.source), ALL)
-    lines = list(file.lines(Line))
+    """Return a record per line of a selected category. Raises BadInput."""
+    wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
+    lines = list(file.lines(HelloBenchRow))
     if not lines:
         raise file.bad("it has no lines")
     return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all cases, file after file."""
+    """Return one pool of all cases in file order; the file is the stratum."""
     cases = []
     for record in sorted(records, key=lambda record: ORDER.index(_stem(record.source))):
-        line = Line.model_validate(json.loads(record.content))
+        line = HelloBenchRow.model_validate(json.loads(record.content))
         cases.append(case(line.id, line.instruction, line.checklist, line.category, _stem(record.source)))
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(
     case_id: str, instruction: str, checklist: Sequence[str], category: str | None, stratum: str | None
 ) -> Case:
-    """An instruction with what is asked of the text."""
+    """Return the case of an instruction with its checklist."""
     return Case(
         case_id=case_id,
         question=instruction,

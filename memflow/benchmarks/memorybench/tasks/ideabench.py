@@ -1,6 +1,6 @@
-"""IdeaBench: ideas to be had from the abstracts that a paper refers to; the paper's own idea is the gold (A.1.1).
+"""IdeaBench: research ideas from the abstracts a paper cites; the paper's own idea is the gold (A.1.1).
 
-Which three abstracts are shown, the published code draws anew in every run. Here the draw hangs on the paper alone.
+The published code draws three abstracts anew in every run; here the draw depends only on the paper.
 """
 
 import csv
@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.fingerprint import seeded
@@ -23,7 +23,7 @@ SEED = 42
 
 
 class Target(BaseModel):
-    """A paper whose idea is sought. A field is there; it may be empty."""
+    """A target paper. Fields are required but may be empty."""
 
     paperId: Said
     title: str
@@ -31,14 +31,14 @@ class Target(BaseModel):
 
 
 class Reference(BaseModel):
-    """A paper that a target refers to. Some have no abstract."""
+    """A paper cited by a target. Some have no abstract."""
 
     targetPaperId: Said
     abstract: str
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per target, by its id, or per reference, by its row, as the columns say. Raises BadInput."""
+    """Return a record per target or per reference, depending on the columns. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     columns = set(rows.fieldnames or ())
     if set(Reference.model_fields) <= columns:
@@ -47,7 +47,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         found = [(row["paperId"], row) for row in _rows(file, rows, Target)]
     else:
         raise file.bad(
-            "its first line names neither the columns paperId, title and abstract nor targetPaperId and abstract"
+            "the header lacks the columns paperId, title and abstract, or targetPaperId and abstract"
         )
     if not found:
         raise file.bad("it has no papers")
@@ -59,14 +59,14 @@ def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> It
         for number, row in enumerate(rows, start=1):
             file.shaped(shape, row, f"row {number}")
             if None in row:
-                raise file.bad(f"row {number} has more fields than the first line names")
+                raise file.bad(f"row {number} has more fields than the header")
             yield row
     except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num} is no CSV ({wrong})") from wrong
+        raise file.bad(f"line {rows.line_num} is invalid CSV ({wrong})") from wrong
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all targets, named by their place, each with three of its references."""
+    """Return one pool of all targets, each with three references."""
     contents = [json.loads(record.content) for record in records]
     abstracts: dict[str, list[str]] = {}
     for content in contents:
@@ -77,11 +77,11 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
         case(str(place), target, _shown(target, abstracts.get(target.paperId, [])))
         for place, target in enumerate(targets)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def _shown(target: Target, abstracts: Sequence[str]) -> str:
-    """Three of the abstracts, all where there are fewer; without the braces that some hold, as published."""
+    """Return up to three abstracts without braces, as published."""
     drawn = random.Random(seeded(SEED, target.paperId)).sample(abstracts, min(SHOWN, len(abstracts)))
     clean = [
         text.replace("{greater than or equal to}", "≥").replace("{", "").replace("}", "") for text in drawn
@@ -90,8 +90,7 @@ def _shown(target: Target, abstracts: Sequence[str]) -> str:
 
 
 def case(case_id: str, target: Target, background: str) -> Case:
-    """A target and the abstracts to start from. Without any, or without its own, it is quarantined; the published code
-    asks all the same."""
+    """Return the case of a target; without abstracts it is quarantined, unlike in the published code."""
     reason = None
     if not background.strip():
         reason = f"the paper {target.paperId} has no abstract of a reference; get filtered_references.csv"

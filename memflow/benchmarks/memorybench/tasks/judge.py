@@ -1,6 +1,5 @@
-"""JuDGE: Chinese judgment documents to be written from the facts of a case (A.1.1).
-
-MemoryBench takes JuDGE's training and test set as one, in this order, and splits it anew.
+"""JuDGE: Chinese judgments written from the facts of a case (A.1.1). Training and test set are one pool, in this
+order.
 """
 
 import json
@@ -9,14 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
 
-class Line(BaseModel):
-    """A case: its facts and the court's full document."""
+class JudgmentRow(BaseModel):
+    """The facts of a case and the court's document."""
 
     text_id: Said
     text: Said
@@ -24,21 +23,21 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per line. Raises BadInput."""
-    found = [(line.text_id, raw) for raw, line in file.lines(Line)]
+    """Return a record per line. Raises BadInput."""
+    found = [(line.text_id, raw) for raw, line in file.lines(JudgmentRow)]
     if not found:
         raise file.bad("it has no cases")
     return found
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all cases, named by their place in the training file, then in the test file."""
+    """Return one pool of all cases, training file first."""
     ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
-    lines = [Line.model_validate(json.loads(record.content)) for record in ordered]
+    lines = [JudgmentRow.model_validate(json.loads(record.content)) for record in ordered]
     cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, facts: str, document: str) -> Case:
-    """Facts with the document that was written on them."""
+    """Return the case of facts with the court's document."""
     return Case(case_id=case_id, question=facts.strip(), gold=document, revealed=document, language="zh")

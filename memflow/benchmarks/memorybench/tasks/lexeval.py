@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
 
-class Line(BaseModel):
-    """A question: what is to be done, with what, and the answer of an expert."""
+class LexEvalRow(BaseModel):
+    """A question: instruction, input and an expert's answer."""
 
     instruction: Said
     input: Said
@@ -21,23 +21,23 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per line, by its number. Raises BadInput."""
-    found = [(str(number), raw) for number, (raw, _) in enumerate(file.lines(Line))]
+    """Return a record per line, by its number. Raises BadInput."""
+    found = [(str(number), raw) for number, (raw, _) in enumerate(file.lines(LexEvalRow))]
     if not found:
         raise file.bad("it has no questions")
     return found
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all questions."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    """Return one pool of all questions."""
+    lines = [LexEvalRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.instruction + line.input, line.answer)
         for record, line in zip(records, lines, strict=True)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, question: str, answer: str) -> Case:
-    """A question with its answer. Nothing stands between instruction and input, as published."""
+    """Return the case of a question. Instruction and input are joined without a separator, as published."""
     return Case(case_id=case_id, question=question.strip(), gold=answer, revealed=answer, language="zh")

@@ -1,4 +1,4 @@
-"""LimitGen-Syn: papers with a limitation put into them, to be found (A.1.1). Eleven kinds, of four aspects."""
+"""LimitGen-Syn: papers with a planted limitation of eleven kinds and four aspects (A.1.1)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
@@ -25,12 +25,12 @@ ASPECTS: Mapping[str, str] = {
     "replace": "experimental design",
     "review": "literature review",
 }
-"""The aspect that an assistant is told to look at, by the kind of limitation."""
+"""The aspect that an assistant is asked about, by limitation kind."""
 _LABELS = "sections"
 
 
 class Section(BaseModel):
-    """A part of a paper."""
+    """A section of a paper."""
 
     section_id: str
     section_name: str
@@ -38,26 +38,26 @@ class Section(BaseModel):
 
 
 class Paper(BaseModel):
-    """A paper as it was changed."""
+    """A paper with a planted limitation."""
 
     title: Said
     abstract: str
     sections: list[Section]
 
     def text(self) -> str:
-        """All of it, laid out as published."""
+        """Return the whole text in the published layout."""
         parts = [f"{part.section_id} {part.section_name}:\n{part.text}\n\n" for part in self.sections]
         return f"Title: {self.title}\nAbstract: {self.abstract}\n{''.join(parts)}"
 
 
 class Label(BaseModel):
-    """What is wrong with a paper."""
+    """The planted limitation of a paper."""
 
     ground_truth: Said
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """The one record of a file: a paper, `ablation/2403.00108v1`, or a kind's labels, `sections/ablation`.
+    """Return the record of a file: a paper, `ablation/2403.00108v1`, or a kind's labels, `sections/ablation`.
 
     Raises BadInput.
     """
@@ -65,10 +65,10 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     folder, name = path.parent.name, path.name.removesuffix(".json")
     kind = name if folder == _LABELS else folder
     if kind not in ASPECTS:
-        raise file.bad(f"{kind} is no kind of limitation; those are {', '.join(ASPECTS)}")
+        raise file.bad(f"{kind} is not a limitation kind; known kinds are {', '.join(ASPECTS)}")
     published = file.json()
     if not isinstance(published, dict) or not published:
-        raise file.bad("it is not an object, or an empty one")
+        raise file.bad("expected a non-empty JSON object")
     if folder == _LABELS:
         for paper, label in published.items():
             file.shaped(Label, label, f"paper {paper}")
@@ -78,7 +78,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all papers, by kind and name. A label whose paper is not there is no case."""
+    """Return one pool of all papers, by kind and name. Labels without a paper are ignored."""
     contents = {record.record_id: json.loads(record.content) for record in records}
     cases = []
     for record_id in sorted(contents):
@@ -87,11 +87,11 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
             label = contents.get(f"{_LABELS}/{kind}", {}).get(name)
             gold = Label.model_validate(label).ground_truth if label is not None else None
             cases.append(case(name, kind, Paper.model_validate(contents[record_id]).text(), gold))
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(paper: str, kind: str, text: str, gold: str | None) -> Case:
-    """A paper and what is wrong with it. One without label is quarantined; the published code asks all the same."""
+    """Return the case of a paper; without a label it is quarantined, unlike in the published code."""
     return Case(
         case_id=f"{kind}/{paper}",
         question=text.strip(),

@@ -1,8 +1,8 @@
-"""LoCoMo: long conversations of two people, and what is asked about each (A.1.1).
+"""LoCoMo: long conversations of two people, and questions about each (A.1.1).
 
-Captions of shared images are published beside the messages and not read: MemoryBench, too, gives memories the text
-alone. So a question whose answer stands in a caption alone cannot be answered. Speaker A is the user, speaker B the
-assistant, as for the paper's memories.
+Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and
+speaker B the
+assistant, as in the paper.
 """
 
 import json
@@ -12,28 +12,28 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
-from memflow.benchmarks.memorybench.tasks import catalogue
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.benchmarks.memorybench.tasks import catalog
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 ADVERSARIAL = "5"
 NOT_MENTIONED = "Not mentioned in the conversation"
-"""The right option of every adversarial question, as LoCoMo words it."""
+"""The correct option of every adversarial question."""
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
-class Message(BaseModel):
-    """One message of a session."""
+class LocomoMessage(BaseModel):
+    """A message of a session."""
 
     speaker: Text
     dia_id: Text
     text: Text
 
 
-class Asked(BaseModel):
-    """A question. `split` is our sample's; LoCoMo's questions are split by split.py."""
+class LocomoQuestion(BaseModel):
+    """A question. `split` is set in our sample only."""
 
     question: Text
     answer: str | int | float | None = None
@@ -43,53 +43,52 @@ class Asked(BaseModel):
     split: Literal["train", "test"] | None = None
 
     @model_validator(mode="after")
-    def _has_gold(self) -> "Asked":
+    def _has_gold(self) -> "LocomoQuestion":
         gold = "adversarial_answer" if self.category == 5 else "answer"
         if getattr(self, gold) in (None, ""):
             raise ValueError(f"the question {self.question[:60]!r} of category {self.category} has no {gold}")
         return self
 
     def evidence_ids(self) -> list[str]:
-        """The message ids in the evidence, some of which is published as `D8:6; D9:17` or `D30:05`."""
+        """Return the message ids in the evidence; some are published as `D8:6; D9:17` or `D30:05`."""
         found = (match for text in self.evidence for match in _EVIDENCE.finditer(text))
         return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
 
 
-class Day(BaseModel):
+class ConversationDay(BaseModel):
     """Messages of one day, in order."""
 
     date: Text
-    messages: list[Message]
+    messages: list[LocomoMessage]
 
 
 class Conversation(BaseModel):
-    """A long conversation of two people, and what is asked about it."""
+    """A conversation of two people with its questions."""
 
     sample_id: Text
     speaker_a: Text
     speaker_b: Text
-    sessions: Annotated[list[Day], Field(min_length=1)]
-    questions: list[Asked]
+    sessions: Annotated[list[ConversationDay], Field(min_length=1)]
+    questions: list[LocomoQuestion]
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
-        """From LoCoMo's JSON. Raises KeyError, TypeError or ValueError where it is not of that shape."""
-        said = published["conversation"]
+        """Parse LoCoMo's JSON. Raises KeyError, TypeError or ValueError."""
+        message_texts = published["conversation"]
         return cls.model_validate(
             {
                 "sample_id": published["sample_id"],
-                "speaker_a": said["speaker_a"],
-                "speaker_b": said["speaker_b"],
-                "sessions": list(_sessions(said)),
+                "speaker_a": message_texts["speaker_a"],
+                "speaker_b": message_texts["speaker_b"],
+                "sessions": list(_sessions(message_texts)),
                 "questions": published["qa"],
             }
         )
 
     def options(self) -> dict[int, tuple[str, str]]:
-        """Options (a) and (b) by the position of each adversarial question.
+        """Return options (a) and (b) of each adversarial question by position.
 
-        The right one is (a) for the first of them, then takes turns over all the conversation's questions,
-        whether they are taken or not.
+        The correct option alternates over all adversarial questions, (a) first.
         """
         found: dict[int, tuple[str, str]] = {}
         for position, asked in enumerate(self.questions):
@@ -99,19 +98,22 @@ class Conversation(BaseModel):
         return found
 
 
-def _sessions(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    # One conversation dates 35 sessions and holds 19: what counts is the sessions.
+def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    # One conversation has 35 session dates but 19 sessions.
     number = 1
-    while f"session_{number}" in said:
-        yield {"date": said[f"session_{number}_date_time"], "messages": said[f"session_{number}"]}
+    while f"session_{number}" in message_texts:
+        yield {
+            "date": message_texts[f"session_{number}_date_time"],
+            "messages": message_texts[f"session_{number}"],
+        }
         number += 1
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per conversation. Raises BadInput."""
+    """Return a record per conversation. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("it is not a list of LoCoMo conversations")
+        raise file.bad("expected a JSON list of LoCoMo conversations")
     found = []
     for place, raw in enumerate(published):
         name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
@@ -143,21 +145,21 @@ def _check_messages(file: File, where: str, conversation: Conversation) -> None:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """A pool per conversation, named by its place in the published file: `locomo-3`."""
+    """Return a pool per conversation, named by its position in the file: `locomo-3`."""
     talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
     return [
-        Pool(f"{dataset}-{record.position}", catalogue.task(dataset), _cases(talk), corpus(talk))
+        Pool(f"{dataset}-{record.position}", catalog.task(dataset), _cases(talk), corpus(talk))
         for record, talk in talks
     ]
 
 
-def corpus(talk: Conversation) -> tuple[Session, ...]:
-    """Its sessions."""
+def corpus(talk: Conversation) -> tuple[CorpusSession, ...]:
+    """Return the sessions of a conversation."""
     return tuple(
-        Session(
+        CorpusSession(
             day.date,
             tuple(
-                Spoken(
+                CorpusMessage(
                     message.dia_id,
                     message.speaker,
                     message.text,
@@ -170,8 +172,8 @@ def corpus(talk: Conversation) -> tuple[Session, ...]:
     )
 
 
-def said(sessions: Sequence[Session]) -> dict[str, str]:
-    """Every message by its id, with its day and its speaker."""
+def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
+    """Return all messages by id, with date and speaker."""
     return {
         message.message_id: f"[{session.date}] {message.speaker}: {message.text}"
         for session in sessions
@@ -180,14 +182,14 @@ def said(sessions: Sequence[Session]) -> dict[str, str]:
 
 
 def _cases(talk: Conversation) -> list[Case]:
-    options, messages = talk.options(), said(corpus(talk))
+    options, messages = talk.options(), message_texts(corpus(talk))
     return [
         case(place, asked, options.get(place, ()), messages) for place, asked in enumerate(talk.questions)
     ]
 
 
-def case(place: int, asked: Asked, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
-    """A question, its options if it is adversarial, and what it rests on of the `messages`."""
+def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
+    """Return the case of a question, with its options if adversarial, and its evidence in `messages`."""
     # A few ids in the published evidence name no message.
     evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in messages]
     gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)

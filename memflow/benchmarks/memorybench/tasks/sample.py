@@ -1,4 +1,4 @@
-"""Our own sample: a conversation in LoCoMo's shape, and cases whose users have rules that only feedback tells."""
+"""Our sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
 
 import json
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue, locomo
+from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 
-class Line(BaseModel):
-    """A case. A training case's user wants its `rule` known; a test case rests on rules.
+class SampleCase(BaseModel):
+    """A case. A training case reveals its `rule` in feedback; a test case depends on rules.
 
-    Where there is a `checklist`, or nothing but a judge's opinion to go by, `answer` is what the oracle is told.
+    For cases with a `checklist` or only a judge, `answer` is the oracle's gold context.
     """
 
     case_id: Text
@@ -31,33 +31,35 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per conversation of a .json file, a record per case of a .jsonl file. Raises BadInput."""
+    """Return a record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput."""
     if not file.source.endswith(".jsonl"):
         return locomo.read(file)
-    found = list(file.lines(Line))
+    found = list(file.lines(SampleCase))
     rules = {case.case_id for _, case in found if case.split == "train" and case.rule}
     for _, case in found:
         for needed in case.rests_on:
             if needed not in rules:
-                raise file.bad(f"case {case.case_id} rests on {needed}, no training case with a rule")
+                raise file.bad(
+                    f"case {case.case_id} depends on {needed}, which is not a training case with a rule"
+                )
         if case.split == "train" and not case.rule:
-            raise file.bad(f"training case {case.case_id} has no rule for its user to give")
+            raise file.bad(f"training case {case.case_id} has no rule")
     return [(case.case_id, raw) for raw, case in found]
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """The conversations, then the cases by their tasks."""
+    """Return the conversations, then the cases by task."""
     contents = [json.loads(record.content) for record in records]
     talks = [record for record, content in zip(records, contents, strict=True) if "conversation" in content]
-    cases = [Line.model_validate(content) for content in contents if "case_id" in content]
+    cases = [SampleCase.model_validate(content) for content in contents if "case_id" in content]
     rules = {case.case_id: case.rule for case in cases}
     return locomo.pools(dataset, talks) + [
-        Pool(name, catalogue.task(name), [_case(case, rules) for case in cases if case.dataset == name])
+        Pool(name, catalog.task(name), [_case(case, rules) for case in cases if case.dataset == name])
         for name in dict.fromkeys(case.dataset for case in cases)
     ]
 
 
-def _case(case: Line, rules: dict[str, str]) -> Case:
+def _case(case: SampleCase, rules: dict[str, str]) -> Case:
     return Case(
         case_id=case.case_id,
         question=case.question,
@@ -69,9 +71,9 @@ def _case(case: Line, rules: dict[str, str]) -> Case:
     )
 
 
-def _gold(case: Line) -> str:
-    """What the metric of the case's task is given."""
-    metric = catalogue.task(case.dataset).metric
-    if metric == catalogue.CHECKLIST:
+def _gold(case: SampleCase) -> str:
+    """Return the gold for the task's metric."""
+    metric = catalog.task(case.dataset).metric
+    if metric == catalog.CHECKLIST:
         return json.dumps({"checklist": case.checklist}, ensure_ascii=False)
-    return "{}" if metric == catalogue.QUALITY else case.answer
+    return "{}" if metric == catalog.QUALITY else case.answer

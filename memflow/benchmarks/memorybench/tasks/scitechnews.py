@@ -1,7 +1,4 @@
-"""SciTechNews, in MemoryBench's code JRE-L: abstracts of papers to be retold as journalism (A.1.1).
-
-The articles that are published beside are left out: nothing is asked about them, and they are most of the file.
-"""
+"""SciTechNews, JRE-L in MemoryBench's code: papers to be retold as news (A.1.1). Published articles are not read."""
 
 import json
 from collections.abc import Sequence
@@ -9,17 +6,17 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 WORDS = 1024
-"""So many words of an abstract, split at single spaces, are shown."""
+"""Maximum words of an abstract, split at single spaces."""
 
 
-class Line(BaseModel):
-    """A paper and what a press release made of it. A field is there; it may be empty."""
+class SciTechNewsRow(BaseModel):
+    """A paper and its press release. Fields are required but may be empty."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -30,9 +27,10 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per line, by its number. Raises BadInput."""
+    """Return a record per line, by its number. Raises BadInput."""
     found = [
-        (str(number), line.model_dump(by_alias=True)) for number, (_, line) in enumerate(file.lines(Line))
+        (str(number), line.model_dump(by_alias=True))
+        for number, (_, line) in enumerate(file.lines(SciTechNewsRow))
     ]
     if not found:
         raise file.bad("it has no papers")
@@ -40,14 +38,14 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all papers."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    """Return one pool of all papers."""
+    lines = [SciTechNewsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [case(record.record_id, line) for record, line in zip(records, lines, strict=True)]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
-def case(case_id: str, line: Line) -> Case:
-    """A paper to report on, with the press release. A paper that lacks a text is quarantined."""
+def case(case_id: str, line: SciTechNewsRow) -> Case:
+    """Return the case of a paper; if a text is missing it is quarantined."""
     lacking = [name for name, text in line.model_dump(by_alias=True).items() if not text.strip()]
     shown = " ".join(line.abstract.split(" ")[:WORDS])
     return Case(

@@ -1,13 +1,13 @@
-"""What a task provides: cases (q, v), with a corpus (c) where there is one (paper, section 2.3)."""
+"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Field = Literal["open", "legal", "academic"]
-"""The paper's domains; a memflow domain is made of the tasks of one, or of one format."""
+"""The paper's domains."""
 Format = Literal["LiSo", "SiLo", "LiLo", "SiSo"]
-"""Long or short input, long or short output: 600 tokens are the boundary (A.1)."""
+"""Long or short input and output; the boundary is 600 tokens (A.1)."""
 Part = Literal["train", "test"]
 
 
@@ -15,9 +15,10 @@ Part = Literal["train", "test"]
 class Task:
     """A data set of MemoryBench, or a part of one.
 
-    `published` is its name in the published configurations and reference figures. `metric` scores a case; `measures`
-    are what else is measured. Of more than `sample` cases so many are drawn, of each pool; 0 takes all. A `stratified`
-    task is split category by category. `prompt` is the stem of the prompt that puts its questions.
+    `published` is its name in published configurations and results; `metric` is its main metric and `measures` are
+    the others.
+    Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem of
+    its prompt.
     """
 
     name: str
@@ -38,13 +39,13 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question and what its answer is measured by.
+    """A question and its gold.
 
-    `case_id` is unique in its pool. `gold` is what the metric is given: a text, or a JSON object where v has parts.
-    `revealed` is what the oracle is told. `evidence` are the messages of the corpus that it rests on, by their ids
-    there, and `rests_on` training cases of the pool. `part` is set where the split is published. `stratum` is what a
-    stratified task is split by, and `asked_at` the simulated time at which it is asked, where it is published. `reason`
-    is set where a case keeps its place and cannot be asked.
+    `case_id` is unique in its pool. `gold` is the metric's input, text or JSON; `revealed` is the oracle's gold
+    context.
+    `evidence` has ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
+    `stratum` the unit of
+    stratified splits, `asked_at` a simulated time. `reason` is set if the case cannot be asked.
     """
 
     case_id: str
@@ -63,7 +64,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class CorpusMessage:
     """A message of a corpus. `message_id` is unique in it."""
 
     message_id: str
@@ -73,25 +74,25 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """Messages that were said together, in order, and when, as published."""
+class CorpusSession:
+    """Messages of one session in order, and its published date."""
 
     date: str
-    messages: tuple[Spoken, ...]
+    messages: tuple[CorpusMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Cases of one task that are sampled and split together, and the corpus that they are asked about, if any.
+    """Cases that are sampled and split together, with their corpus, if any.
 
-    `name` is the episode of a pool with a corpus, and stands before the ids of its cases in either.
+    `name` is the episode id of a corpus and the prefix of the case ids.
     """
 
     name: str
     task: Task
     cases: Sequence[Case]
-    corpus: tuple[Session, ...] = ()
+    corpus: tuple[CorpusSession, ...] = ()
 
     def probe_id(self, case: Case) -> str:
-        """Unique within a domain."""
+        """Return an id unique in a domain."""
         return f"{self.name}/{case.case_id}"

@@ -1,6 +1,6 @@
-"""The unified set, as MemoryBench itself is published: every data set in one shape, already sampled and split (2.3).
+"""MemoryBench's unified data set: all data sets in one schema, sampled and split (paper, section 2.3).
 
-Its rows become the cases that the original files give, with the same probe ids.
+Rows become the cases of the original files, with the same probe ids.
 """
 
 import json
@@ -14,53 +14,53 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue, locomo
-from memflow.benchmarks.memorybench.tasks.row import Row
-from memflow.benchmarks.memorybench.tasks.task import Case, Part, Pool, Session, Task
-from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks import catalog, locomo
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession, Part, Pool, Task
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
 from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
 
 _CORPUS = "corpus"
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-"""What closes an Arrow stream. One that is cut off between two batches has none, and would read as a shorter one."""
+"""End marker of an Arrow stream; a truncated stream has none."""
 
 
-class Line(BaseModel):
-    """Any JSON object; whether it is a row, `Row` says."""
+class JsonRow(BaseModel):
+    """Any JSON object; `UnifiedRow` validates it."""
 
 
-class Corpus(BaseModel):
-    """What the rows of a data set are asked about."""
+class CorpusText(BaseModel):
+    """The corpus of a data set."""
 
     text: Said
 
 
 def task_of(dataset: str) -> Task:
-    """The task that the rows of a data set are of: `unified_judge` holds those of `judge`."""
-    return catalogue.task(dataset.removeprefix("unified_"))
+    """Return the task of a data set: `unified_judge` has the rows of `judge`."""
+    return catalog.task(dataset.removeprefix("unified_"))
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per row, `JuDGE/12`, or the one corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
+    """Return a record per row, `JuDGE/12`, or the corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
     path, task = PurePosixPath(file.source), task_of(file.dataset.name)
     if path.parent.name == _CORPUS:
         return [(f"{_CORPUS}/{path.stem}", _corpus(file, task))]
     part = _part(file, path)
     found = []
     for number, published in enumerate(_rows(file, path.suffix), start=1):
-        kept = {name: published[name] for name in Row.model_fields if published.get(name) is not None}
+        kept = {name: published[name] for name in UnifiedRow.model_fields if published.get(name) is not None}
         kept["part"] = part
-        row = file.shaped(Row, kept, f"row {number}")
+        row = file.shaped(UnifiedRow, kept, f"row {number}")
         if not re.fullmatch(rf"{re.escape(task.published)}(-\d+)?", row.dataset_name):
             raise file.bad(f"row {number} is of {row.dataset_name}, not of {task.published}")
         if not row.prompt().strip():
-            raise file.bad(f"row {number} asks nothing: it has neither input_prompt nor input_chat_messages")
+            raise file.bad(f"row {number} has neither input_prompt nor input_chat_messages")
         try:
             CASES[task.name](row, {})
         except (KeyError, TypeError, ValueError) as wrong:
-            raise file.bad(f"row {number}: its info is not that of {task.published} ({wrong!r})") from wrong
+            raise file.bad(f"row {number}: its info does not match {task.published} ({wrong!r})") from wrong
         found.append((f"{row.dataset_name}/{row.test_idx}", kept))
     if not found:
         raise file.bad("it has no rows")
@@ -68,27 +68,27 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _corpus(file: File, task: Task) -> dict[str, Any]:
-    found = [corpus for _, corpus in file.lines(Corpus)]
+    found = [corpus for _, corpus in file.lines(CorpusText)]
     if len(found) != 1:
         raise file.bad(f"it has {len(found)} corpora, not one")
     try:
         CORPORA[task.name](found[0].text)
     except (KeyError, TypeError, ValueError) as wrong:
-        raise file.bad(f"its text is no corpus of {task.published} ({wrong!r})") from wrong
+        raise file.bad(f"its text is not a corpus of {task.published} ({wrong!r})") from wrong
     return found[0].model_dump()
 
 
 def _part(file: File, path: PurePosixPath) -> Part:
-    """Training or test, by the file's name or its folder's: `test.jsonl`, `test/data-00000-of-00001.arrow`."""
+    """Return training or test by the name of the file or folder: `test.jsonl`, `test/data-00000-of-00001.arrow`."""
     for name in (path.name, path.parent.name):
         if said := re.match(r"(train|test)\b", name):
             return "train" if said[1] == "train" else "test"
-    raise file.bad("neither its name nor its folder's begins with train or test")
+    raise file.bad("neither the file name nor its folder begins with train or test")
 
 
 def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
     if suffix == ".jsonl":
-        yield from (raw for raw, _ in file.lines(Line))
+        yield from (raw for raw, _ in file.lines(JsonRow))
         return
     try:
         if suffix == ".parquet":
@@ -96,36 +96,40 @@ def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
         elif suffix == ".arrow":
             table = pa.ipc.open_stream(file.content).read_all()
         else:
-            raise file.bad("it is neither .arrow nor .parquet nor .jsonl")
+            raise file.bad("the suffix is not .arrow, .parquet or .jsonl")
     except (pa.ArrowException, OSError) as wrong:
-        raise file.bad(f"it is cut off or no {suffix[1:]} file ({wrong})") from wrong
+        raise file.bad(f"it is truncated or not a valid {suffix[1:]} file ({wrong})") from wrong
     if suffix == ".arrow" and not file.content.endswith(_END):
-        raise file.bad("it is cut off: its stream does not end")
-    yield from table.select([name for name in table.column_names if name in Row.model_fields]).to_pylist()
+        raise file.bad("it is truncated: the Arrow stream has no end marker")
+    yield from table.select(
+        [name for name in table.column_names if name in UnifiedRow.model_fields]
+    ).to_pylist()
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """A pool per published data set: `judge`, `locomo-3`. Raises BadInput where one's corpus is not there."""
+    """Return a pool per published data set: `judge`, `locomo-3`. Raises BadInput if a corpus is missing."""
     task = task_of(dataset)
     contents = {record.record_id: json.loads(record.content) for record in records}
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[UnifiedRow]] = {}
     for record_id, content in contents.items():
         if not record_id.startswith(f"{_CORPUS}/"):
-            row = Row.model_validate(content)
+            row = UnifiedRow.model_validate(content)
             rows.setdefault(row.dataset_name, []).append(row)
     found = []
     for published, group in rows.items():
-        corpus: tuple[Session, ...] = ()
+        corpus: tuple[CorpusSession, ...] = ()
         if task.name in CORPORA:
             told = contents.get(f"{_CORPUS}/{published}")
             if told is None:
-                raise BadInput(f"{dataset}: {_CORPUS}/{published}.jsonl is not there; get it with the rows")
+                raise BadInput(
+                    f"{dataset}: {_CORPUS}/{published}.jsonl is missing; download it with the rows"
+                )
             corpus = tuple(CORPORA[task.name](told["text"]))
-        said = locomo.said(corpus)
+        said = locomo.message_texts(corpus)
         cases = [_case(task, row, said) for row in group]
         found.append(Pool(task.name + published.removeprefix(task.published), task, cases, corpus))
     return found
 
 
-def _case(task: Task, row: Row, said: Mapping[str, str]) -> Case:
+def _case(task: Task, row: UnifiedRow, said: Mapping[str, str]) -> Case:
     return replace(CASES[task.name](row, said), language=row.lang, part=row.part)

@@ -1,8 +1,8 @@
-"""WritingBench: texts to write in English and Chinese, each judged by criteria of its own (A.1.1).
+"""WritingBench: English and Chinese texts, each judged by its own criteria (A.1.1).
 
-MemoryBench makes three tasks of its domains and leaves out finance and business. A task is split domain by domain:
-its first level, as the published code has it. Its subsets by requirement do not say the language of a query; it is
-then told by its script.
+Three tasks from its domains, without finance and business; the domain is the stratum, as in the published code. A
+missing
+language is detected by script.
 """
 
 import json
@@ -13,21 +13,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 from memflow.words import HAN
 
-TAKEN: Mapping[str, tuple[str, ...]] = {
+WRITINGBENCH_DOMAINS: Mapping[str, tuple[str, ...]] = {
     "writingbench_law": ("Politics & Law",),
     "writingbench_academic": ("Academic & Engineering",),
     "writingbench_creative": ("Literature & Arts", "Education", "Advertising & Marketing"),
 }
 """The domains of each data set."""
 CHINESE = 0.2
-"""Share of Chinese characters among a query's letters from which it is Chinese. The published ones have less than
-0.04 or more than 0.8."""
+"""Minimum share of Chinese characters of a Chinese query. Published shares are below 0.04 or above 0.8."""
 _HAN = re.compile(f"[{HAN}]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -35,7 +34,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Criterion(BaseModel):
-    """What a text is judged by, and what each pair of its ten points means."""
+    """A criterion with descriptions of its score ranges."""
 
     name: Text
     criteria_description: Text
@@ -46,7 +45,7 @@ class Criterion(BaseModel):
     nine: Annotated[Text, Field(alias="9-10")]
 
     def gold(self) -> dict[str, Any]:
-        """As a judge is given it."""
+        """Return the criterion as the judge sees it."""
         levels = (self.one, self.three, self.five, self.seven, self.nine)
         names = ("1-2", "3-4", "5-6", "7-8", "9-10")
         return {
@@ -56,8 +55,8 @@ class Criterion(BaseModel):
         }
 
 
-class Line(BaseModel):
-    """A query with its two levels of domain, and its criteria."""
+class WritingBenchRow(BaseModel):
+    """A query with its domains and criteria."""
 
     index: int
     domain1: Text
@@ -76,9 +75,9 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per query of the data set's domains. Raises BadInput."""
-    wanted = TAKEN[file.dataset.name]
-    lines = list(file.lines(Line))
+    """Return a record per query of the data set's domains. Raises BadInput."""
+    wanted = WRITINGBENCH_DOMAINS[file.dataset.name]
+    lines = list(file.lines(WritingBenchRow))
     found = [(str(line.index), raw) for raw, line in lines if line.domain1 in wanted]
     if not found:
         raise file.bad(f"it has no query of the domain {' or '.join(wanted)}")
@@ -86,8 +85,8 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all queries."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    """Return one pool of all queries."""
+    lines = [WritingBenchRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         replace(
             case(str(line.index), line.query, line.checklist, line.domain1),
@@ -96,11 +95,11 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
         )
         for line in lines
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str | None) -> Case:
-    """A query with its criteria."""
+    """Return the case of a query with its criteria."""
     return Case(
         case_id=case_id,
         question=query,

@@ -1,4 +1,4 @@
-"""WritingPrompts: premises by Reddit's users, and a story that was written on each (A.1.1)."""
+"""WritingPrompts: premises by Reddit users, each with a human story (A.1.1)."""
 
 import io
 import json
@@ -7,19 +7,19 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 FIRST = 2000
-"""Rows of the test split that are read, from its start."""
+"""Rows of the test split that are read, from the first."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Line(BaseModel):
-    """A premise, behind a tag in brackets such as `[WP]`, and a story on it."""
+class WritingPromptsRow(BaseModel):
+    """A premise after a tag such as `[WP]`, and a story."""
 
     prompt: Text
     story: Text
@@ -31,7 +31,7 @@ class Line(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per row, by its number. Raises BadInput."""
+    """Return a record per row, by its number. Raises BadInput."""
     import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
@@ -42,24 +42,24 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         batches = table.iter_batches(batch_size=FIRST, columns=["prompt", "story"])
         rows = [row for batch in batches for row in batch.to_pylist()][:FIRST]
     except (pyarrow.ArrowException, OSError) as wrong:
-        raise file.bad(f"it is cut off or not Parquet ({wrong})") from wrong
+        raise file.bad(f"it is truncated or invalid Parquet ({wrong})") from wrong
     for number, row in enumerate(rows, start=1):
-        if not file.shaped(Line, row, f"row {number}").premise:
-            raise file.bad(f"row {number}: its prompt is a tag alone")
+        if not file.shaped(WritingPromptsRow, row, f"row {number}").premise:
+            raise file.bad(f"row {number}: its prompt has only a tag")
     if not rows:
         raise file.bad("it has no rows")
     return [(str(number), row) for number, row in enumerate(rows)]
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all premises."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    """Return one pool of all premises."""
+    lines = [WritingPromptsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, premise: str, story: str) -> Case:
-    """A premise with the story that was written on it."""
+    """Return the case of a premise with its story."""
     return Case(case_id=case_id, question=premise, gold=story, revealed=story)

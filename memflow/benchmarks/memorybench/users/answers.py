@@ -1,4 +1,4 @@
-"""Output types of the prompts with which the simulator plays users, every part bounded."""
+"""Output types of the simulated users' prompts."""
 
 from typing import Annotated, Literal
 

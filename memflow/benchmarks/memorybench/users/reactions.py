@@ -1,8 +1,8 @@
-"""What a simulated user makes of an answer: how satisfied they are, what they say, and whether they end it (A.2.1).
+"""Reactions of simulated users to an answer: satisfaction, critique, and the end of the dialogue (A.2.1).
 
-Path 1: where a metric settles what is right (LoCoMo, DialSim), satisfaction follows from the score and the words are
-fixed. Path 2: elsewhere the simulator plays the user and, asked apart, scores; it alone is shown what is right. What
-the user presses is presses.py's. A simulator that fails is a reason: never a satisfied user, as in the published code.
+For LoCoMo and DialSim a metric determines satisfaction and fixed texts. Elsewhere the simulator plays the user and,
+in a
+separate request, scores. A failed simulator is a reason, never a satisfied user as in the published code.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.scorers import accuracy
-from memflow.benchmarks.memorybench.scorers.metric import PACKAGE as JUDGING
-from memflow.benchmarks.memorybench.scorers.metric import Means
-from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE as JUDGING
+from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
+from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1
 from memflow.benchmarks.memorybench.users.answers import Critique
-from memflow.benchmarks.memorybench.users.contexts import PACKAGE, evaluation, standards
+from memflow.benchmarks.memorybench.users.known_gold import PACKAGE, scoring_standards, user_knowledge
 from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt, all_prompts, load
@@ -25,10 +25,10 @@ from memflow.metrics.backends import MetricBackends
 from memflow.metrics.text import locomo_f1
 from memflow.records import Probe
 
-MEASURED = (LOCOMO_F1, ACCURACY)
-"""The metrics of path 1."""
-HALF = 0.5
-"""F1 from which an answer counts as right; in the published code, above which."""
+METRIC_SCORED = (LOCOMO_F1, ACCURACY)
+"""Metrics that determine satisfaction."""
+RIGHT_F1 = 0.5
+"""Lowest F1 of a right answer; the published code excludes it."""
 S_WRONG, S_RIGHT = 3, 9
 _SPEAKERS = {
     "en": {"user": "User: ", "assistant": "Assistant: "},
@@ -39,10 +39,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What the user made of an answer, or why that is not known.
+    """A user's reaction to an answer, or the reason why it is unknown.
 
-    `score` is the answer's under the metric, of path 1; `satisfaction` goes from 1 to 10; `critique` is what the user
-    says, null where they end without a word; `ended` is whether they want no further answer.
+    `score` is the metric's, if one determines satisfaction; `satisfaction` is 1 to 10; `critique` is None if the
+    user ends
+    silently; `ended` means that no further answer is wanted.
     """
 
     score: float | None = None
@@ -53,11 +54,9 @@ class Reaction:
 
 
 def satisfaction(f1: float) -> int:
-    """Satisfaction with an answer of that F1, 1 to 10.
+    """Return the satisfaction, 1 to 10, with an answer of this F1.
 
-    The paper gives three points (0.9 is 10, 0.8 is 9, 0.5 is 6) and leaves the rest open. They lie on one
-    line, a point for each tenth, and that line is our choice for the rest: 0.7 is 8, 0.3 is 4, nothing
-    right is 1.
+    The paper gives 0.9 -> 10, 0.8 -> 9, 0.5 -> 6. We extend this line: 0.7 -> 8, 0.3 -> 4, 0 -> 1.
     """
     return min(10, int(10 * f1 + _ROUNDING) + 1)
 
@@ -65,39 +64,39 @@ def satisfaction(f1: float) -> int:
 async def react(
     domain: Domain, probe: Probe, history: Sequence[ChatMessage], simulator: Chat, judge: Chat | None = None
 ) -> Reaction:
-    """What the user of `probe` makes of the last message of `history`, the assistant's answer.
+    """Return the reaction of the user of `probe` to the last message of `history`.
 
-    `history` is what the two said, the user's question first, and nothing that was recalled for it. `judge` decides
-    where DialSim's words differ; the simulator does where there is none. Raises BadInput for a data set without a
-    persona.
+    `history` has both sides' messages from the question on, without recall. `judge`, by default the simulator,
+    decides on
+    DialSim answers that differ from the gold. Raises BadInput for a data set without a persona.
     """
     if probe.metric == LOCOMO_F1:
         score = locomo_f1(history[-1].content, probe.gold, probe.category or "")
         standard = parameters_of(domain).right == "standard"
-        right = score >= HALF - _ROUNDING if standard else score > HALF + _ROUNDING
-        return _measured(score, satisfaction(score), right)
+        right = score >= RIGHT_F1 - _ROUNDING if standard else score > RIGHT_F1 + _ROUNDING
+        return _metric_reaction(score, satisfaction(score), right)
     if probe.metric == ACCURACY:
         marked = await accuracy.accurate(
-            probe, history[-1].content, Means(MetricBackends(judge or simulator))
+            probe, history[-1].content, ScoringContext(MetricBackends(judge or simulator))
         )
         if marked.value is None:
-            return _unknown(probe, marked.reason)
-        return _measured(marked.value, S_RIGHT if marked.value else S_WRONG, marked.value > 0)
-    return await _simulated(probe, history, simulator)
+            return _failed_reaction(probe, marked.reason)
+        return _metric_reaction(marked.value, S_RIGHT if marked.value else S_WRONG, marked.value > 0)
+    return await _simulated_reaction(probe, history, simulator)
 
 
 def prompts() -> list[Prompt]:
-    """Every prompt that has a part in a reaction, by name."""
+    """Return all prompts used in reactions."""
     judged = [load(JUDGING, stem) for stem in accuracy.prompts(published=False)]
     return [*judged, *all_prompts(PACKAGE)]
 
 
-def _measured(score: float, satisfied: int, right: bool) -> Reaction:
+def _metric_reaction(score: float, satisfied: int, right: bool) -> Reaction:
     words = load(PACKAGE, "right" if right else "wrong").render({})[0].content
     return Reaction(score, satisfied, words, right)
 
 
-async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Chat) -> Reaction:
+async def _simulated_reaction(probe: Probe, history: Sequence[ChatMessage], simulator: Chat) -> Reaction:
     said_by = _SPEAKERS[probe.language]
     conversation = "\n".join(f"{said_by[message.role]}{message.content}" for message in history)
     language = "_zh" if probe.language == "zh" else ""
@@ -106,23 +105,23 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
         ask(
             simulator,
             load(PACKAGE, f"feedback{language}"),
-            {**user, "conversation": conversation, "evaluation": evaluation(probe)},
+            {**user, "conversation": conversation, "evaluation": user_knowledge(probe)},
         ),
         ask(
             simulator,
             load(PACKAGE, f"satisfaction{language}"),
-            {"conversation": conversation, "evaluation": standards(probe)},
+            {"conversation": conversation, "evaluation": scoring_standards(probe)},
         ),
     )
     if reacted.value is None or scored.value is None:
-        return _unknown(probe, reacted.reason, scored.reason)
+        return _failed_reaction(probe, reacted.reason, scored.reason)
     critique: Critique = reacted.value
     return Reaction(
         satisfaction=scored.value.score, critique=critique.response, ended=critique.behaviour == "end"
     )
 
 
-def _unknown(probe: Probe, *reasons: str | None) -> Reaction:
+def _failed_reaction(probe: Probe, *reasons: str | None) -> Reaction:
     return Reaction(
         reason=f"no feedback on {probe.probe_id}: {'; '.join(reason for reason in reasons if reason)}"
     )

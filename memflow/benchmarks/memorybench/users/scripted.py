@@ -1,4 +1,4 @@
-"""The scripted chat as a simulated user: compares the last answer with what is right. No language model."""
+"""Scripted simulated user, not a language model: compares the last answer with the gold."""
 
 import re
 
@@ -8,11 +8,11 @@ from memflow.chat.scripted import Handler
 from memflow.words import search_words
 
 CONTENT = 0.6
-"""Share of the right answer's words that makes them content."""
+"""Share of the gold's words in the answer that satisfies the user."""
 WORDS = 400
-"""Characters of what they say at most."""
+"""Maximum characters of a critique."""
 ENOUGH = 10
-"""Different words that content them where no right answer is known."""
+"""Distinct words that satisfy the user without gold."""
 _ANSWER = re.compile(r"^(?:Assistant: |助手：)", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ def _score(request: ChatRequest) -> Satisfaction:
 
 
 def _share(request: ChatRequest) -> float:
-    """How much of the right answer's words the last answer has; where none is known, how near it comes to a few."""
+    """Return the share of the gold's words in the last answer; without gold, its length relative to ENOUGH."""
     answer = set(search_words(_ANSWER.split(request.fields["conversation"])[-1]))
     _, *known = request.fields["evaluation"].splitlines()
     if not known:

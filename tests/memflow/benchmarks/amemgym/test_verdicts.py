@@ -219,7 +219,7 @@ def test_quarantined_and_missing_replies_have_reasons(demo):
     probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
     rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
     assert rows[0].reason == "the probe is quarantined: no message tells it"
-    assert "was not answered" in rows[-1].reason
+    assert "has no reply" in rows[-1].reason
 
 
 def test_mixed_assistants_are_refused(demo):

@@ -16,7 +16,7 @@ def says(kind, text: str, side: str = "text") -> bool:
     return len(text) <= held["maxLength"] and re.search(held.get("pattern", ""), text) is not None
 
 
-def test_words_that_have_to_stand_in_a_wording_cannot_be_left_out():
+def test_pattern_requires_words():
     kind = told_of("Ann's height is 161 cm.", ("161 cm", "Ann"))
     assert_bounded(kind)
     assert says(kind, "You know, 161 cm is what Ann measures.")
@@ -25,17 +25,17 @@ def test_words_that_have_to_stand_in_a_wording_cannot_be_left_out():
     assert not says(kind, "She stands 161 cm tall.")
 
 
-def test_a_word_may_begin_a_sentence():
+def test_pattern_allows_capitalized_word():
     kind = told_of("My aunt is a nurse.", ("nurse",))
     assert says(kind, "Nurse, that is what she is.")
     assert not says(kind, "NURSE!")
 
 
-def test_words_that_the_plain_sentence_lacks_need_not_be_said():
+def test_pattern_ignores_words_not_in_sentence():
     assert says(told_of("My aunt is a nurse.", ("161 cm",)), "She nurses people.")
 
 
-def test_each_side_says_what_stands_in_its_own_sentence():
+def test_pattern_applies_per_role():
     kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
     assert_bounded(kind)
     assert says(kind, "What shall I see?", "user")
@@ -43,7 +43,7 @@ def test_each_side_says_what_stands_in_its_own_sentence():
     assert not says(kind, "Try another one.", "assistant")
 
 
-def test_many_words_come_in_the_order_of_the_plain_sentence():
+def test_pattern_orders_many_words():
     kind = told_of("a1 b2 c3 d4", ("d4", "c3", "b2", "a1"))
     assert says(kind, "a1, b2, c3 and d4")
     assert not says(kind, "d4, c3, b2 and a1")
@@ -54,6 +54,6 @@ def test_many_words_come_in_the_order_of_the_plain_sentence():
         st.text("ab.*[(1 年\\|", min_size=1, max_size=8).map(str.strip).filter(bool), min_size=1, max_size=3
     )
 )
-def test_the_plain_sentence_itself_always_fits(words):
+def test_pattern_accepts_plain_sentence(words):
     plain = f"I say {' and '.join(words)}."
     assert says(told_of(plain, tuple(words)), plain)

@@ -23,9 +23,10 @@ from memflow.benchmarks.membench.capacity import (
     tokens_of,
     width_of,
 )
-from memflow.benchmarks.membench.kinds import kind
+from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.plots import capacity_charts
-from memflow.benchmarks.membench.turns import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.benchmarks.membench.probes import probe_rows
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, turn_rows
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Memory, Recall, Tools, parameter
 from memflow.memories.registry import find
@@ -82,16 +83,22 @@ def trajectory(number, steps=80, within=0.5):
     hobbies = [f"hobby {number}x{option}" for option in "abcd"]
     said[told] = Step(f"My aunt Vera spends her days with {hobbies[gold]}")
     made = Trajectory(
-        f"observation/simple/roles/{number}", "d", "observation", kind("simple"), "roles", "en", tuple(said)
+        f"observation/simple/roles/{number}",
+        "d",
+        "observation",
+        find_kind("simple"),
+        "roles",
+        "en",
+        tuple(said),
     )
     question = "What does my aunt Vera spend her days with?"
-    asked = Asked(question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(told),))
-    return replace(made, asked=(asked,))
+    asked = ChoiceQuestion(question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(told),))
+    return replace(made, questions=(asked,))
 
 
 def rows(trajectories):
-    turns = placed([turn for each in trajectories for turn in turns_of("d", each)])
-    return turns, asked_along([probe for each in trajectories for probe in probes_of("d", each)], turns)
+    turns = placed([turn for each in trajectories for turn in turn_rows("d", each)])
+    return turns, asked_along([probe for each in trajectories for probe in probe_rows("d", each)], turns)
 
 
 async def figures(name, remember, trajectories):
@@ -155,24 +162,26 @@ async def test_a_memory_that_forgets_nothing_has_no_knee_and_one_that_knows_noth
 
 def test_a_question_is_asked_after_its_last_evidence_and_after_every_message_that_follows():
     said = tuple(Step("x" * 4 * size) for size in (3, 5, 7, 11))
-    made = Trajectory("observation/simple/roles/1", "d", "observation", kind("simple"), "roles", "en", said)
+    made = Trajectory(
+        "observation/simple/roles/1", "d", "observation", find_kind("simple"), "roles", "en", said
+    )
     evidence = (made.message_id(2), made.message_id(1))
-    made = replace(made, asked=(Asked("q?", None, ("a", "b"), 1, "a", evidence),))
+    made = replace(made, questions=(ChoiceQuestion("q?", None, ("a", "b"), 1, "a", evidence),))
     turns, probes = rows([made])
     assert [turn.checkpoint for turn in turns] == [0, 1, 2, 3]
     assert [(each.probe_id, each.checkpoint, each.said_tokens, each.since_tokens) for each in probes] == [
         ("observation/simple/roles/1/q0/after2", 2, 15, 12),
         ("observation/simple/roles/1/q0/after3", 3, 26, 23),
     ]
-    [asked] = asked_at_end(list(probes_of("d", made)), turns)
+    [asked] = asked_at_end(list(probe_rows("d", made)), turns)
     assert (asked.probe_id, asked.checkpoint) == ("observation/simple/roles/1/q0", 0)
     assert (asked.said_tokens, asked.since_tokens) == (26, 23)
 
 
 def test_what_is_quarantined_or_has_no_evidence_is_asked_once_and_counts_no_tokens_from_it():
     made = trajectory(3, steps=10)
-    lost = replace(made, asked=(replace(made.asked[0], reason="its options are twice the same"),))
-    vague = replace(made, asked=(replace(made.asked[0], evidence=()),))
+    lost = replace(made, questions=(replace(made.questions[0], reason="its options are twice the same"),))
+    vague = replace(made, questions=(replace(made.questions[0], evidence=()),))
     for each, since in ((lost, True), (vague, False)):
         _, [probe] = rows([each])
         assert probe.checkpoint == 9 and probe.said_tokens
@@ -183,8 +192,10 @@ def test_what_is_quarantined_or_has_no_evidence_is_asked_once_and_counts_no_toke
 
 def test_messages_that_are_not_played_count_no_tokens():
     said = (Step("x" * 40), Step("y" * 40, reason="damaged"), Step("z" * 40))
-    made = Trajectory("observation/simple/roles/1", "d", "observation", kind("simple"), "roles", "en", said)
-    made = replace(made, asked=(Asked("q?", None, ("a", "b"), 1, "a", (made.message_id(0),)),))
+    made = Trajectory(
+        "observation/simple/roles/1", "d", "observation", find_kind("simple"), "roles", "en", said
+    )
+    made = replace(made, questions=(ChoiceQuestion("q?", None, ("a", "b"), 1, "a", (made.message_id(0),)),))
     _, probes = rows([made])
     assert [(each.checkpoint, each.said_tokens) for each in probes] == [(0, 10), (2, 20)]
 

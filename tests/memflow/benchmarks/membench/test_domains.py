@@ -13,7 +13,7 @@ from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.domains import DOMAINS
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.records import Record
 
 
@@ -42,7 +42,7 @@ def counts(names: list[str]) -> Counter[str]:
     return Counter(name.rpartition("/")[0] for name in names)
 
 
-async def test_a_domain_has_the_papers_sizes(published) -> None:
+async def test_sampled_domains_have_paper_sizes(published) -> None:
     name, records, (factual, reflective), _ = published
     domain, bench = find(name), MemBench()
     states = await bench.states(domain, records, None)  # type: ignore[arg-type]
@@ -57,19 +57,19 @@ async def test_a_domain_has_the_papers_sizes(published) -> None:
     assert not [probe for probe in probes if probe.reason is not None]
     assert not any("/emotion/" in each for each in drawn)
     assert len(set(counts(sorted(drawn)).values())) <= 2
-    again = [each.trajectory_id for each in taken(domain, records)]
+    again = [each.trajectory_id for each in select_trajectories(domain, records)]
     assert set(again) == drawn
-    assert {each.trajectory_id for each in taken(replace(domain, seed=7), records)} != drawn
+    assert {each.trajectory_id for each in select_trajectories(replace(domain, seed=7), records)} != drawn
 
 
-def test_the_whole_of_it_has_every_trajectory_with_emotion(published) -> None:
+def test_all_domains_include_emotion(published) -> None:
     name, records, _, each = published
-    whole = [one.trajectory_id for one in taken(find(f"{name}_all"), records)]
+    whole = [one.trajectory_id for one in select_trajectories(find(f"{name}_all"), records)]
     assert sorted(whole) == sorted(ids(records))
     assert counts(whole)[f"{name.split('_')[1]}/highlevel/emotion"] == each["reflective"]
 
 
-def test_a_raw_domain_takes_all_there_is(tmp_path: Path) -> None:
+def test_raw_domains_select_everything(tmp_path: Path) -> None:
     from membench_files import messages, sessions
 
     for scene, agent, content in (
@@ -78,16 +78,18 @@ def test_a_raw_domain_takes_all_there_is(tmp_path: Path) -> None:
     ):
         source = f"membench/MemData/{agent}Agent/conditional.json"
         records = read(f"membench_{scene}_raw", {source: {"roles": content}}, tmp_path)
-        assert [one.trajectory_id for one in taken(find(f"membench_{scene}_raw"), records)] == ids(records)
+        assert [
+            one.trajectory_id for one in select_trajectories(find(f"membench_{scene}_raw"), records)
+        ] == ids(records)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
-def test_a_domain_reads_data_sets_of_its_own_and_its_parameters_hold(domain) -> None:
+def test_domains_have_own_data_sets_and_valid_parameters(domain) -> None:
     parameters_of(domain)
     assert {registry.datasets()[name].benchmark for name in domain.datasets} <= {"membench"}
 
 
-def test_published_files_are_named_for_their_scene() -> None:
+def test_published_files_name_their_scene() -> None:
     names: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
     for scene, agent in names.items():
         for end in ("", "_100k", "_raw"):

@@ -9,7 +9,7 @@ import pytest
 from memory_helpers import give
 
 from memflow.benchmarks.membench.paper import mechanism, mechanisms
-from memflow.benchmarks.membench.wording import stamped
+from memflow.benchmarks.membench.wording import add_stamp
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -42,12 +42,12 @@ def step(number):
     )
     reply = f"I shall remember colleague number {number}."
     return [
-        Message(f"t/0.{number}u", "user", stamped(words, "Boston, MA", time), sent_at=time),
-        Message(f"t/0.{number}a", "assistant", stamped(reply, "Boston, MA", time), sent_at=time),
+        Message(f"t/0.{number}u", "user", add_stamp(words, "Boston, MA", time), sent_at=time),
+        Message(f"t/0.{number}a", "assistant", add_stamp(reply, "Boston, MA", time), sent_at=time),
     ]
 
 
-def test_every_mechanism_of_the_paper_is_among_them() -> None:
+def test_all_paper_mechanisms_are_memories() -> None:
     named = {mechanism(name) for name in SETTINGS["assistants"]} - {None}
     assert named == set(mechanisms()) - {"recent"} and "full_1024" in COMPARED  # which is RecentMemory
     for name in COMPARED:
@@ -55,7 +55,7 @@ def test_every_mechanism_of_the_paper_is_among_them() -> None:
 
 
 @pytest.mark.parametrize("name", COMPARED)
-def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
+def test_mechanism_respects_token_budget(name) -> None:
     async def recalled():
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         memory = find(name, OWN).factory(tools)(EntryStore())
@@ -73,7 +73,7 @@ def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
     assert recall.entries
 
 
-def test_nothing_of_one_trajectory_is_left_in_the_next() -> None:
+def test_mechanism_state_is_reset_between_trajectories() -> None:
     async def twice(name):
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         make = find(name, OWN).factory(tools)

@@ -25,7 +25,7 @@ def right(table, mechanism):
     return sum(count[0] for count in counts), sum(one.questions for one in accuracies(table, mechanism))
 
 
-def test_every_figure_of_the_papers_tables_is_there() -> None:
+def test_all_published_values_are_present() -> None:
     count = {table: sum(one.table == table for one in FIGURES) for table in (3, 4, 5, 10, 11, 12)}
     # By mechanism: 8 columns, and 4 figures of recall; 8; 8 for 4 mechanisms and 3 models; 4; 8; 6.
     assert count == {3: 7 * 8 + 4, 4: 7 * 8, 5: 8 * 4 * 3, 10: 7 * 4, 11: 7 * 8, 12: 7 * 6}
@@ -120,13 +120,13 @@ def test_d4_the_kinds_of_table_11_lack_forty_questions_that_table_3_counts() -> 
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_a_share_is_found_again_from_three_digits_rounded_or_cut(of) -> None:
+def test_shares_match_rounded_or_truncated_values(of) -> None:
     count, questions = of
     rounded, cut = round(count / questions, 3), 1000 * count // questions / 1000
     assert count in shares(rounded, questions) and count in shares(cut, questions)
 
 
-def test_memories_are_ordered_as_the_paper_has_its_mechanisms() -> None:
+def test_memories_follow_paper_order() -> None:
     names = ["oracle", "mem_gpt_1024", "bm25_message", "retrieval", "full", "none"]
     assert sorted(names, key=order) == ["none", "full", "retrieval", "mem_gpt_1024", "bm25_message", "oracle"]
     assert mechanism("memory_bank_5") == "memory_bank" and mechanism("fuller") is None

@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.membench.benchmark import MemBench
-from memflow.benchmarks.membench.question import put
-from memflow.benchmarks.membench.wording import stamped, written
+from memflow.benchmarks.membench.question import build_question
+from memflow.benchmarks.membench.wording import add_stamp, format_time
 from memflow.benchmarks.multiple_choice import choice_of, number_of
 from memflow.chat.asking import ask
 from memflow.chat.bounds import assert_bounded
@@ -16,23 +17,18 @@ from memflow.records import Probe
 
 
 def probe(language: str = "en") -> Probe:
-    return Probe(
-        domain="d",
+    return row(
+        Probe,
         probe_id="p",
         episode_id="observation/simple/roles/0",
-        checkpoint=0,
-        kind="choice",
         dataset="d",
         category="simple",
         language=language,
         asked_at="'2024-10-03 08:00' Thursday",
-        metric="accuracy",
         question="How tall is Ann?",
         options=["160 cm", "161 cm", "172 cm", "163 cm"],
-        variables=[],
         gold="3",
         revealed="172 cm",
-        evidence=[],
     )
 
 
@@ -47,8 +43,8 @@ def probe(language: str = "en") -> Probe:
         ("zh", Recall(), "172 cm", "membench/choice_told_zh"),
     ],
 )
-async def test_it_is_put_in_the_prompt_that_fits(language, recall, told, name):
-    question = put(probe(language), recall, told)
+async def test_probe_uses_matching_prompt(language, recall, told, name):
+    question = build_question(probe(language), recall, told)
     assert question.prompt.name == name
     assert question.query == "How tall is Ann? ('2024-10-03 08:00' Thursday)"
     answer = await ask(ScriptedChat(MemBench().handlers()), question.prompt, question.fields)
@@ -57,7 +53,7 @@ async def test_it_is_put_in_the_prompt_that_fits(language, recall, told, name):
         assert number_of(answer.value) == "3"
 
 
-def test_an_answer_is_a_letter_that_an_option_has():
+def test_answer_is_limited_to_option_letters():
     assert_bounded(choice_of(4))
     assert number_of(choice_of(4).model_validate_json('{"choice": "D"}')) == "4"
     with pytest.raises(ValueError, match="Input should be"):
@@ -66,12 +62,12 @@ def test_an_answer_is_a_letter_that_an_option_has():
     assert '"enum": ["A", "B", "C", "D"]' in schema
 
 
-def test_a_message_says_where_and_when_it_was_said():
+def test_add_stamp_appends_place_and_time():
     from datetime import datetime
 
     moment = datetime(2024, 10, 1, 8, 13)
-    assert written(moment) == "'2024-10-01 08:13' Tuesday"
-    assert written(moment, "zh") == "2024年10月01日 周二 08:13"
-    assert stamped("Hello.", "Boston, MA", written(moment)) == (
+    assert format_time(moment) == "'2024-10-01 08:13' Tuesday"
+    assert format_time(moment, "zh") == "2024年10月01日 周二 08:13"
+    assert add_stamp("Hello.", "Boston, MA", format_time(moment)) == (
         "Hello. (place: Boston, MA; time: '2024-10-01 08:13' Tuesday)"
     )

@@ -1,26 +1,22 @@
 """Slices of figures: by level and kind, with emotion apart from preference."""
 
+from factories import row
+
 from memflow.benchmarks.membench.scoring import slices
 from memflow.records import Probe
 
 
 def probe(kind, scenario, number=0):
     episode = f"participation/{kind}/{scenario}/{number}"
-    return Probe(
-        domain="d",
+    return row(
+        Probe,
         probe_id=f"{episode}/q0",
         episode_id=episode,
-        checkpoint=0,
-        kind="choice",
         dataset="made",
         category=kind,
-        metric="accuracy",
         question="?",
         options=["a", "b", "c", "d"],
-        variables=[],
-        gold="1",
         revealed="a",
-        evidence=[],
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.errors import BadSettings
 from memflow.records import Record
 
@@ -51,14 +51,14 @@ def of(**parameters: object) -> Domain:
 
 
 def drawn(domain: Domain) -> list[str]:
-    return [each.trajectory_id for each in taken(domain, RECORDS)]
+    return [each.trajectory_id for each in select_trajectories(domain, RECORDS)]
 
 
-def test_all_are_taken_where_nothing_is_said():
+def test_default_selects_all_trajectories():
     assert drawn(DAILY) == [row.record_id for row in RECORDS]
 
 
-def test_so_many_are_drawn_of_each_kind_and_scenario_by_the_seed():
+def test_selection_draws_number_per_kind_by_seed():
     first = drawn(of(factual=10))
     assert Counter(name.rsplit("/", 1)[0] for name in first) == {
         "observation/simple/roles": 10,
@@ -70,12 +70,12 @@ def test_so_many_are_drawn_of_each_kind_and_scenario_by_the_seed():
     assert drawn(of(factual=10, reflective=0)) == first
 
 
-def test_what_is_drawn_of_one_kind_does_not_depend_on_the_others():
+def test_selection_is_independent_between_kinds():
     alone = [name for name in drawn(of(factual=10, kinds=("noisy",)))]
     assert alone == [name for name in drawn(of(factual=10)) if "/noisy/" in name]
 
 
-def test_a_limit_takes_of_every_kind_and_scenario_in_turn():
+def test_limit_alternates_kinds_and_scenarios():
     assert drawn(DAILY.limited(4)) == [
         "observation/simple/roles/0",
         "observation/simple/events/0",
@@ -84,7 +84,7 @@ def test_a_limit_takes_of_every_kind_and_scenario_in_turn():
     ]
 
 
-def test_kinds_scenarios_and_scenes_can_be_chosen():
+def test_selection_filters_kinds_scenarios_and_scenes():
     assert {name.split("/")[2] for name in drawn(of(scenarios=("events",)))} == {"events"}
     assert drawn(of(scene="participation")) == []
 
@@ -92,12 +92,12 @@ def test_kinds_scenarios_and_scenes_can_be_chosen():
 @pytest.mark.parametrize(
     ("parameter", "value", "said"),
     [
-        ("kinds", ("hard",), "there is no hard"),
+        ("kinds", ("hard",), "unknown hard"),
         ("scene", "dreaming", "parameter scene"),
         ("items", (5, 3), "items"),
         ("noise", 3, "parameter noise"),
     ],
 )
-def test_a_wrong_parameter_is_refused_by_name(parameter, value, said):
+def test_wrong_parameter_is_rejected_by_name(parameter, value, said):
     with pytest.raises(BadSettings, match=said):
         parameters_of(of(**{parameter: value}))

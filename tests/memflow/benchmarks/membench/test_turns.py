@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.episodes import arrivals, given_episodes
-from memflow.benchmarks.membench.kinds import KINDS, kind
+from memflow.benchmarks.membench.kinds import KINDS, find_kind
+from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import (
-    Asked,
+    ChoiceQuestion,
     Step,
     Trajectory,
     is_noise,
-    probes_of,
     scenario_of,
     session_of,
-    turns_of,
+    turn_rows,
 )
 from memflow.errors import BadInput
 
@@ -23,7 +23,7 @@ SIMPLE = Trajectory(
     trajectory_id="participation/simple/roles/7",
     dataset="d",
     scene="participation",
-    kind=kind("simple"),
+    kind=find_kind("simple"),
     scenario="roles",
     language="en",
     steps=(
@@ -32,8 +32,8 @@ SIMPLE = Trajectory(
             "My aunt is 61.", "I see.", 1, "'2024-10-02 08:00' Wednesday", {"attribute": "age", "value": "61"}
         ),
     ),
-    asked=(
-        Asked(
+    questions=(
+        ChoiceQuestion(
             "How old is my aunt?",
             "'2024-10-03 08:00' Thursday",
             ("60", "61", "62", "63"),
@@ -45,8 +45,8 @@ SIMPLE = Trajectory(
 )
 
 
-def test_a_step_is_an_event_of_two_messages_where_two_speak():
-    turns = list(turns_of("d", SIMPLE))
+def test_participation_step_is_event_of_two_messages():
+    turns = list(turn_rows("d", SIMPLE))
     assert [(turn.message_id, turn.event, turn.position, turn.role) for turn in turns] == [
         ("participation/simple/roles/7/0.0u", 0, 0, "user"),
         ("participation/simple/roles/7/0.0a", 0, 1, "assistant"),
@@ -57,55 +57,55 @@ def test_a_step_is_an_event_of_two_messages_where_two_speak():
     assert [len(event.messages) for event in given_episodes(turns)[0].events] == [2, 2]
 
 
-def test_an_observed_step_is_a_message():
+def test_observation_step_is_one_message():
     observed = replace(SIMPLE, steps=tuple(replace(step, assistant=None) for step in SIMPLE.steps))
-    assert [turn.role for turn in turns_of("d", observed)] == ["user", "user"]
+    assert [turn.role for turn in turn_rows("d", observed)] == ["user", "user"]
 
 
-def test_what_a_step_tells_is_gold_of_the_one_who_tells_it():
-    exposed = {turn.message_id[-2:]: turn.exposes for turn in turns_of("d", SIMPLE)}
+def test_gold_is_on_evidence_role():
+    exposed = {turn.message_id[-2:]: turn.exposes for turn in turn_rows("d", SIMPLE)}
     assert exposed["1u"] is not None
     assert json.loads(exposed["1u"]) == {"attribute": "age", "value": "61"}
     assert exposed["1a"] is None
-    told = replace(SIMPLE, kind=kind("lowlevel_rec"))
-    assert [turn.message_id[-2:] for turn in turns_of("d", told) if turn.exposes] == ["1a"]
-    assert told.told_at(1).endswith("1.1a")
+    told = replace(SIMPLE, kind=find_kind("lowlevel_rec"))
+    assert [turn.message_id[-2:] for turn in turn_rows("d", told) if turn.exposes] == ["1a"]
+    assert told.evidence_id(1).endswith("1.1a")
 
 
-def test_nothing_that_is_gold_reaches_a_memory():
-    (episode,) = given_episodes(list(turns_of("d", SIMPLE)))
+def test_gold_does_not_reach_memory():
+    (episode,) = given_episodes(list(turn_rows("d", SIMPLE)))
     shown = [message.text for event in episode.events for message in event.messages]
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
 
 
-def test_a_question_is_asked_at_the_end_by_number():
-    (probe,) = probes_of("d", SIMPLE)
+def test_probe_has_gold_number_at_end():
+    (probe,) = probe_rows("d", SIMPLE)
     assert (probe.gold, probe.revealed, probe.options[1]) == ("2", "61", "61")
     assert probe.evidence == ["participation/simple/roles/7/1.1u"]
     assert probe.category == "simple"
 
 
-def test_a_quarantined_trajectory_is_neither_played_nor_asked():
-    bad = replace(SIMPLE, reason="it is cut off")
-    turns, probes = list(turns_of("d", bad)), list(probes_of("d", bad))
-    assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is cut off"}
+def test_quarantined_trajectory_is_not_played():
+    bad = replace(SIMPLE, reason="it is truncated")
+    turns, probes = list(turn_rows("d", bad)), list(probe_rows("d", bad))
+    assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is truncated"}
     assert given_episodes(turns) == []
 
 
-def test_ids_say_what_they_are_of():
+def test_ids_encode_scenario_session_and_noise():
     assert scenario_of(SIMPLE.trajectory_id) == "roles"
     assert session_of("participation/simple/roles/7/1.1u") == "participation/simple/roles/7/1"
     assert is_noise("participation/simple/roles/7/noise/3.0u")
     assert not is_noise("participation/simple/roles/7/1.1u")
 
 
-def test_a_kind_is_found_by_its_published_name_too():
-    assert kind("RecMultiSession") is KINDS["rec_multi_session"]
-    with pytest.raises(BadInput, match="no kind of question 'hard'"):
-        kind("hard")
+def test_kind_is_found_by_published_name():
+    assert find_kind("RecMultiSession") is KINDS["rec_multi_session"]
+    with pytest.raises(BadInput, match="unknown question kind 'hard'"):
+        find_kind("hard")
 
 
-def test_kinds_and_scenarios_make_up_the_papers_sub_data_sets():
+def test_kinds_and_scenarios_match_paper_sizes():
     """28 pairs of 10 and 18 of 20 are its 280 and 360: with `noisy`, which its tables leave out."""
     pairs = {
         (scene, level): sum(

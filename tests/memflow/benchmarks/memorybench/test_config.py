@@ -5,7 +5,7 @@ import pytest
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.users.actions import ActionModel
+from memflow.benchmarks.memorybench.users.action_model import ActionModel
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 
@@ -16,19 +16,19 @@ def of(**parameters: Any) -> Any:
     return parameters_of(replace(DEMO, parameters=parameters))
 
 
-def test_without_any_the_users_are_those_of_the_paper() -> None:
+def test_default_users_match_paper() -> None:
     found = of()
     assert found.actions == ActionModel()
     assert (found.calibration, found.noise) == ("own", 0.0)
 
 
-def test_users_are_tuned_one_parameter_at_a_time() -> None:
+def test_action_parameters_can_be_set_individually() -> None:
     found = of(actions={"like_midpoint": 3, "copies_per_like": 2}, noise=0.5)
     assert found.actions == ActionModel(like_midpoint=3, copies_per_like=2)
     assert found.noise == 0.5
 
 
-def test_a_histogram_of_one_s_own_is_read_as_toml_writes_it() -> None:
+def test_histogram_is_parsed_from_toml() -> None:
     found = of(calibration={"general": {"7": 2, "9": 3.5}})
     assert found.calibration == {"general": {7: 2.0, 9: 3.5}}
 
@@ -46,12 +46,12 @@ def test_a_histogram_of_one_s_own_is_read_as_toml_writes_it() -> None:
         ({"calibration": {"general": {}}}, "parameter calibration"),
     ],
 )
-def test_a_wrong_one_is_named(wrong: dict[str, Any], told: str) -> None:
+def test_invalid_parameter_is_named(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(BadSettings, match=told):
         of(**wrong)
 
 
-def test_each_is_part_of_what_a_domain_s_tables_are_made_from() -> None:
+def test_parameters_enter_fingerprint() -> None:
     tuned: list[dict[str, Any]] = [
         {},
         {"noise": 0.5},

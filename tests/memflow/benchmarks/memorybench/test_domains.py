@@ -16,7 +16,7 @@ SEVEN = [f"memorybench_{part}" for part in ("open", "legal", "academic", "liso",
 
 
 @pytest.mark.parametrize("name", SEVEN)
-async def test_a_domain_is_walked_to_its_probes_which_can_be_answered(name: str) -> None:
+async def test_domain_produces_answerable_probes(name: str) -> None:
     if not os.environ.get("MEMFLOW_DATA"):
         pytest.skip("set MEMFLOW_DATA to the data folder")
     bench, library, domain = MemoryBench(), Library(os.environ["MEMFLOW_DATA"]), find(name)

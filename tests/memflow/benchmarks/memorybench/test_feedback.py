@@ -27,7 +27,7 @@ def rows_of(rows: list[FeedbackRound], case_id: str) -> list[FeedbackRound]:
     return [row for row in rows if row.case_id == case_id]
 
 
-async def test_every_training_case_has_at_most_three_answers(demo: Any) -> None:
+async def test_training_case_has_at_most_three_answers(demo: Any) -> None:
     train = [probe.probe_id for probe in demo.probes if probe.split == "train"]
     assert list(dict.fromkeys(row.case_id for row in demo.feedback)) == train
     for case_id in train:
@@ -42,7 +42,7 @@ async def test_every_training_case_has_at_most_three_answers(demo: Any) -> None:
         assert last.ended or (last.round == 2 and last.critique is None and last.satisfaction is None)
 
 
-async def test_where_a_metric_settles_it_the_score_speaks(demo: Any) -> None:
+async def test_metric_scored_cases_have_scores(demo: Any) -> None:
     rows = [row for row in demo.feedback if row.dataset == "memorybench_sample" and row.critique]
     assert rows
     for row in rows:
@@ -52,7 +52,7 @@ async def test_where_a_metric_settles_it_the_score_speaks(demo: Any) -> None:
     assert not any(row.copied for row in rows)
 
 
-async def test_elsewhere_the_simulated_user_speaks_and_the_backbone_learns(demo: Any) -> None:
+async def test_simulated_critique_improves_next_answer(demo: Any) -> None:
     probes = {probe.probe_id: probe for probe in demo.probes}
     rows = [row for row in demo.feedback if row.dataset != "memorybench_sample"]
     first = [row for row in rows if row.round == 0]
@@ -61,7 +61,7 @@ async def test_elsewhere_the_simulated_user_speaks_and_the_backbone_learns(demo:
     assert sum(row.ended for row in rows) >= len(first) - 2
 
 
-async def test_a_simulator_that_fails_is_a_row_with_its_reason(demo: Any) -> None:
+async def test_failed_simulator_is_row_with_reason(demo: Any) -> None:
     broken: dict[str, Handler] = {"feedback": lambda _: "half a {", "satisfaction": lambda _: '{"score": 11}'}
     simulator = chat(**{f"{name}{end}": broken[name] for name in broken for end in ("", "_zh")})
     rows = await feedback(demo.domain, demo.turns, demo.probes, chat(), simulator)
@@ -74,7 +74,7 @@ async def test_a_simulator_that_fails_is_a_row_with_its_reason(demo: Any) -> Non
     assert len(dialogues.events) == 12
 
 
-async def test_a_backbone_that_falls_silent_loses_one_round(demo: Any) -> None:
+async def test_failed_backbone_ends_dialogue_with_reason(demo: Any) -> None:
     rows = await feedback(
         demo.domain, demo.turns, demo.probes, chat(retry_en=lambda _: "", retry_zh=lambda _: ""), chat()
     )
@@ -86,7 +86,7 @@ async def test_a_backbone_that_falls_silent_loses_one_round(demo: Any) -> None:
         assert [message.role for message in event.messages] == ["user", "assistant", "user"]
 
 
-async def test_only_the_simulator_sees_gold(demo: Any) -> None:
+async def test_only_simulator_sees_gold(demo: Any) -> None:
     seen: list[ChatRequest] = []
 
     def spying(name: str) -> Handler:
@@ -106,17 +106,17 @@ async def test_only_the_simulator_sees_gold(demo: Any) -> None:
         assert not any(gold in text or revealed in text for gold, revealed in golds)
 
 
-async def test_a_data_set_without_a_persona_is_named(demo: Any) -> None:
+async def test_missing_persona_is_reported(demo: Any) -> None:
     stranger = [replace(probe, dataset="unheard_of") for probe in demo.probes if probe.metric == "rouge_l"]
     with pytest.raises(BadInput, match="unheard_of"):
         await feedback(demo.domain, demo.turns, stranger, chat(), chat())
 
 
-async def test_the_same_again_gives_the_same_rows(demo: Any) -> None:
+async def test_feedback_is_reproducible(demo: Any) -> None:
     assert await feedback(demo.domain, demo.turns, demo.probes, chat(), chat()) == demo.feedback
 
 
-async def test_locomo_s_backbone_reads_its_own_conversation(
+async def test_locomo_backbone_reads_own_conversation(
     locomo: list[Record], walked: Callable[..., Awaitable[Any]]
 ) -> None:
     walk = await walked(OPEN.limited(4), locomo)
@@ -132,7 +132,7 @@ async def test_locomo_s_backbone_reads_its_own_conversation(
     assert len(episodes[1].events) == 19
 
 
-async def test_a_context_that_does_not_fit_is_cut_by_whole_sessions(demo: Any) -> None:
+async def test_context_is_truncated_by_session(demo: Any) -> None:
     longest = []
     for tokens in (30_000, 400, 0):
         seen: list[str] = []

@@ -15,7 +15,7 @@ async def stepwise(walked: Any, sample: Any, end: str = "stepwise") -> Any:
     return await walked(find(f"memorybench_demo_{end}"), sample)
 
 
-async def test_by_steps_a_case_is_one_question_which_step_0_opens(walked: Any, sample: Any) -> None:
+async def test_stepwise_case_is_one_question_from_step_0(walked: Any, sample: Any) -> None:
     for end in ("stepwise", "onpolicy"):
         walk = await stepwise(walked, sample, end)
         for probe in walk.probes:
@@ -26,13 +26,13 @@ async def test_by_steps_a_case_is_one_question_which_step_0_opens(walked: Any, s
                 assert probe.opens == (probe.checkpoint == 0)
 
 
-async def test_what_is_asked_once_has_no_history(walked: Any, sample: Any) -> None:
+async def test_single_question_has_no_history(walked: Any, sample: Any) -> None:
     for name in ("memorybench_demo", "memorybench_demo_same"):
         walk = await walked(find(name), sample)
         assert {probe.question_id for probe in walk.probes} == {None}
 
 
-async def test_the_demos_curve_by_hand(walked: Any, sample: Any, tmp_path: Any) -> None:
+async def test_demo_curve_matches_manual_computation(walked: Any, sample: Any, tmp_path: Any) -> None:
     walk = await stepwise(walked, sample)
     cases = list(dict.fromkeys(probe.question_id for probe in walk.probes if probe.question_id))
     assert len(cases) == CASES

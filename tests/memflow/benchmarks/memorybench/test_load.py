@@ -24,7 +24,7 @@ def small(**conversation: Any) -> dict[str, Any]:
     return {"sample_id": "t-1", "conversation": {**said, **conversation}, "qa": asked}
 
 
-def test_a_record_keeps_what_was_published(written: Written) -> None:
+def test_record_keeps_published_content(written: Written) -> None:
     (record,) = written([small()])
     assert record.record_id == "t-1"
     assert json.loads(record.content) == small()
@@ -45,11 +45,11 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (json.dumps([small()]).encode()[:-40], "cut off"),
+        (json.dumps([small()]).encode()[:-40], "truncated"),
         (b"\xff\xfe\x00", "not UTF-8"),
-        (b"", "cut off"),
-        ([], "not a list of LoCoMo conversations"),
-        ({"some": "other file"}, "not a list of LoCoMo conversations"),
+        (b"", "truncated"),
+        ([], "expected a JSON list of LoCoMo"),
+        ({"some": "other file"}, "expected a JSON list of LoCoMo"),
         (["text"], "conversation number 0 is not an object"),
         ([{"sample_id": "t-1", "rows": []}], "conversation t-1 has no conversation"),
         ([without("speaker_b")], "conversation t-1 has no speaker_b"),
@@ -58,7 +58,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([small(session_1="text")], "at sessions.0.messages"),
         ([small(session_1=TWICE)], "message D1:1 is there twice"),
         ([small(session_1=STRANGER)], "said by Cy"),
-        ([small(), small()], "the id t-1 is there twice"),
+        ([small(), small()], "duplicate id t-1"),
         ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "has no answer"),
         (
             [{**small(), "qa": [{"question": "Who?", "category": 5, "answer": "x"}]}],
@@ -68,9 +68,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([{**small(), "conversation": "text"}], "not of LoCoMo's shape"),
     ],
 )
-def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
-    written: Written, content: Any, complaint: str
-) -> None:
+def test_reader_rejects_invalid_file(written: Written, content: Any, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint) as refused:
         written(content)
     assert "locomo/locomo10.json" in str(refused.value)
@@ -92,24 +90,24 @@ TRAIN = {
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        ([json.dumps(TRAIN)[:-5]], "line 1 is cut off"),
-        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the id c is there twice"),
+        ([json.dumps(TRAIN)[:-5]], "line 1 is truncated"),
+        ([json.dumps(TRAIN), json.dumps(TRAIN)], "duplicate id c"),
         ([json.dumps({**TRAIN, "rule": ""})], "training case c has no rule"),
         ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
-        ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "rests on x"),
+        ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),
     ],
 )
-def test_a_damaged_case_is_refused(tmp_path: Path, lines: list[str], complaint: str) -> None:
+def test_invalid_sample_case_is_rejected(tmp_path: Path, lines: list[str], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         cases(tmp_path, *lines)
 
 
-def test_the_sample_is_whole(sample: list[Record]) -> None:
+def test_bundled_sample_is_complete(sample: list[Record]) -> None:
     assert [record.position for record in sample] == list(range(29))
     assert {record.licence for record in sample} == {"Apache-2.0"}
 
 
-def test_locomo_is_ten_conversations(locomo: list[Record]) -> None:
+def test_locomo_has_ten_conversations(locomo: list[Record]) -> None:
     assert len(locomo) == 10
     assert locomo[0].record_id == "conv-26"
     assert sum(len(json.loads(record.content)["qa"]) for record in locomo) == 1986

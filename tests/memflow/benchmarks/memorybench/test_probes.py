@@ -13,8 +13,8 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
-from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.turns import turns
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
@@ -26,7 +26,7 @@ OPEN = find("memorybench_open")
 DEMO = find("memorybench_demo")
 
 
-def test_turns_are_the_messages_in_order_on_top_of_the_dialogues(locomo: list[Record]) -> None:
+def test_corpus_turns_are_ordered_and_based_on_dialogues(locomo: list[Record]) -> None:
     said = turns(OPEN.name, select(OPEN, locomo))
     assert len(said) == 5882
     assert len({turn.message_id for turn in said}) == 5882
@@ -37,7 +37,7 @@ def test_turns_are_the_messages_in_order_on_top_of_the_dialogues(locomo: list[Re
     assert first.sent_at == "1:56 pm on 8 May, 2023"
 
 
-def test_the_split_of_locomo_is_the_published_one(locomo: list[Record]) -> None:
+def test_locomo_split_matches_published(locomo: list[Record]) -> None:
     asked = probes(OPEN.name, select(OPEN, locomo))
     by_split = {
         split: Counter(probe.category for probe in asked if probe.split == split)
@@ -49,11 +49,11 @@ def test_the_split_of_locomo_is_the_published_one(locomo: list[Record]) -> None:
     assert first == [f"locomo-0/{place}" for place in (129, 189, 163, 143, 188)]
 
 
-def test_golds_are_those_of_the_published_pairs(locomo: list[Record]) -> None:
+def test_gold_matches_published_pairs(locomo: list[Record]) -> None:
     pairs = json.loads(
         (Path(os.environ["MEMFLOW_DATA"]) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8")
     )
-    pools = pools_of(locomo)
+    pools = build_pools(locomo)
     for pair in pairs:
         asked = pools[pair["conv"]].cases[pair["qa"]]
         assert asked.category == str(pair["category"])
@@ -63,7 +63,7 @@ def test_golds_are_those_of_the_published_pairs(locomo: list[Record]) -> None:
         assert asked.gold == pair["golden_answer"] or asked.options
 
 
-def test_evidence_names_messages_that_are_there(locomo: list[Record]) -> None:
+def test_evidence_ids_exist(locomo: list[Record]) -> None:
     selection = select(OPEN, locomo)
     known = {turn.message_id for turn in turns(OPEN.name, selection)}
     asked = probes(OPEN.name, selection)
@@ -71,7 +71,7 @@ def test_evidence_names_messages_that_are_there(locomo: list[Record]) -> None:
     assert sum(not probe.evidence for probe in asked) <= 4
 
 
-def test_a_small_limit_is_small(locomo: list[Record]) -> None:
+def test_limit_bounds_probes(locomo: list[Record]) -> None:
     limited = OPEN.limited(3)
     selection = select(limited, locomo)
     asked = probes(limited.name, selection)
@@ -83,7 +83,7 @@ def test_a_small_limit_is_small(locomo: list[Record]) -> None:
     }
 
 
-def test_what_evidence_says_and_does_not(written: Callable[[Any], list[Record]]) -> None:
+def test_evidence_ids_are_normalized(written: Callable[[Any], list[Record]]) -> None:
     said = {
         "speaker_a": "Ann", "speaker_b": "Bo", "session_1_date_time": "2 May, 2024",
         "session_1": [
@@ -111,7 +111,7 @@ def test_what_evidence_says_and_does_not(written: Callable[[Any], list[Record]])
     assert not any("green" in turn.text for turn in turns("d", select(OPEN, records)))
 
 
-def test_test_cases_rest_on_training_cases_that_are_taken(sample: list[Record]) -> None:
+def test_needed_training_cases_are_selected(sample: list[Record]) -> None:
     for limit in (0, 1, 4, 9):
         domain = DEMO.limited(limit)
         asked = probes(domain.name, select(domain, sample))
@@ -126,7 +126,7 @@ def test_test_cases_rest_on_training_cases_that_are_taken(sample: list[Record]) 
                 assert train[case_id].question != probe.question
 
 
-def test_each_category_and_language_has_its_prompt(sample: list[Record]) -> None:
+def test_prompt_depends_on_category_and_language(sample: list[Record]) -> None:
     bench = MemoryBench()
     names = {}
     for probe in probes(DEMO.name, select(DEMO, sample)):
@@ -145,7 +145,7 @@ def test_each_category_and_language_has_its_prompt(sample: list[Record]) -> None
     }  # fmt: skip
 
 
-def test_a_domain_may_search_with_the_whole_prompt(sample: list[Record]) -> None:
+def test_query_may_be_full_prompt(sample: list[Record]) -> None:
     """As the published code: boilerplate, question and options, but nothing that was recalled or told."""
     bench, prompted = MemoryBench(), replace(DEMO, parameters={"query": "prompt"})
     for probe in probes(DEMO.name, select(DEMO, sample)):
@@ -160,7 +160,7 @@ def test_a_domain_may_search_with_the_whole_prompt(sample: list[Record]) -> None
             assert bare.query != probe.question
 
 
-async def test_with_the_whole_prompt_a_memory_recalls_otherwise(
+async def test_full_prompt_query_changes_recall(
     demo: Any, scored: Callable[[Any, str], Awaitable[tuple[list[Reply], list[Score]]]]
 ) -> None:
     """Its words are searched with, so that the same memory recalls otherwise."""
@@ -176,7 +176,7 @@ async def test_with_the_whole_prompt_a_memory_recalls_otherwise(
     ("parameters", "said"),
     [({"query": "all"}, "parameter query: .*'question' or 'prompt'"), ({"k": 5}, "parameter k")],
 )
-async def test_a_wrong_parameter_is_told_before_anything_is_played(
+async def test_wrong_parameter_is_rejected_before_playing(
     sample: list[Record], parameters: dict[str, object], said: str
 ) -> None:
     wrong = replace(DEMO, parameters=parameters)
@@ -184,7 +184,7 @@ async def test_a_wrong_parameter_is_told_before_anything_is_played(
         await MemoryBench().turns(wrong, sample, States([], [], []), ScriptedChat({}))
 
 
-def test_no_gold_stands_in_the_prompt_of_an_assistant(sample: list[Record]) -> None:
+def test_assistant_prompts_have_no_gold(sample: list[Record]) -> None:
     for probe in probes(DEMO.name, select(DEMO, sample)):
         question = MemoryBench().question(DEMO, probe, Recall(), None)
         text = "\n".join(message.content for message in question.prompt.render(question.fields))

@@ -11,7 +11,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
-from memflow.benchmarks.memorybench.protocols import alone
+from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
@@ -46,7 +46,7 @@ def demo_of(walked: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any
     return walking
 
 
-async def test_off_policy_dialogues_come_in_a_seeded_order_and_corpora_on_top(demo: Any) -> None:
+async def test_off_policy_order_is_seeded_and_corpora_follow(demo: Any) -> None:
     shared, talk = lived(demo)
     order = cases(shared, 0)
     assert order != [probe.probe_id for probe in of(demo.probes, "train")]
@@ -56,7 +56,7 @@ async def test_off_policy_dialogues_come_in_a_seeded_order_and_corpora_on_top(de
     assert cases(other, 0) != order
 
 
-async def test_stepwise_all_corpora_stand_before_the_batches(demo: Any, demo_of: Any) -> None:
+async def test_stepwise_corpora_precede_batches(demo: Any, demo_of: Any) -> None:
     walk = await demo_of("stepwise")
     (episode,) = lived(walk)
     assert (episode.episode_id, episode.base) == (DIALOGUES, None)
@@ -68,7 +68,7 @@ async def test_stepwise_all_corpora_stand_before_the_batches(demo: Any, demo_of:
     assert [event.number for event in episode.events] == list(range(30))
 
 
-async def test_by_steps_every_test_case_is_asked_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
+async def test_stepwise_asks_test_cases_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
     once = {probe.probe_id: probe for probe in of(demo.probes, "test")}
     for end in ("stepwise", "onpolicy"):
         walk = await demo_of(end)
@@ -86,7 +86,7 @@ async def test_by_steps_every_test_case_is_asked_at_every_checkpoint(demo: Any, 
         assert trained == [replace(probe, domain="") for probe in of(demo.probes, "train")]
 
 
-async def test_in_training_what_was_learnt_from_is_asked(demo: Any, demo_of: Any) -> None:
+async def test_training_protocol_asks_training_cases(demo: Any, demo_of: Any) -> None:
     walk = await demo_of("training")
     train = of(walk.probes, "train")
     asked = of(walk.probes, "test")
@@ -98,24 +98,24 @@ async def test_in_training_what_was_learnt_from_is_asked(demo: Any, demo_of: Any
     assert [(each.episode_id, each.base) for each in lived(walk)] == [(DIALOGUES, None), (TALK, DIALOGUES)]
 
 
-async def test_on_the_same_question_each_case_has_a_memory_of_its_own(demo_of: Any) -> None:
+async def test_same_protocol_has_memory_per_case(demo_of: Any) -> None:
     walk = await demo_of("same")
     train, asked = of(walk.probes, "train"), of(walk.probes, "test")
     assert len(asked) == 2 * len(train)
     places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in asked}
     lease, oboe = "sample_legal/lease-notice", f"{TALK}/1"
-    assert places[f"{lease}/without"] == (alone(lease), 0)
-    assert places[f"{lease}/with"] == (alone(lease), 1)
+    assert places[f"{lease}/without"] == (own_episode(lease), 0)
+    assert places[f"{lease}/with"] == (own_episode(lease), 1)
     assert places[f"{oboe}/without"] == (TALK, 0), "a case about a corpus is asked with it, in either"
     episodes = {episode.episode_id: episode for episode in lived(walk)}
-    assert episodes.keys() == {TALK, *(alone(probe.probe_id) for probe in train)}
-    assert episodes[alone(oboe)].base == TALK and episodes[alone(lease)].base is None
-    (dialogue,) = episodes[alone(lease)].events
+    assert episodes.keys() == {TALK, *(own_episode(probe.probe_id) for probe in train)}
+    assert episodes[own_episode(oboe)].base == TALK and episodes[own_episode(lease)].base is None
+    (dialogue,) = episodes[own_episode(lease)].events
     assert (dialogue.checkpoint, dialogue.messages[0].message_id) == (1, f"feedback/{lease}/0")
 
 
 @pytest.mark.parametrize(("end", "pressed"), [("liked", "liked"), ("copied", "copied")])
-async def test_only_pressed_answers_are_learnt_from(demo_of: Any, end: str, pressed: str) -> None:
+async def test_learn_from_filters_dialogues(demo_of: Any, end: str, pressed: str) -> None:
     walk = await demo_of(end)
     rounds = [
         replace(row, **{pressed: row.case_id.endswith("notice") and row.round == 1}) for row in walk.feedback
@@ -127,7 +127,7 @@ async def test_only_pressed_answers_are_learnt_from(demo_of: Any, end: str, pres
     assert len(shared.events[0].messages) >= 4
 
 
-def test_what_is_liked_is_sought_in_all_that_is_not_test(locomo: list[Record]) -> None:
+def test_learn_from_uses_all_non_test_cases(locomo: list[Record]) -> None:
     from memflow.benchmarks.memorybench.selection import select
 
     domain = find("memorybench_open")
@@ -138,7 +138,7 @@ def test_what_is_liked_is_sought_in_all_that_is_not_test(locomo: list[Record]) -
         assert sorted(taken.split.test + taken.split.train) == list(range(len(taken.pool.cases)))
 
 
-def test_every_further_domain_keeps_its_data_sets_and_is_unlisted() -> None:
+def test_protocol_domains_keep_data_sets_and_are_unlisted() -> None:
     for end, (_, partitions, parameters) in PROTOCOLS.items():
         for partition in partitions:
             base, domain = (
@@ -159,13 +159,13 @@ def test_every_further_domain_keeps_its_data_sets_and_is_unlisted() -> None:
         {"follow_ups": "published_code"},
     ],
 )
-def test_parameters_that_do_not_go_together_are_refused(parameters: dict[str, Any]) -> None:
+def test_incompatible_parameters_are_rejected(parameters: dict[str, Any]) -> None:
     domain = replace(find("memorybench_demo"), parameters=parameters)
     with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
         MemoryBench().plays_probes(domain)
 
 
-def test_only_where_assistants_lead_the_dialogues_are_users_simulated_in_their_memories() -> None:
+def test_only_on_policy_simulates_users_in_memory_stage() -> None:
     bench = MemoryBench()
     stages = {end: bench.simulator_stages(find(f"memorybench_demo_{end}")) for end in PROTOCOLS}
     assert stages.pop("onpolicy") == {"memory"}

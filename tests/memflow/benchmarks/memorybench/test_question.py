@@ -10,11 +10,11 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
-from memflow.benchmarks.memorybench.question import PACKAGE, spoken, written
-from memflow.benchmarks.memorybench.selection import Taken
+from memflow.benchmarks.memorybench.question import PACKAGE, answer_text, user_message
+from memflow.benchmarks.memorybench.selection import SelectedPool
 from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.chat.asking import ask, first_request
 from memflow.chat.bounds import assert_bounded
@@ -25,7 +25,9 @@ from memflow.memories.memory import Recall
 from memflow.records import Probe
 
 DOMAIN = find("memorybench_demo")
-NEWS = scitechnews.Line(title="Kites", abstract="Kites rise.", pr_title="Up", pr_summary="They go up.")
+NEWS = scitechnews.SciTechNewsRow(
+    title="Kites", abstract="Kites rise.", pr_title="Up", pr_summary="They go up."
+)
 IDEA = ideabench.Target(paperId="p", title="Rope", abstract="A rope holds.")
 CASES: dict[str, Case] = {
     "lexeval_qa": lexeval.case("0", "什么是要约？", "要约是意思表示。"),
@@ -38,7 +40,7 @@ CASES: dict[str, Case] = {
 
 def probe(name: str) -> Probe:
     pool = Pool(name, task(name), [CASES[name]])
-    (found,) = probes(DOMAIN.name, [Taken(pool, Split([0], []))])
+    (found,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
     return found
 
 
@@ -56,9 +58,7 @@ def chat() -> ScriptedChat:
         ("limitgen", "limitgen", 500),
     ],
 )
-def test_each_task_has_its_prompt_with_notes_and_question_and_no_gold(
-    name: str, stem: str, tokens: int | None
-) -> None:
+def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int | None) -> None:
     asked = probe(name)
     question = MemoryBench().question(DOMAIN, asked, Recall(notes="what is known"), None)
     assert question.prompt.name == f"memorybench/{stem}"
@@ -72,33 +72,33 @@ def test_each_task_has_its_prompt_with_notes_and_question_and_no_gold(
 
 
 @pytest.mark.parametrize(("kind", "aspect"), limitgen.ASPECTS.items())
-def test_a_reviewer_is_told_the_aspect_and_not_the_kind(kind: str, aspect: str) -> None:
+def test_limitgen_prompt_names_aspect_not_kind(kind: str, aspect: str) -> None:
     case = limitgen.case("a", kind, "Title: Kites", "Too few.")
     pool = Pool("limitgen", task("limitgen"), [case])
-    (asked,) = probes(DOMAIN.name, [Taken(pool, Split([0], []))])
+    (asked,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
     question = MemoryBench().question(DOMAIN, asked, Recall(), None)
     assert question.fields["aspect"] == aspect
     assert aspect in question.prompt.render(question.fields)[-1].content
 
 
 @pytest.mark.parametrize("output", [Limitations, Ideas])
-def test_lists_of_three_are_bounded_and_are_three(output: Any) -> None:
+def test_list_outputs_have_three_bounded_items(output: Any) -> None:
     assert_bounded(output)
     (name,) = output.model_fields
     for number in (0, 2, 4):
         with pytest.raises(ValueError):
             output.model_validate({name: ["a"] * number})
-    assert written(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
+    assert answer_text(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
 
 
-def test_limitations_fit_into_their_tokens() -> None:
+def test_limitations_fit_token_limit() -> None:
     """Three texts as long as they may be, at four characters a token, with their JSON."""
-    longest = written(Limitations(limitations=["x" * 500] * 3))
+    longest = answer_text(Limitations(limitations=["x" * 500] * 3))
     assert len(longest) / 4 < (load(PACKAGE, "limitgen").max_tokens or 0)
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_the_scripted_reader_answers_each_task_and_uses_what_is_remembered(name: str) -> None:
+async def test_scripted_assistant_answers_tasks_from_notes(name: str) -> None:
     bench, asked = MemoryBench(), probe(name)
     said: dict[str, str] = {}
     for notes in ("", "user: " + asked.question[-12:].replace("？", "。") + " Remember the wind."):
@@ -113,29 +113,29 @@ async def dialogue(name: str, messages: Sequence[str]) -> str:
     """What the scripted reader says with verbatim messages before the question."""
     question = MemoryBench().question(DOMAIN, probe(name), Recall(), None)
     history = [ChatMessage("user", text) for text in messages]
-    return written((await ask(chat(), question.prompt, question.fields, history)).value)
+    return answer_text((await ask(chat(), question.prompt, question.fields, history)).value)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_a_user_says_in_a_dialogue_says_what_is_to_be_made_of_it(name: str) -> None:
+def test_user_message_contains_instructions(name: str) -> None:
     """A case's facts or a paper alone would be no request; nothing that is remembered or known stands in it."""
-    said = spoken(probe(name))
+    said = user_message(probe(name))
     assert CASES[name].question in said
     assert (said == CASES[name].question) == (task(name).prompt == "answer")
 
 
-def test_a_question_about_a_corpus_is_said_as_it_stands_with_its_options() -> None:
+def test_corpus_question_is_plain_with_options() -> None:
     case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
-    (asked,) = probes(DOMAIN.name, [Taken(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))])
-    assert spoken(asked) == "Who? (a) Ann (b) Bo"
+    (asked,) = probes(DOMAIN.name, [SelectedPool(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))])
+    assert user_message(asked) == "Who? (a) Ann (b) Bo"
 
 
-async def test_answers_of_parts_are_json_in_a_reply() -> None:
+async def test_structured_answers_are_json() -> None:
     assert len(json.loads(await dialogue("limitgen", ["Kites need rope."]))["limitations"]) == 3
     assert len(json.loads(await dialogue("ideabench", []))["hypotheses"]) == 3
 
 
-async def test_a_scripted_judgment_has_the_parts_of_one() -> None:
+async def test_scripted_judgment_has_all_sections() -> None:
     said = await dialogue("judge", [])
     assert "被告人甲盗窃自行车一辆。" in said
     assert said.index("本院认为") < said.index("判决如下")

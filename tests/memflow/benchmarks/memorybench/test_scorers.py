@@ -19,7 +19,7 @@ def alls(figures: list[Score]) -> dict[str, float | None]:
     return {figure.metric: figure.value for figure in figures if figure.slice == "all"}
 
 
-async def test_scores_rise_with_what_a_memory_keeps(demo: Any, scored: Scored) -> None:
+async def test_demo_scores_rise_with_memory(demo: Any, scored: Scored) -> None:
     found = {}
     for memory in ("none", "recent", "bm25_message", "bm25_session", "embed_message", "full", "oracle"):
         replies, figures = await scored(demo, memory)
@@ -51,7 +51,7 @@ async def test_figures_have_their_slices_and_denominators(demo: Any, scored: Sco
     assert whole.value is not None and abs(whole.value - mean) < 1e-12
 
 
-async def test_a_lost_reply_is_a_null_verdict_and_lowers_coverage(demo: Any, scored: Scored) -> None:
+async def test_failed_reply_lowers_coverage(demo: Any, scored: Scored) -> None:
     replies, _ = await scored(demo, "full")
     asked = [probe for probe in demo.probes if probe.split == "test"]
     broken = [replace(reply, parsed=None, reason="no answer") for reply in replies[:2]] + replies[3:]
@@ -89,7 +89,7 @@ async def test_several_episodes_have_an_interval(demo: Any, scored: Scored) -> N
     assert BENCH.scores(DEMO, measured)[0] == whole
 
 
-def test_every_prompt_that_is_asked_has_a_handler() -> None:
+def test_every_prompt_has_scripted_handler() -> None:
     package = "memflow.benchmarks.memorybench"
     names = {
         prompt.name

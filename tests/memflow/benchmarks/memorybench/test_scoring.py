@@ -10,7 +10,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
 from memflow.benchmarks.memorybench.scoring import make_scores
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
 from memflow.scoring.groups import Spread, groups_of
 

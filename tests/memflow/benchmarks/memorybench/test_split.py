@@ -23,21 +23,21 @@ from memflow.benchmarks.memorybench.split import (
         (2505, 250, [676, 653, 419, 241, 700]),
     ],
 )
-def test_the_test_ids_are_the_published_ones(n: int, truncation: int, test: list[int]) -> None:
+def test_ids_match_published_split(n: int, truncation: int, test: list[int]) -> None:
     assert train_test(n, truncation).test[:5] == test
 
 
 @pytest.mark.parametrize(
     ("n", "test", "train"), [(199, 5, 20), (25, 5, 20), (24, 5, 19), (1, 1, 0), (0, 0, 0)]
 )
-def test_four_to_one_and_disjoint(n: int, test: int, train: int) -> None:
+def test_split_is_four_to_one_and_disjoint(n: int, test: int, train: int) -> None:
     split = train_test(n, 25)
     assert (len(split.test), len(split.train)) == (test, train)
     assert not set(split.test) & set(split.train)
 
 
 @given(st.integers(0, 400), st.integers(1, 300), st.integers(0, 99))
-def test_a_split_is_a_partition_of_what_is_taken(n: int, truncation: int, seed: int) -> None:
+def test_split_partitions_sample(n: int, truncation: int, seed: int) -> None:
     split = train_test(n, truncation, seed)
     taken = split.test + split.train
     assert len(taken) == len(set(taken)) == min(n, truncation)
@@ -46,9 +46,7 @@ def test_a_split_is_a_partition_of_what_is_taken(n: int, truncation: int, seed: 
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=200), st.integers(0, 99))
-def test_a_stratified_split_is_a_partition_with_a_fifth_of_each_stratum_as_test(
-    strata: list[str], seed: int
-) -> None:
+def test_stratified_split_tests_fifth_of_each_stratum(strata: list[str], seed: int) -> None:
     split = stratified(strata, seed)
     assert sorted(split.test + split.train) == list(range(len(strata)))
     test = Counter(strata[place] for place in split.test)
@@ -60,17 +58,17 @@ def test_a_stratified_split_is_a_partition_with_a_fifth_of_each_stratum_as_test(
     [([200, 13], 43), ([20, 14, 48], 17), ([76, 75, 77], 47), ([201], 41), ([167], 34)],
     ids=["HelloBench QA", "HelloBench Writing", "HelloBench C&D", "WritingBench P&L", "WritingBench A&E"],
 )
-def test_stratified_test_sizes_are_the_published_ones(sizes: list[int], test: int) -> None:
+def test_stratified_sizes_match_published(sizes: list[int], test: int) -> None:
     strata = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
     assert len(stratified(strata).test) == test
 
 
-def test_a_sample_is_the_same_every_time() -> None:
+def test_fixed_sample_is_reproducible() -> None:
     assert fixed_sample(range(100), 10) == fixed_sample(range(100), 10)
     assert fixed_sample(range(100), 10) != fixed_sample(range(100), 10, seed=43)
 
 
-def test_a_limit_is_dealt_out_in_turn_and_training_follows() -> None:
+def test_limit_alternates_pools_and_scales_training() -> None:
     splits = [
         Split([1, 2, 3, 4, 5], list(range(20))),
         Split([1], [7, 8]),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.question import whole
+from memflow.benchmarks.memorybench.question import full_question
 from memflow.benchmarks.memorybench.training import training
 from memflow.benchmarks.training import Lora
 from memflow.errors import BadInput
@@ -58,7 +58,7 @@ def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_as
     [liked] = training(rows, probes, "like").examples
     assert (liked.case_id, liked.answer) == ("b", "Thus, b.")
     assert [said.role for said in liked.request] == ["system", "user"]
-    assert liked.request[-1].content == whole(probes[1]) == QUESTION
+    assert liked.request[-1].content == full_question(probes[1]) == QUESTION
     assert liked.written()["completion"] == [{"role": "assistant", "content": "Thus, b."}]
     assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
 

@@ -229,7 +229,7 @@ def test_mismatched_line_is_refused(
     [
         (lambda text: "", "it is empty"),
         (lambda text: text.replace("\n", "\n\n", 1), "line 2 is empty"),
-        (lambda text: text[:-9], "line 21 is cut off or not JSON"),
+        (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
 )
 def test_invalid_file_is_refused(

@@ -264,7 +264,7 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"data": [', "cut off or not JSON"),
+        (b'{"data": [', "truncated or invalid JSON"),
         (b"[]", "its `data` is not a list of scenes, or is empty"),
         (b'{"data": []}', "its `data` is not a list of scenes, or is empty"),
         (b'{"data": [7]}', "scene 1: "),
@@ -289,7 +289,7 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
             rf"{ATTICS}question s09_What: its id is not the scene's title followed by a question kind",
         ),
-        (published(SEASON[0], SEASON[0]), "the id s01_e02_c01 is there twice"),
+        (published(SEASON[0], SEASON[0]), "duplicate id s01_e02_c01"),
     ],
 )
 def test_damaged_file_is_refused(read: Read, content: bytes, said: str):
@@ -298,7 +298,7 @@ def test_damaged_file_is_refused(read: Read, content: bytes, said: str):
 
 
 def test_duplicate_scene_is_refused(read: Read):
-    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the id s01_e02_c01 is there twice"):
+    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: duplicate id s01_e02_c01"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 

@@ -151,7 +151,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         ),
         ("", "its first line lacks the columns question_id, question_type"),
         (table([]), "it has no questions"),
-        (table([row(), row()]), "the id q1 is there twice"),
+        (table([row(), row()]), "duplicate id q1"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
         (table([row()])[:-20], "line 2 has another number of fields than the first line"),
         (table([row()]).rstrip() + ",1\r\n", "line 2 has another number of fields"),
@@ -188,7 +188,7 @@ def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str
 @pytest.mark.parametrize(
     ("contexts", "complaint"),
     [
-        (SHARED[:-3], "line 1 is cut off or not JSON"),
+        (SHARED[:-3], "line 1 is truncated or invalid JSON"),
         (shared({"c0": TALK, "c1": [("system", PERSONA), ("tool", "x")]}), "line 2: at c1.1.role"),
         ('{"c1": [{"role": "user"}]}', "line 1: at c1.0.content"),
         ('{"c1": [{"role": "user", "content": null}]}', "line 1: at c1.0.content"),
@@ -197,7 +197,7 @@ def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str
         ('{"a": [{"role": "user", "content": "x"}], "b": []}', "line 1: at"),
         ("[]", "line 1: at the whole"),
         ("", "it has no contexts"),
-        (SHARED + SHARED, "the id c1 is there twice"),
+        (SHARED + SHARED, "duplicate id c1"),
     ],
 )
 def test_damaged_contexts_file_is_refused(tmp_path: Path, contexts: str, complaint: str):

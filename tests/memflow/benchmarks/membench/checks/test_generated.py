@@ -68,11 +68,6 @@ def with_one_message_more(rows):
     return damaged(rows, 0, evidence=[*rows[0].evidence, "u0000/simple/roles/0/0.0u"])
 
 
-def with_an_option_twice(rows):
-    options = [rows[0].options[0], *rows[0].options[:3]]
-    return damaged(rows, 0, options=options)
-
-
 def asked_at_the_start(rows):
     return damaged(rows, 0, asked_at="'2024-10-01 08:00' Tuesday")
 
@@ -86,38 +81,37 @@ def never_wrong(rows):
 
 
 DAMAGES: dict[str, tuple[str, Damage]] = {
-    "generated_times_go_on": ("turns", sent_earlier),
-    "generated_evidence_says_its_value": ("turns", silent),
-    "generated_evidence_is_of_the_users_graph": ("turns", of_another_value),
-    "every_user_is_asked_every_kind": ("probes", without_one),
-    "generated_evidence_is_all_that_tells_the_answer": ("probes", without_evidence),
-    "generated_answers_rest_on_as_many_messages_as_their_kind": ("probes", with_one_message_more),
-    "generated_questions_have_four_options": ("probes", with_an_option_twice),
-    "generated_questions_are_asked_after_all_was_told": ("probes", asked_at_the_start),
-    "what_was_corrected_was_told_wrongly_before": ("probes", never_wrong),
+    "generated_times_increasing": ("turns", sent_earlier),
+    "generated_evidence_contains_value": ("turns", silent),
+    "generated_evidence_in_user_graph": ("turns", of_another_value),
+    "every_kind_per_user": ("probes", without_one),
+    "generated_evidence_complete": ("probes", without_evidence),
+    "generated_evidence_count_by_kind": ("probes", with_one_message_more),
+    "generated_probes_after_history": ("probes", asked_at_the_start),
+    "corrected_value_stated_before": ("probes", never_wrong),
 }
 
 
-def test_every_expectation_has_its_damage():
+def test_every_check_has_a_corruption():
     assert set(DAMAGES) == set(BY_NAME)
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_the_demo_keeps_it_and_a_damage_is_named(demo, name):
+def test_demo_passes_and_corruption_fails(demo, name):
     assert outcome(demo, name).passed
     rows, damage = DAMAGES[name]
     worse = replace(demo, **{rows: damage(getattr(demo, rows))})
     assert not outcome(worse, name).passed
 
 
-def test_rules_of_generated_domains_do_not_apply_to_published_ones(demo):
+def test_generated_checks_skip_published_domains(demo):
     worse = replace(demo, turns=sent_earlier(demo.turns))
-    rule = BY_NAME["generated_times_go_on"]
+    rule = BY_NAME["generated_times_increasing"]
     assert check_rows(rule.table, worse.turns, [rule], {}.__getitem__, find("membench_memdaily")) == []
 
 
-def test_noise_has_no_time(demo):
+def test_untimed_noise_passes_time_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
     )
-    assert outcome(replace(demo, turns=[*demo.turns, noise]), "generated_times_go_on").passed
+    assert outcome(replace(demo, turns=[*demo.turns, noise]), "generated_times_increasing").passed

@@ -43,7 +43,7 @@ def _broken(domain: Domain, made: States, entities: list[Entity]) -> set[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_drawn_lives_pass_every_check(language: str) -> None:
+def test_sampled_graphs_pass_checks(language: str) -> None:
     domain = _domain(language)
     made = _states(domain)
     assert _broken(domain, made, made.entities) == set()
@@ -102,26 +102,26 @@ def _selfless(rows: list[Entity]) -> None:
 @pytest.mark.parametrize(
     ("damage", "sentences"),
     [
-        (_old, {"ages_fit_what_people_are_to_the_user"}),
-        (_same_name, {"what_questions_name_is_told_apart_in_a_life"}),
-        (_same_hobby, {"what_questions_name_is_told_apart_in_a_life"}),
-        (_unmarked, {"personal_data_is_marked_as_invented"}),
-        (_somebodys, {"personal_data_is_of_ranges_that_nobody_is_given"}),
-        (_forgotten, {"lives_have_as_many_people_and_events_as_set"}),
-        (_moved, {"relatives_share_a_hometown_and_colleagues_their_work"}),
-        (_empty, {"entities_have_the_attributes_of_their_kind"}),
-        (_vague, {"numbers_and_times_are_told_so_that_they_compare"}),
+        (_old, {"ages_match_relationships"}),
+        (_same_name, {"identifying_values_unique_per_graph"}),
+        (_same_hobby, {"identifying_values_unique_per_graph"}),
+        (_unmarked, {"personal_data_marked_synthetic"}),
+        (_somebodys, {"personal_data_in_reserved_ranges"}),
+        (_forgotten, {"entity_counts_match_settings"}),
+        (_moved, {"relatives_share_hometown_colleagues_share_job"}),
+        (_empty, {"attributes_match_entity_kind"}),
+        (_vague, {"parseable_attribute_values"}),
         (
             _selfless,
             {
-                "every_user_is_in_their_life_once",
-                "lives_have_as_many_people_and_events_as_set",
-                "relatives_share_a_hometown_and_colleagues_their_work",
+                "one_self_per_graph",
+                "entity_counts_match_settings",
+                "relatives_share_hometown_colleagues_share_job",
             },
         ),
     ],
 )
-def test_a_damage_is_caught_by_its_sentence(damage: Damage, sentences: set[str]) -> None:
+def test_corruption_fails_its_check(damage: Damage, sentences: set[str]) -> None:
     domain = _domain("en")
     made = _states(domain)
     entities = list(made.entities)
@@ -129,13 +129,13 @@ def test_a_damage_is_caught_by_its_sentence(damage: Damage, sentences: set[str])
     assert _broken(domain, made, entities) == sentences
 
 
-def test_every_sentence_is_tried_by_a_damage() -> None:
-    marks = test_a_damage_is_caught_by_its_sentence.pytestmark  # type: ignore[attr-defined]
+def test_every_check_is_tested_by_a_corruption() -> None:
+    marks = test_corruption_fails_its_check.pytestmark  # type: ignore[attr-defined]
     tried = {sentence for _, sentences in marks[0].args[1] for sentence in sentences}
     assert tried == {each.name for each in EXPECTED}
 
 
-def test_published_users_are_as_they_are() -> None:
+def test_published_graphs_are_not_checked() -> None:
     domain = _domain("en")
     made = _states(domain)
     entities = list(made.entities)

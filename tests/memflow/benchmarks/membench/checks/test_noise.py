@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from factories import row
 from membench_noise import domain, said, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED
-from memflow.benchmarks.membench.noise.insertion import woven
+from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.checks.evaluation import RuleResult, check_rows
 from memflow.checks.expectations import all_expectations
@@ -17,23 +18,20 @@ from memflow.records import Entity, Probe, Turn
 
 NAME = "life-7/simple/roles/0"
 LONG = domain(150)
-PROBE = Probe(
+PROBE = row(
+    Probe,
     domain="longer",
     probe_id=f"{NAME}/q0",
     episode_id=NAME,
-    checkpoint=0,
-    kind="choice",
     dataset="longer",
     category="simple",
-    metric="accuracy",
     question="Where does my aunt live?",
     options=["Boston, MA", "Miami, FL", "Reno, NV", "Utica, NY"],
-    variables=[],
-    gold="1",
     revealed="Boston, MA",
     evidence=[f"{NAME}/0.1u"],
 )
-AUNT = Entity(
+AUNT = row(
+    Entity,
     domain="longer",
     user_id="life-7",
     entity_id="aunt",
@@ -47,7 +45,7 @@ AUNT = Entity(
 def made(of: Domain = LONG) -> list[Turn]:
     before = said([3, 3], NAME)
     told = replace(before[1], exposes='{"entity": "aunt", "attribute": "hobby", "value": "rowing"}')
-    return woven(of, [before[0], told, *before[2:]], units(30))
+    return insert_noise(of, [before[0], told, *before[2:]], units(30))
 
 
 def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, RuleResult]:
@@ -63,13 +61,13 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
     return [name for name, outcome in outcomes(turns, of).items() if not outcome.passed]
 
 
-def test_they_are_among_all_expectations() -> None:
+def test_noise_checks_are_registered() -> None:
     named = {(each.table, each.name) for each in all_expectations()}
     assert {(each.table, each.name) for each in EXPECTED} <= named
 
 
 @pytest.mark.parametrize("between", ["sessions", "messages"])
-def test_a_weave_passes_every_check(between: str) -> None:
+def test_inserted_noise_passes_checks(between: str) -> None:
     of = domain(150, between)
     assert failed(made(of), of) == []
 
@@ -80,7 +78,7 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
 
-CONTRADICTS = "noise_holds_nothing_that_is_told_or_asked"
+CONTRADICTS = "noise_without_gold_or_options"
 
 
 @pytest.mark.parametrize(
@@ -92,11 +90,11 @@ CONTRADICTS = "noise_holds_nothing_that_is_told_or_asked"
         "A certain Clara Jennings won.",  # A person of the user's life.
     ],
 )
-def test_noise_that_holds_what_is_told_or_asked_is_caught(text: str) -> None:
+def test_check_finds_conflicting_noise(text: str) -> None:
     assert failed(noise(made(), text)) == [CONTRADICTS]
 
 
-def test_it_blocks_where_we_wove_and_warns_of_noise_that_is_published_so() -> None:
+def test_conflict_blocks_inserted_and_warns_on_published_noise() -> None:
     turns = noise(made(), "A firm in Boston, MA has closed.")
     published = replace(LONG, parameters={"scene": "observation"})
     assert failed(turns, published) == [f"published_{CONTRADICTS}"]
@@ -104,7 +102,7 @@ def test_it_blocks_where_we_wove_and_warns_of_noise_that_is_published_so() -> No
     assert severity[CONTRADICTS] == "error" and severity[f"published_{CONTRADICTS}"] == "warn"
 
 
-def test_other_benchmarks_are_not_asked() -> None:
+def test_noise_checks_skip_other_benchmarks() -> None:
     other = replace(LONG, benchmark="amemgym", parameters={})
     assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
 
@@ -138,17 +136,17 @@ def short(turns: list[Turn]) -> list[Turn]:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (stamped, "noise_says_no_time_and_no_place"),
-        (torn, "units_of_noise_and_sessions_stay_whole"),
-        (lost, "real_messages_are_all_there_in_their_order"),
-        (swapped, "real_messages_are_all_there_in_their_order"),
-        (short, "trajectories_are_as_long_as_set"),
+        (stamped, "noise_without_stamp"),
+        (torn, "noise_units_and_sessions_contiguous"),
+        (lost, "real_messages_complete_and_ordered"),
+        (swapped, "real_messages_complete_and_ordered"),
+        (short, "trajectories_reach_noise_tokens"),
     ],
 )
-def test_a_damaged_weave_is_caught(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
+def test_check_finds_corrupted_noise(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
     assert sentence in failed(damage(made()))
 
 
-def test_a_parted_session_is_caught_where_sessions_are_to_stay_whole() -> None:
+def test_check_finds_split_session() -> None:
     turns = made(domain(150, "messages"))
-    assert failed(turns, domain(150, "sessions")) == ["units_of_noise_and_sessions_stay_whole"]
+    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_contiguous"]

@@ -15,11 +15,11 @@ import pytest
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.reflective import EXPECTED
-from memflow.benchmarks.membench.generation.graph_sampling import make_states
-from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
+from memflow.benchmarks.membench.generation.graph_sampling import sample_states
+from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.benchmarks.membench.load import read
-from memflow.benchmarks.membench.question import put
+from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.benchmarks.multiple_choice import Choice, number_of
@@ -43,11 +43,11 @@ def made(scene: str, language: str) -> SimpleNamespace:
     held = dataset(f"lives_{language}")
     records = read(held, {source: Path(str(files("memflow"))) / source for source in held.files})
     domain = Domain("made", "membench", (held.name,), "made", parameters)
-    states = make_states(domain, records)
+    states = sample_states(domain, records)
 
     async def walk():
-        turns = await make_turns(domain, records, states, CHAT)
-        return turns, await make_probes(domain, records, states, turns, CHAT)
+        turns = await generate_turns(domain, records, states, CHAT)
+        return turns, await generate_probes(domain, records, states, turns, CHAT)
 
     turns, probes = asyncio.run(walk())
     return SimpleNamespace(domain=domain, states=states, turns=turns, probes=probes)
@@ -72,7 +72,7 @@ everywhere = pytest.mark.parametrize(
 
 
 @everywhere
-def test_every_kind_and_scenario_is_asked_of_everybody(scene, language):
+def test_every_user_has_every_reflective_kind(scene, language):
     held = made(scene, language)
     assert [probe.reason for probe in held.probes if probe.reason] == []
     assert [turn.reason for turn in held.turns if turn.reason] == []
@@ -83,12 +83,12 @@ def test_every_kind_and_scenario_is_asked_of_everybody(scene, language):
 
 
 @everywhere
-def test_what_is_expected_holds(scene, language):
+def test_generated_rows_pass_checks(scene, language):
     assert failed(made(scene, language)) == []
 
 
 @everywhere
-def test_gold_stands_at_every_place_alike(scene, language):
+def test_gold_positions_are_uniform(scene, language):
     held = made(scene, language)
     places = Counter(probe.gold for probe in held.probes)
     even = len(held.probes) / 4
@@ -99,7 +99,7 @@ def test_gold_stands_at_every_place_alike(scene, language):
         assert len(set(probe.options)) == 4 and probe.options[int(probe.gold) - 1] == probe.revealed
 
 
-def test_each_sentence_names_its_damage():
+def test_corruption_fails_named_check():
     held = made("participation", "en")
     by_id = {turn.message_id: turn for turn in held.turns}
 
@@ -114,10 +114,10 @@ def test_each_sentence_names_its_damage():
         return [replace(turn, **changes) if turn.message_id == message else turn for turn in held.turns]
 
     named, alike = (
-        "evidence_names_no_preference_and_no_mood_that_is_asked_for",
-        "evidence_is_of_the_category_or_mood_that_is_asked_for",
+        "evidence_does_not_name_answer",
+        "evidence_matches_gold_category_or_mood",
     )
-    unsaid = "evidence_of_preferences_says_what_is_liked"
+    unsaid = "preference_evidence_contains_item"
     for kind, scenario in (("highlevel", "movie"), ("highlevel_rec", "book"), ("highlevel", "emotion")):
         probe = first(kind, scenario)
         told = probe.evidence[0]
@@ -136,10 +136,10 @@ def test_each_sentence_names_its_damage():
     [self] = [row for row in held.states.entities if row.kind == "self"][:1]
     changed = replace(self, attributes=json.dumps({**json.loads(self.attributes), "movie": "Opera"}))
     entities = [changed if row is self else row for row in held.states.entities]
-    assert failed(held, entities=entities) == ["preferences_that_are_asked_for_are_the_users"]
+    assert failed(held, entities=entities) == ["preference_gold_in_user_graph"]
 
     probe = first("rec_multi_session", "multi_agent")
-    lists = "recommendations_that_are_asked_for_are_all_there_were"
+    lists = "recommendation_gold_complete"
     last = replace(probe, evidence=probe.evidence[:-1])
     assert failed(held, probes=[last if each is probe else each for each in held.probes]) == [lists]
     one, two = probe.evidence[:2]
@@ -147,7 +147,7 @@ def test_each_sentence_names_its_damage():
     assert failed(held, turns=again) == [lists]
 
 
-def test_nothing_is_expected_of_other_domains():
+def test_checks_skip_other_domains():
     held = made("participation", "en")
     published = SimpleNamespace(**{**vars(held), "domain": replace(held.domain, parameters={})})
     assert failed(published, turns=[]) == []
@@ -161,7 +161,7 @@ def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
     async def right(probe) -> float:
         said = [turn for turn in held.turns if turn.episode_id == probe.episode_id] if shown else []
         recall = Recall(messages=tuple(ChatMessage(turn.role, turn.text) for turn in said))
-        question = put(probe, recall, None)
+        question = build_question(probe, recall, None)
         answer = await ask(CHAT, question.prompt, question.fields, recall.messages)
         assert isinstance(answer.value, Choice)
         return float(number_of(answer.value) == probe.gold)
@@ -182,17 +182,17 @@ def holds_chance(values: list[float]) -> bool:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_recommendations_are_read_word_for_word_where_they_are_shown(language):
+def test_scripted_reader_finds_shown_recommendations(language):
     found = accuracy("participation", language, True)
     for kind in ("lowlevel_rec", "rec_multi_session"):
         assert sum(found[kind]) / len(found[kind]) > 0.95
 
 
 @everywhere
-def test_with_nothing_shown_everything_is_at_chance(scene, language):
+def test_scripted_reader_is_at_chance_without_context(scene, language):
     assert holds_chance([value for values in accuracy(scene, language, False).values() for value in values])
 
 
 @everywhere
-def test_moods_are_never_read_since_nobody_names_them(scene, language):
+def test_scripted_reader_cannot_read_moods(scene, language):
     assert holds_chance(accuracy(scene, language, True)["mood"])

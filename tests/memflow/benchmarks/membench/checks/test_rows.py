@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import row
 from membench_files import read, split, time
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench.checks.rows import EXPECTED, times_back
-from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.turns import is_noise, probes_of, turns_of
+from memflow.benchmarks.membench.checks.rows import EXPECTED, find_decreasing_times
+from memflow.benchmarks.membench.probes import probe_rows
+from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.membench.turns import is_noise, turn_rows
 from memflow.checks.evaluation import check_rows
 from memflow.checks.rules import of_benchmark
 from memflow.records import Probe, Turn
@@ -27,10 +29,10 @@ def rows(tmp_path: Path) -> Rows:
     records = read(
         "membench_participation_100k", {SOURCE: split("participation", "factual", 1, units=1)}, tmp_path
     )
-    each = taken(DOMAIN, records)
+    each = select_trajectories(DOMAIN, records)
     return {
-        TURNS: [turn for one in each for turn in turns_of("d", one)],
-        PROBES: [probe for one in each for probe in probes_of("d", one)],
+        TURNS: [turn for one in each for turn in turn_rows("d", one)],
+        PROBES: [probe for one in each for probe in probe_rows("d", one)],
     }
 
 
@@ -40,7 +42,7 @@ def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
 
-def test_sound_rows_pass_every_check(rows: Rows):
+def test_valid_rows_pass_checks(rows: Rows):
     assert len(rows[PROBES]) == 18
     assert failed(rows, TURNS) == failed(rows, PROBES) == {}
 
@@ -52,89 +54,87 @@ def noise_of(rows: Rows) -> int:
 PROBE_DAMAGES: list[tuple[Callable[[Probe, Rows], Probe], str]] = [
     (
         lambda probe, rows: replace(probe, options=probe.options[:3]),
-        "questions_have_four_different_options",
+        "four_distinct_options",
     ),
     (
         lambda probe, rows: replace(probe, options=["60", "61", "60 ", "63"]),
-        "questions_have_four_different_options",
+        "four_distinct_options",
     ),
-    (lambda probe, rows: replace(probe, gold="1"), "the_option_of_the_gold_is_the_answer"),
-    (lambda probe, rows: replace(probe, gold="5"), "the_option_of_the_gold_is_the_answer"),
-    (lambda probe, rows: replace(probe, gold="B"), "the_option_of_the_gold_is_the_answer"),
-    (lambda probe, rows: replace(probe, evidence=[]), "questions_rest_on_evidence"),
+    (lambda probe, rows: replace(probe, gold="1"), "gold_option_equals_answer"),
+    (lambda probe, rows: replace(probe, gold="5"), "gold_option_equals_answer"),
+    (lambda probe, rows: replace(probe, gold="B"), "gold_option_equals_answer"),
+    (lambda probe, rows: replace(probe, evidence=[]), "non_empty_evidence"),
     (
         lambda probe, rows: replace(probe, evidence=["nowhere/0.0u"]),
-        "evidence_is_said_before_it_is_asked_for",
+        "evidence_in_history",
     ),
     (
         lambda probe, rows: replace(probe, evidence=rows[PROBES][1].evidence),
-        "evidence_is_said_before_it_is_asked_for",
+        "evidence_in_history",
     ),
-    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_is_said_before_it_is_asked_for"),
+    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_in_history"),
     (
         lambda probe, rows: replace(probe, evidence=[rows[TURNS][noise_of(rows)].message_id]),
-        "evidence_is_no_noise",
+        "evidence_not_in_noise",
     ),
     (
         lambda probe, rows: replace(probe, category="rec_multi_session"),
-        "questions_are_of_a_kind_and_scenario_that_go_together",
+        "valid_kind_and_scenario",
     ),
     (
         lambda probe, rows: replace(probe, category=None),
-        "questions_are_of_a_kind_and_scenario_that_go_together",
+        "valid_kind_and_scenario",
     ),
 ]
 
 
 @pytest.mark.parametrize(("damage", "sentence"), PROBE_DAMAGES)
-def test_a_damaged_question_is_named(rows: Rows, damage: Callable[[Probe, Rows], Probe], sentence: str):
+def test_corrupted_probe_fails_named_check(rows: Rows, damage: Callable[[Probe, Rows], Probe], sentence: str):
     rows[PROBES][0] = damage(rows[PROBES][0], rows)
     assert failed(rows, PROBES) == {sentence: 1}
     assert failed(rows, PROBES, "amemgym_demo") == {}
 
 
-def test_evidence_that_is_quarantined_was_not_said(rows: Rows):
+def test_quarantined_evidence_is_not_in_history(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     rows[TURNS] = [
-        replace(turn, reason="it is cut off") if turn.message_id == evidence else turn for turn in rows[TURNS]
+        replace(turn, reason="it is truncated") if turn.message_id == evidence else turn
+        for turn in rows[TURNS]
     ]
-    assert failed(rows, PROBES) == {"evidence_is_said_before_it_is_asked_for": 1}
+    assert failed(rows, PROBES) == {"evidence_in_history": 1}
 
 
-def test_a_quarantined_question_is_at_fault_no_more(rows: Rows):
+def test_quarantined_probe_passes_checks(rows: Rows):
     rows[PROBES][0] = replace(rows[PROBES][0], options=[], gold="0", evidence=[], reason="it has no options")
     assert failed(rows, PROBES) == {}
 
 
 @pytest.mark.parametrize("damage", [{"sent_at": time(1)}, {"exposes": '{"value": "61"}'}])
-def test_noise_that_has_a_time_or_tells_something_is_named(rows: Rows, damage: dict[str, str]):
+def test_noise_with_time_or_gold_fails(rows: Rows, damage: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **damage)
-    assert failed(rows, TURNS) == {"noise_has_no_time_and_tells_nothing": 1}
+    assert failed(rows, TURNS) == {"noise_without_time_and_gold": 1}
 
 
-def test_a_time_that_cannot_be_read_is_named(rows: Rows):
+def test_unparseable_time_fails(rows: Rows):
     rows[TURNS][0] = replace(rows[TURNS][0], sent_at="on Monday")
-    assert failed(rows, TURNS) == {"times_can_be_read": 1}
+    assert failed(rows, TURNS) == {"parseable_times": 1}
 
 
-def test_a_time_that_goes_back_is_a_warning_at_its_message(rows: Rows):
+def test_decreasing_time_is_a_warning(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
-    assert times_back(rows[TURNS]) == [2]
-    assert {each.severity for each in EXPECTED if each.name == "times_go_forward"} == {"warn"}
+    assert find_decreasing_times(rows[TURNS]) == [2]
+    assert {each.severity for each in EXPECTED if each.name == "non_decreasing_times"} == {"warn"}
 
 
 def said(*times: str | None, episode: str = "a") -> list[Turn]:
     return [
-        Turn(
-            domain="d",
+        row(
+            Turn,
             episode_id=episode,
-            checkpoint=0,
             event=at,
-            position=0,
             message_id=f"{episode}/0.{at}u",
             kind="given",
-            role="user",
             text="Hello.",
             sent_at=each,
         )
@@ -142,9 +142,9 @@ def said(*times: str | None, episode: str = "a") -> list[Turn]:
     ]
 
 
-def test_times_are_compared_within_an_episode_and_across_what_has_none():
-    assert times_back(said(time(0), time(0), None, time(1))) == []
-    assert times_back(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
-    assert times_back([*said(time(9)), *said(time(1), episode="b")]) == []
-    assert times_back([replace(turn, reason="no") for turn in said(time(2), time(1))]) == []
-    assert times_back(list(reversed(said(time(0), time(1))))) == []
+def test_times_are_compared_within_episode():
+    assert find_decreasing_times(said(time(0), time(0), None, time(1))) == []
+    assert find_decreasing_times(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
+    assert find_decreasing_times([*said(time(9)), *said(time(1), episode="b")]) == []
+    assert find_decreasing_times([replace(turn, reason="no") for turn in said(time(2), time(1))]) == []
+    assert find_decreasing_times(list(reversed(said(time(0), time(1))))) == []

@@ -5,7 +5,12 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
+from memflow.benchmarks.membench.generation.plans import (
+    PlannedMessage,
+    PlannedQuestion,
+    PlannedSession,
+    TrajectoryPlan,
+)
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.chat.scripted import ScriptedChat
@@ -14,32 +19,35 @@ AGE = {"entity": "niece", "attribute": "age", "value": "28 years old"}
 
 
 @pytest.fixture(scope="session")
-def planned() -> Callable[..., Plan]:
+def planned() -> Callable[..., TrajectoryPlan]:
     """Two sessions of two beats each; the second beat of the first and the first of the second are evidence."""
 
-    def plan(scene="participation", language="en", rounds=0, fillers=(), **asked: Any) -> Plan:
-        beats = (
-            Beat("My niece plays chess.", keeps=("chess",)),
-            Beat("My niece is 28 years old.", keeps=("28 years old",), exposes=AGE),
+    def plan(scene="participation", language="en", rounds=0, fillers=(), **asked: Any) -> TrajectoryPlan:
+        messages = (
+            PlannedMessage("My niece plays chess.", required_words=("chess",)),
+            PlannedMessage("My niece is 28 years old.", required_words=("28 years old",), exposes=AGE),
         )
-        talk: dict[str, Any] = {"topic": "my niece", "context": {"hometown": "Boston"}}
-        talk |= {"rounds": rounds, "fillers": fillers}
+        session: dict[str, Any] = {"topic": "my niece", "context": {"hometown": "Boston"}}
+        session |= {"rounds": rounds, "fillers": fillers}
         query: dict[str, Any] = {
             "question": "How old is my niece?",
             "answer": "28 years old",
             "evidence": ((0, 1), (1, 0)),
-            "keeps": ("niece",),
+            "required_words": ("niece",),
             **asked,
         }
-        return Plan(
+        return TrajectoryPlan(
             trajectory_id="u1/simple/roles/0",
             user_id="u1",
             scene=scene,
             kind=KINDS["simple"],
             scenario="roles",
             language=language,
-            talks=(Talk(beats=beats, **talk), Talk(beats=beats[::-1], **talk)),
-            query=Query(**query),
+            sessions=(
+                PlannedSession(messages=messages, **session),
+                PlannedSession(messages=messages[::-1], **session),
+            ),
+            query=PlannedQuestion(**query),
         )
 
     return plan

@@ -6,38 +6,40 @@ import pytest
 
 from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation.dialogues import named, tell
-from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.wording import says, stamped, unstamped
+from memflow.benchmarks.membench.generation.dialogues import find_forbidden_words, word_trajectory
+from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.wording import add_stamp, contains_word, strip_stamp
 
 START = Parameters().start
 
 
 def avoiding(plan, *words: str):
-    return replace(plan, talks=tuple(replace(talk, avoids=words) for talk in plan.talks))
+    return replace(plan, sessions=tuple(replace(session, forbidden_words=words) for session in plan.sessions))
 
 
 async def told(plan, chat):
-    return await tell(plan, framed(plan, "made", START, 1), ["Boston"], 1, chat)
+    return await word_trajectory(plan, lay_out(plan, "made", START, 1), ["Boston"], 1, chat)
 
 
-def test_a_word_is_said_whole_and_in_either_case():
-    assert says("I love Comedy, always.", "comedy") and says("A sci-fi night", "Sci-Fi")
-    assert not says("That was a comedian.", "comedy") and not says("It is warm here.", "War")
-    assert says("我喜欢喜剧片。", "喜剧片") and not says("我喜欢喜剧。", "喜剧片")
-    assert named("It is warm.", ("cold", "war")) is None
-    assert named("I am sad and so alone.", ("sad", "alone", "lost")) == (
+def test_contains_word_matches_whole_words_in_any_case():
+    assert contains_word("I love Comedy, always.", "comedy") and contains_word("A sci-fi night", "Sci-Fi")
+    assert not contains_word("That was a comedian.", "comedy") and not contains_word(
+        "It is warm here.", "War"
+    )
+    assert contains_word("我喜欢喜剧片。", "喜剧片") and not contains_word("我喜欢喜剧。", "喜剧片")
+    assert find_forbidden_words("It is warm.", ("cold", "war")) is None
+    assert find_forbidden_words("I am sad and so alone.", ("sad", "alone", "lost")) == (
         'these words must not stand in it: "sad", "alone"'
     )
 
 
 @pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
-def test_what_was_said_is_had_back_without_place_and_time(place, language):
-    assert unstamped(stamped("A (small) thing.", place, "'now'", language)) == "A (small) thing."
-    assert unstamped("A (small) thing.") == "A (small) thing."
+def test_strip_stamp_reverts_add_stamp(place, language):
+    assert strip_stamp(add_stamp("A (small) thing.", place, "'now'", language)) == "A (small) thing."
+    assert strip_stamp("A (small) thing.") == "A (small) thing."
 
 
-async def test_the_simulator_is_told_the_words_and_asked_again_where_it_says_one(planned, simulator):
+async def test_wording_with_forbidden_word_is_retried(planned, simulator):
     asked = []
 
     def telling(request):
@@ -52,7 +54,7 @@ async def test_the_simulator_is_told_the_words_and_asked_again_where_it_says_one
     assert {request.attempt for request in asked} == {0, 1}
 
 
-async def test_the_assistants_words_count_as_well(planned, simulator):
+async def test_forbidden_words_apply_to_assistant(planned, simulator):
     def telling(request):
         return ToldRound(user=request.fields["said"], assistant="How sad.")
 
@@ -60,7 +62,7 @@ async def test_the_assistants_words_count_as_well(planned, simulator):
     assert 'must not stand in it: "sad"' in (trajectory.reason or "")
 
 
-async def test_one_who_is_observed_avoids_them_too(planned, simulator):
+async def test_forbidden_words_apply_to_observation(planned, simulator):
     def telling(request):
         return ToldMessage(text=f"{request.fields['said']} So sad.")
 

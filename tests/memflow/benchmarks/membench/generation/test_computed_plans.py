@@ -6,8 +6,12 @@ from hypothesis import strategies as st
 from membench_generation import life, task_of
 from profiles import examples
 
-from memflow.benchmarks.membench.generation.computed_plans import aggregative, comparative, post_processing
-from memflow.benchmarks.membench.generation.derived_values import process, season_of
+from memflow.benchmarks.membench.generation.computed_plans import (
+    plan_aggregative,
+    plan_comparative,
+    plan_post_processing,
+)
+from memflow.benchmarks.membench.generation.derived_values import derive_value, season_of
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
 
 SEEDS = st.integers(0, 10**9)
@@ -49,8 +53,8 @@ def asked(planner, kind, scenario, seeds=range(200), **parameters):
     return {plan.query.question: plan.query.answer for plan in plans}
 
 
-def test_which_of_two_people_has_more():
-    found = asked(comparative, "comparative", "roles")
+def test_comparative_plan_compares_people():
+    found = asked(plan_comparative, "comparative", "roles")
     assert found["Who is older, Ann Lee or Ben Ray?"] == "Ann Lee"
     assert found["Who is older, Cal Fox or Ben Ray?"] == "both alike"
     assert found["Who is taller, Ann Lee or Cal Fox?"] == "Cal Fox"
@@ -60,14 +64,14 @@ def test_which_of_two_people_has_more():
     assert found["Who has the higher education, Ben Ray or Ann Lee?"] == "both alike"
 
 
-def test_which_of_two_events_has_more():
-    found = asked(comparative, "comparative", "events")
+def test_comparative_plan_compares_events():
+    found = asked(plan_comparative, "comparative", "events")
     assert found["At which are more people expected, Street Fair or Camp?"] == "Camp"
     assert found["Which lasts longer, Street Fair or Camp?"] == "Camp"
 
 
-def test_whether_a_person_and_an_event_share_a_place():
-    found = asked(comparative, "comparative", "hybrid", scene="observation")
+def test_hybrid_comparative_plan_compares_places():
+    found = asked(plan_comparative, "comparative", "hybrid", scene="observation")
     shared = "Is the place that {} comes from the place in which {} is held?"
     assert found[shared.format("Ann Lee", "Street Fair")] == "Yes, both times it is Boston, MA"
     assert (
@@ -75,8 +79,8 @@ def test_whether_a_person_and_an_event_share_a_place():
     )
 
 
-def test_how_many_there_are():
-    people = asked(aggregative, "aggregative", "roles")
+def test_aggregative_plan_counts_entities():
+    people = asked(plan_aggregative, "aggregative", "roles")
     told = "How many of the people I told you about "
     assert people[f"{told}are 30 years old or older?"] == "3 people"
     assert people[f"{told}are 50 years old or older?"] == "1 person"
@@ -84,20 +88,20 @@ def test_how_many_there_are():
     assert people[f"{told}have their birthday in July or later in the year?"] == "2 people"
     assert people[f"{told}come from Boston, MA?"] == "2 people"
     assert people[f"{told}have this as their highest education: High School?"] == "1 person"
-    events = asked(aggregative, "aggregative", "events")
+    events = asked(plan_aggregative, "aggregative", "events")
     assert events["How many of the events I told you about last nine days or longer?"] == "2 events"
     assert (
         events["At how many of the events I told you about are one hundred people or more expected?"]
         == "1 event"
     )
-    both = asked(aggregative, "aggregative", "hybrid", scene="observation")
+    both = asked(plan_aggregative, "aggregative", "hybrid", scene="observation")
     assert [answer for question, answer in both.items() if "Boston" in question] == ["3 in all"]
 
 
-def test_all_that_are_counted_are_evidence():
-    plan = aggregative(task_of("aggregative", "hybrid", GRAPH, scene="observation"))
+def test_counted_entities_are_evidence():
+    plan = plan_aggregative(task_of("aggregative", "hybrid", GRAPH, scene="observation"))
     assert len(plan.query.evidence) == 5
-    assert {len(talk.beats) for talk in plan.talks} == {10}
+    assert {len(session.messages) for session in plan.sessions} == {10}
 
 
 @pytest.mark.parametrize(
@@ -116,45 +120,47 @@ def test_all_that_are_counted_are_evidence():
         ("occupation", "teacher", "prepares lessons, holds classes and marks pupils' work"),
     ],
 )
-def test_what_follows_from_a_value(name, value, answer):
+def test_derived_values_match_attributes(name, value, answer):
     node = Node("x", "relative", value if name == "name" else "X", "aunt", {name: value})
     graph = life()
     for seed in range(20):
-        made = process(task_of("post_processing", "roles", graph, seed), name, node)
+        made = derive_value(task_of("post_processing", "roles", graph, seed), name, node)
         assert made.answer == answer and answer not in made.wrong
         assert len(set(made.wrong)) == len(made.wrong) and len(made.wrong) == 3
 
 
-def test_the_last_digits_are_summed():
+def test_digit_sum_uses_last_digits():
     node = Node("x", "relative", "X", "aunt", {"phone": "617-555-0142"})
     sums = {"2": "6", "3": "7", "4": "7", "5": "12", "6": "17"}
     graph = life()
-    made = [process(task_of("post_processing", "roles", graph, seed), "phone", node) for seed in range(60)]
+    made = [
+        derive_value(task_of("post_processing", "roles", graph, seed), "phone", node) for seed in range(60)
+    ]
     assert {each.fields["digits"]: each.answer for each in made} == sums
 
 
-def test_seasons_begin_with_december():
+def test_winter_starts_in_december():
     assert [season_of(month) for month in range(1, 13)] == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]
 
 
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_a_count_is_that_of_the_values_told(language, seed):
+def test_count_matches_stated_values(language, seed):
     """Where a value is counted as it stands: of those who tell it, as many as the answer says."""
-    plan = aggregative(task_of("aggregative", "roles", seed=seed, language=language))
-    told = [plan.talks[talk].beats[beat].exposes for talk, beat in plan.query.evidence]
+    plan = plan_aggregative(task_of("aggregative", "roles", seed=seed, language=language))
+    told = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
     assert len(told) == 8
     if told[0]["attribute"] in ("hometown", "work_location", "education"):
-        counted = [each["value"] for each in told].count(plan.query.keeps[0])
+        counted = [each["value"] for each in told].count(plan.query.required_words[0])
         assert plan.query.answer.startswith(str(counted))
 
 
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_what_is_processed_rests_on_two_messages_about_one(language, seed):
+def test_post_processing_plan_has_two_evidence_messages(language, seed):
     for scene in ("participation", "observation"):
         task = task_of("post_processing", "events", seed=seed, scene=scene, language=language)
-        plan = post_processing(task)
-        told = [plan.talks[talk].beats[beat].exposes for talk, beat in plan.query.evidence]
+        plan = plan_post_processing(task)
+        told = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
         assert len(told) == 2 and told[0]["entity"] == told[1]["entity"]
         assert told[0]["attribute"] != told[1]["attribute"]

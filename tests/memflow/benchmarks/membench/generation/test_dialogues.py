@@ -5,9 +5,9 @@ from datetime import datetime
 
 import pytest
 
-from memflow.benchmarks.membench.generation.dialogues import tell
-from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.turns import turns_of
+from memflow.benchmarks.membench.generation.dialogues import word_trajectory
+from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 
@@ -16,11 +16,11 @@ PLACES = ["Boston", "Denver"]
 
 
 async def told(plan, chat):
-    return await tell(plan, framed(plan, "made", START, 1), PLACES, 1, chat)
+    return await word_trajectory(plan, lay_out(plan, "made", START, 1), PLACES, 1, chat)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_a_session_is_beats_among_rounds_at_one_place(planned, simulator, language):
+async def test_session_mixes_messages_and_rounds_at_one_place(planned, simulator, language):
     plan = planned(rounds=3, language=language)
     trajectory = await told(plan, simulator())
     assert trajectory.reason is None and len(trajectory.steps) == 10
@@ -39,14 +39,14 @@ async def test_a_session_is_beats_among_rounds_at_one_place(planned, simulator, 
             assert step.exposes is None or "28 years old" in step.user
 
 
-async def test_what_a_beat_tells_is_gold_of_the_message_that_tells_it(planned, simulator):
-    turns = list(turns_of("d", await told(planned(rounds=1), simulator())))
+async def test_gold_is_on_message_that_states_it(planned, simulator):
+    turns = list(turn_rows("d", await told(planned(rounds=1), simulator())))
     exposing = [turn for turn in turns if turn.exposes]
     assert {turn.role for turn in exposing} == {"user"} and len(exposing) == 2
     assert all("28 years old" in turn.text for turn in exposing)
 
 
-async def test_fillers_follow_their_beat(planned, simulator):
+async def test_fillers_follow_their_message(planned, simulator):
     trajectory = await told(planned(fillers=(2, 0)), simulator())
     assert [
         ("chess" in step.user, "28" in step.user.partition(" (place")[0]) for step in trajectory.steps
@@ -62,17 +62,17 @@ async def test_fillers_follow_their_beat(planned, simulator):
     ]
 
 
-async def test_observed_nobody_answers(planned, simulator):
+async def test_observation_has_no_replies(planned, simulator):
     trajectory = await told(planned(scene="observation", fillers=(1, 2)), simulator())
     assert len(trajectory.steps) == 10 and {step.assistant for step in trajectory.steps} == {None}
 
 
-async def test_observed_nobody_leads_a_conversation(planned, simulator):
+async def test_observation_rejects_conversation_rounds(planned, simulator):
     with pytest.raises(BadInput, match="leads no conversation"):
         await told(planned(scene="observation", rounds=2), simulator())
 
 
-async def test_a_wording_that_lost_a_word_is_asked_for_again(planned, simulator):
+async def test_wording_without_required_word_is_retried(planned, simulator):
     asked = []
 
     def forgetful(request):
@@ -84,22 +84,22 @@ async def test_a_wording_that_lost_a_word_is_asked_for_again(planned, simulator)
     assert trajectory.reason is None and sorted(asked) == [0] * 4 + [1] * 4
 
 
-async def test_words_that_stay_lost_are_the_trajectorys_reason(planned, simulator):
+async def test_missing_required_words_quarantine_trajectory(planned, simulator):
     chat = simulator(told=lambda request: '{"user": "She is grown up.", "assistant": "I see."}')
     trajectory = await told(planned(rounds=1), chat)
     assert 'have to stand in it as they are: "chess"' in trajectory.reason
-    turns = list(turns_of("d", trajectory))
+    turns = list(turn_rows("d", trajectory))
     assert len(turns) == 12 and all(turn.reason for turn in turns)
 
 
-async def test_a_conversation_of_another_length_is_no_answer(planned, simulator):
+async def test_conversation_of_wrong_length_is_rejected(planned, simulator):
     short = '{"rounds": [{"user": "Hello.", "assistant": "Hello."}]}'
     trajectory = await told(planned(rounds=3), simulator(dialogue=lambda request: short))
     assert "membench/dialogue: no usable answer in 3 attempts" in trajectory.reason
     assert sum(step.reason is not None for step in trajectory.steps) == 6
 
 
-async def test_nothing_waits_for_anything(planned, simulator):
+async def test_requests_are_concurrent(planned, simulator):
     """Every request is under way before any of them is answered."""
     chat, waiting, all_there = simulator(), [], asyncio.Event()
 

@@ -8,37 +8,37 @@ from hypothesis import strategies as st
 from membench_generation import preference_task
 
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation import timeline as clock
-from memflow.benchmarks.membench.generation.emotion_plans import moods
-from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.generation.preference_plans import highlevel
-from memflow.benchmarks.membench.wording import says
+from memflow.benchmarks.membench.generation import timeline
+from memflow.benchmarks.membench.generation.emotion_plans import emotion_templates
+from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.generation.preference_plans import plan_preference
+from memflow.benchmarks.membench.wording import contains_word
 
 START = Parameters().start
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_there_are_moods_enough_and_what_is_said_in_one_is_said_in_no_other(language):
-    held = moods(language).moods
+def test_moods_are_distinct_and_sufficient(language):
+    held = emotion_templates(language).moods
     assert len(held) >= 8
     said = [text for mood in held for text in (*mood.happenings, *mood.remarks)]
     assert len(said) == len(set(said)) >= len(held) * 12
-    assert "$happening" in moods(language).asked
+    assert "$happening" in emotion_templates(language).asked
     names = {mood.mood for mood in held}
     assert all(set(mood.near) < names - {mood.mood} for mood in held)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_no_remark_and_no_happening_names_its_mood(language):
-    for mood in moods(language).moods:
-        assert any(says(mood.mood, word) for word in mood.named)
+def test_remarks_do_not_name_their_mood(language):
+    for mood in emotion_templates(language).moods:
+        assert any(contains_word(mood.mood, word) for word in mood.named)
         for text in (*mood.happenings, *mood.remarks):
-            assert not any(says(text, word) for word in (mood.mood, *mood.named)), text
+            assert not any(contains_word(text, word) for word in (mood.mood, *mood.named)), text
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_mood_has_others_enough_to_be_told_from(language):
-    held = moods(language)
+def test_every_mood_has_enough_distant_moods(language):
+    held = emotion_templates(language)
     for mood in held.moods:
         apart = held.apart_from(mood)
         assert len(apart) >= 4 and mood not in apart
@@ -50,33 +50,35 @@ def test_every_mood_has_others_enough_to_be_told_from(language):
     language=st.sampled_from(["en", "zh"]),
     scene=st.sampled_from(["participation", "observation"]),
 )
-def test_a_mood_is_asked_of_what_was_said_in_a_row(seed, language, scene):
-    plan = highlevel(preference_task("highlevel", "emotion", language, seed, scene=scene))
-    held = {mood.mood: mood for mood in moods(language).moods}
+def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
+    plan = plan_preference(preference_task("highlevel", "emotion", language, seed, scene=scene))
+    held = {mood.mood: mood for mood in emotion_templates(language).moods}
     mood = held[plan.query.answer]
-    [at] = {talk for talk, _ in plan.query.evidence}
-    talk, other = plan.talks[at], plan.talks[1 - at]
-    happening, *remarks = talk.beats
-    assert len(plan.query.evidence) == len(talk.beats) and 3 <= len(remarks) <= 5
-    assert {beat.user for beat in remarks} <= set(mood.remarks)
+    [at] = {session for session, _ in plan.query.evidence}
+    session, other = plan.sessions[at], plan.sessions[1 - at]
+    happening, *remarks = session.messages
+    assert len(plan.query.evidence) == len(session.messages) and 3 <= len(remarks) <= 5
+    assert {message.user for message in remarks} <= set(mood.remarks)
     asked = plan.query.question.casefold()
     assert happening.user.rstrip(".。").casefold() in asked
-    assert other.beats[0].user.rstrip(".。").casefold() not in asked
-    assert all(beat.exposes and beat.exposes["value"] == mood.mood for beat in talk.beats)
-    assert not any(beat.exposes for beat in other.beats)
-    assert talk.avoids == mood.named and set(talk.fillers[:-1]) == {0} and talk.fillers[-1] > 0
+    assert other.messages[0].user.rstrip(".。").casefold() not in asked
+    assert all(message.exposes and message.exposes["value"] == mood.mood for message in session.messages)
+    assert not any(message.exposes for message in other.messages)
+    assert (
+        session.forbidden_words == mood.named and set(session.fillers[:-1]) == {0} and session.fillers[-1] > 0
+    )
     assert len({plan.query.answer, *plan.query.wrong}) == 4
     assert not set(plan.query.wrong) & set(mood.near)
     assert all(mood.mood not in held[name].near for name in plan.query.wrong)
-    beside = next(name for name in held if other.beats[1].user in held[name].remarks)
+    beside = next(name for name in held if other.messages[1].user in held[name].remarks)
     assert beside in plan.query.wrong
 
 
 @pytest.mark.parametrize("scene", ["participation", "observation"])
-def test_what_is_said_in_a_mood_is_said_within_minutes(scene):
-    plan = highlevel(preference_task("highlevel", "emotion", scene=scene))
-    steps = framed(plan, "made", START, 1).trajectory.steps
-    times = [clock.read(step.sent_at) for step in steps]
+def test_mood_messages_are_minutes_apart(scene):
+    plan = plan_preference(preference_task("highlevel", "emotion", scene=scene))
+    steps = lay_out(plan, "made", START, 1).trajectory.steps
+    times = [timeline.parse_time(step.sent_at) for step in steps]
     gaps = [
         (later.session - step.session, after - at)
         for step, later, at, after in zip(steps, steps[1:], times, times[1:], strict=False)
@@ -85,9 +87,9 @@ def test_what_is_said_in_a_mood_is_said_within_minutes(scene):
     assert [gap >= timedelta(hours=1) for change, gap in gaps if change] == [True]
 
 
-def test_either_session_may_be_the_one_that_is_asked_of():
+def test_asked_session_may_be_first_or_second():
     first = [
-        highlevel(preference_task("highlevel", "emotion", seed=seed)).query.evidence[0][0]
+        plan_preference(preference_task("highlevel", "emotion", seed=seed)).query.evidence[0][0]
         for seed in range(200)
     ]
     assert sum(first) / len(first) == pytest.approx(0.5, abs=0.12)

@@ -5,72 +5,89 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.generation.layout import Slot, framed
-from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
-from memflow.benchmarks.membench.generation.timeline import read
+from memflow.benchmarks.membench.generation.layout import StepSlot, lay_out
+from memflow.benchmarks.membench.generation.plans import (
+    PlannedMessage,
+    PlannedQuestion,
+    PlannedSession,
+    TrajectoryPlan,
+)
+from memflow.benchmarks.membench.generation.timeline import parse_time
 from memflow.benchmarks.membench.kinds import KINDS
 
 START = datetime(2024, 10, 1, 8, 0)
 
 
 @st.composite
-def drawn(draw) -> Plan:
+def drawn(draw) -> TrajectoryPlan:
     scene = draw(st.sampled_from(["participation", "observation"]))
-    talks = []
+    sessions = []
     for _ in range(draw(st.integers(1, 6))):
-        beats = tuple(Beat(f"Beat {at}.") for at in range(draw(st.integers(1, 5))))
+        messages = tuple(PlannedMessage(f"Beat {at}.") for at in range(draw(st.integers(1, 5))))
         if draw(st.booleans()):
-            talks.append(Talk("it", beats, fillers=tuple(draw(st.integers(0, 3)) for _ in beats)))
+            sessions.append(
+                PlannedSession("it", messages, fillers=tuple(draw(st.integers(0, 3)) for _ in messages))
+            )
         else:
-            talks.append(Talk("it", beats, rounds=draw(st.integers(0, 8)) if scene == "participation" else 0))
-    pairs = [(number, at) for number, talk in enumerate(talks) for at in range(len(talk.beats))]
+            sessions.append(
+                PlannedSession(
+                    "it", messages, rounds=draw(st.integers(0, 8)) if scene == "participation" else 0
+                )
+            )
+    pairs = [(number, at) for number, session in enumerate(sessions) for at in range(len(session.messages))]
     evidence = tuple(draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True)))
-    query = Query("?", "!", evidence)
-    return Plan("u/simple/roles/0", "u", scene, KINDS["simple"], "roles", "en", tuple(talks), query)
+    query = PlannedQuestion("?", "!", evidence)
+    return TrajectoryPlan(
+        "u/simple/roles/0", "u", scene, KINDS["simple"], "roles", "en", tuple(sessions), query
+    )
 
 
 @given(drawn(), st.integers(0, 10**6))
-def test_all_is_told_once_and_in_order(plan, seed):
-    frame = framed(plan, "made", START, seed)
-    beats = [(slot.talk, slot.beat) for slot in frame.slots if slot.filler is None]
-    assert beats == [(number, at) for number, talk in enumerate(plan.talks) for at in range(len(talk.beats))]
-    for number, talk in enumerate(plan.talks):
-        around = [slot for slot in frame.slots if slot.talk == number and slot.filler is not None]
-        assert len(around) == talk.rounds + sum(talk.fillers)
-        if talk.fillers:
-            here = [slot for slot in frame.slots if slot.talk == number]
+def test_layout_contains_each_message_once_in_order(plan, seed):
+    layout = lay_out(plan, "made", START, seed)
+    messages = [(slot.session, slot.message) for slot in layout.slots if slot.filler is None]
+    assert messages == [
+        (number, at) for number, session in enumerate(plan.sessions) for at in range(len(session.messages))
+    ]
+    for number, session in enumerate(plan.sessions):
+        around = [slot for slot in layout.slots if slot.session == number and slot.filler is not None]
+        assert len(around) == session.rounds + sum(session.fillers)
+        if session.fillers:
+            here = [slot for slot in layout.slots if slot.session == number]
             assert here == [
-                Slot(number, beat, filler)
-                for beat, fillers in enumerate(talk.fillers)
+                StepSlot(number, message, filler)
+                for message, fillers in enumerate(session.fillers)
                 for filler in (None, *range(fillers))
             ]
         else:
-            assert [slot.filler for slot in around] == list(range(talk.rounds))
+            assert [slot.filler for slot in around] == list(range(session.rounds))
 
 
 @given(drawn(), st.integers(0, 10**6))
-def test_times_go_on_and_evidence_is_named_in_its_order(plan, seed):
-    frame = framed(plan, "made", START, seed)
-    moments = [read(step.sent_at) for step in frame.trajectory.steps]
+def test_layout_times_increase_and_evidence_is_ordered(plan, seed):
+    layout = lay_out(plan, "made", START, seed)
+    moments = [parse_time(step.sent_at) for step in layout.trajectory.steps]
     assert moments == sorted(set(moments))
-    messages = [frame.trajectory.message_id(step) for step in range(len(frame.slots))]
-    found = frame.evidence(plan)
+    messages = [layout.trajectory.message_id(step) for step in range(len(layout.slots))]
+    found = layout.evidence(plan)
     assert len(found) == len(plan.query.evidence) and list(found) == sorted(found, key=messages.index)
     for message in found:
-        slot = frame.slots[messages.index(message)]
-        assert slot.filler is None and (slot.talk, slot.beat) in plan.query.evidence
+        slot = layout.slots[messages.index(message)]
+        assert slot.filler is None and (slot.session, slot.message) in plan.query.evidence
 
 
-def test_beats_come_to_stand_everywhere():
-    talk = Talk("it", (Beat("Beat."),), rounds=3)
+def test_message_positions_cover_session():
+    session = PlannedSession("it", (PlannedMessage("Beat."),), rounds=3)
     places = {
-        framed(
-            Plan("u/simple/roles/0", "u", "participation", KINDS["simple"], "roles", "en", (talk,), query),
+        lay_out(
+            TrajectoryPlan(
+                "u/simple/roles/0", "u", "participation", KINDS["simple"], "roles", "en", (session,), query
+            ),
             "made",
             START,
             seed,
-        ).slots.index(Slot(0, 0))
-        for query in [Query("?", "!", ((0, 0),))]
+        ).slots.index(StepSlot(0, 0))
+        for query in [PlannedQuestion("?", "!", ((0, 0),))]
         for seed in range(60)
     }
     assert places == {0, 1, 2, 3}

@@ -5,8 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from membench_generation import preference_task
 
-from memflow.benchmarks.membench.generation.preference_plans import highlevel, highlevel_rec
-from memflow.benchmarks.membench.wording import says
+from memflow.benchmarks.membench.generation.preference_plans import (
+    PLANNERS,
+    plan_preference,
+    plan_preference_from_recommendations,
+)
+from memflow.benchmarks.membench.wording import contains_word
 
 SEEDS = st.integers(0, 2**32)
 LANGUAGE = st.sampled_from(["en", "zh"])
@@ -21,7 +25,7 @@ def category_of(task, item: str) -> str:
 
 
 def evidence(plan):
-    return [plan.talks[talk].beats[beat] for talk, beat in plan.query.evidence]
+    return [plan.sessions[session].messages[message] for session, message in plan.query.evidence]
 
 
 def check(task, plan):
@@ -31,68 +35,76 @@ def check(task, plan):
     assert len({answer, *plan.query.wrong}) == 4 and set(plan.query.wrong) < set(
         task.categories(task.scenario)
     )
-    items = [beat.keeps[0] for beat in evidence(plan)]
+    items = [message.required_words[0] for message in evidence(plan)]
     assert 3 <= len(items) == len(set(items)) <= 5
     assert {category_of(task, item) for item in items} == {answer}
-    for beat in evidence(plan):
-        assert beat.keeps[0] in beat.user
-        assert beat.exposes == {
+    for message in evidence(plan):
+        assert message.required_words[0] in message.user
+        assert message.exposes == {
             "entity": task.scenario,
             "attribute": "liked",
-            "value": beat.keeps[0],
+            "value": message.required_words[0],
             "category": answer,
         }
-    for talk in plan.talks:
-        assert talk.avoids == (answer,) and len(talk.fillers) == len(talk.beats)
-        for beat in talk.beats:
-            assert not says(beat.user, answer) and not says(beat.assistant or "", answer)
+    for session in plan.sessions:
+        assert session.forbidden_words == (answer,) and len(session.fillers) == len(session.messages)
+        for message in session.messages:
+            assert not contains_word(message.user, answer) and not contains_word(
+                message.assistant or "", answer
+            )
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
-def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, scene):
+def test_preference_plan_links_liked_items(seed, language, topic, scene):
     of = preference_task("highlevel", topic, language, seed, scene=scene)
-    plan = highlevel(of)
+    plan = plan_preference(of)
     check(of, plan)
-    [talk] = plan.talks
-    assert [beat.user for beat in talk.beats] == [beat.user for beat in evidence(plan)]
-    items = [beat.keeps[0] for beat in talk.beats]
-    for before, beat in zip(items, talk.beats[1:], strict=False):
-        assert before in beat.user
-    assert all((1 if scene == "observation" else 2) <= fillers <= 4 for fillers in talk.fillers)
+    [session] = plan.sessions
+    assert [message.user for message in session.messages] == [message.user for message in evidence(plan)]
+    items = [message.required_words[0] for message in session.messages]
+    for before, message in zip(items, session.messages[1:], strict=False):
+        assert before in message.user
+    assert all((1 if scene == "observation" else 2) <= fillers <= 4 for fillers in session.fillers)
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
-def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, topic):
+def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, language, topic):
     of = preference_task("highlevel_rec", topic, language, seed)
-    plan = highlevel_rec(of)
+    plan = plan_preference_from_recommendations(of)
     check(of, plan)
-    told = [talk.beats[-1].keeps[0] for talk in plan.talks]
-    liked = [beat.keeps[0] for beat in evidence(plan)]
+    told = [session.messages[-1].required_words[0] for session in plan.sessions]
+    liked = [message.required_words[0] for message in evidence(plan)]
     assert told[0] == liked[0] and len(told) == len(set(told)) == len(liked) + 3
     rejected = [item for item in told if item not in liked]
     assert {category_of(of, item) for item in rejected} == set(plan.query.wrong)
-    for talk in plan.talks:
-        *asked, said = talk.beats
-        assert (said.exposes is not None) == (said.keeps[0] in liked)
-        assert said.assistant is None and len(asked) <= 1 and talk.fillers[:-1] == (0,) * len(asked)
-        for beat in asked:
-            assert beat.exposes is None and said.keeps[0] in (beat.assistant or "")
+    for session in plan.sessions:
+        *asked, said = session.messages
+        assert (said.exposes is not None) == (said.required_words[0] in liked)
+        assert said.assistant is None and len(asked) <= 1 and session.fillers[:-1] == (0,) * len(asked)
+        for message in asked:
+            assert message.exposes is None and said.required_words[0] in (message.assistant or "")
 
 
-def test_three_items_in_ten_are_stated_and_the_others_recommended_first():
-    talks = [
-        talk
+def test_thirty_percent_of_opinions_are_stated():
+    sessions = [
+        session
         for seed in range(200)
-        for talk in highlevel_rec(preference_task("highlevel_rec", seed=seed)).talks
+        for session in plan_preference_from_recommendations(
+            preference_task("highlevel_rec", seed=seed)
+        ).sessions
     ]
-    share = sum(len(talk.beats) == 1 for talk in talks) / len(talks)
+    share = sum(len(session.messages) == 1 for session in sessions) / len(sessions)
     assert share == pytest.approx(0.3, abs=0.04)
 
 
-def test_the_second_is_no_more_often_liked_than_by_chance():
+def test_second_item_is_liked_at_chance_rate():
     liked = [
         (1, 0)
-        in (plan := highlevel_rec(preference_task("highlevel_rec", seed=seed, items=(3, 3)))).query.evidence
+        in (
+            plan := plan_preference_from_recommendations(
+                preference_task("highlevel_rec", seed=seed, items=(3, 3))
+            )
+        ).query.evidence
         or (1, 1) in plan.query.evidence
         for seed in range(400)
     ]
@@ -100,8 +112,8 @@ def test_the_second_is_no_more_often_liked_than_by_chance():
 
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
-@pytest.mark.parametrize("make", [highlevel, highlevel_rec])
-def test_the_question_asks_for_what_was_spoken_of(make, topic):
-    question = make(preference_task(make.__name__, topic)).query.question
+@pytest.mark.parametrize(("kind", "make"), PLANNERS.items())
+def test_question_asks_for_topic_of_sessions(kind, make, topic):
+    question = make(preference_task(kind, topic)).query.question
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert [name for name in noun if noun[name] in question] == [topic]

@@ -6,34 +6,34 @@ from datetime import datetime
 
 import pytest
 
-from memflow.benchmarks.membench.generation.dialogues import tell
-from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.generation.questions import put
-from memflow.benchmarks.membench.generation.timeline import read
-from memflow.benchmarks.membench.turns import turns_of
+from memflow.benchmarks.membench.generation.dialogues import word_trajectory
+from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.generation.questions import word_question
+from memflow.benchmarks.membench.generation.timeline import parse_time
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)
 
 
 async def asked(plan, chat, seed=1, telling=None):
-    frame = framed(plan, "made", START, seed)
-    trajectory = await tell(plan, frame, ["Boston"], seed, telling or chat)
-    said = {turn.message_id: turn for turn in turns_of("d", trajectory)}
-    return await put(plan, frame, said, seed, chat), said
+    layout = lay_out(plan, "made", START, seed)
+    trajectory = await word_trajectory(plan, layout, ["Boston"], seed, telling or chat)
+    said = {turn.message_id: turn for turn in turn_rows("d", trajectory)}
+    return await word_question(plan, layout, said, seed, chat), said
 
 
-async def test_a_question_has_its_evidence_options_and_time(planned, simulator):
+async def test_question_has_evidence_options_and_time(planned, simulator):
     question, said = await asked(planned(rounds=2), simulator())
     assert question.reason is None and question.question.endswith("How old is my niece?")
     assert question.options[question.gold - 1] == question.answer == "28 years old"
     assert len(set(question.options)) == 4
     assert all("28 years old" in said[message].text for message in question.evidence)
     assert len(question.evidence) == 2
-    assert read(question.asked_at) > max(read(turn.sent_at) for turn in said.values())
+    assert parse_time(question.asked_at) > max(parse_time(turn.sent_at) for turn in said.values())
 
 
-async def test_given_wrong_options_stand_beside_the_answer(planned, simulator):
+async def test_planned_wrong_options_are_used(planned, simulator):
     question, _ = await asked(planned(wrong=("31 years old", "5 years old")), simulator())
     assert {"28 years old", "31 years old", "5 years old"} < set(question.options)
     full = planned(wrong=("one", "two", "three"))
@@ -42,21 +42,21 @@ async def test_given_wrong_options_stand_beside_the_answer(planned, simulator):
     assert set(question.options) == {"28 years old", "one", "two", "three"}
 
 
-async def test_gold_stands_at_every_place_alike(planned, simulator):
+async def test_gold_positions_are_uniform(planned, simulator):
     places = Counter([(await asked(planned(), simulator(), seed))[0].gold for seed in range(400)])
     expected = 100
     chi_square = sum((places[place] - expected) ** 2 / expected for place in (1, 2, 3, 4))
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
 
 
-async def test_a_date_is_counted_from_the_day_on_which_it_was_told(planned, simulator):
+async def test_relative_date_is_resolved_from_message_time(planned, simulator):
     plan = planned(answer="next week Monday 7:00 PM", evidence=((0, 1),), dated=True)
     question, _ = await asked(plan, simulator())
     assert question.answer == question.options[question.gold - 1] == "2024-10-07 19:00 Monday"
-    assert len(set(question.options)) == 4 and all(read(option) for option in question.options)
+    assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
 
 
-async def test_an_aside_stands_behind_talk_of_something_else(planned, simulator):
+async def test_aside_question_follows_small_talk(planned, simulator):
     plain, _ = await asked(planned(), simulator())
     aside, _ = await asked(planned(aside=True), simulator())
     assert aside.question.endswith(plain.question) and len(aside.question) > len(plain.question) + 20
@@ -73,19 +73,19 @@ async def test_an_aside_stands_behind_talk_of_something_else(planned, simulator)
         ("distractors", {"options": ["1", "2"]}, "at least 3 items"),
     ],
 )
-async def test_a_question_that_cannot_be_made_has_its_reason(planned, simulator, stem, said, reason):
+async def test_failed_question_has_reason(planned, simulator, stem, said, reason):
     chat = simulator(**{stem: lambda request: json.dumps(said)})
     question, _ = await asked(planned(aside=True), chat)
     assert reason in question.reason and question.options == ()
 
 
-async def test_what_could_not_be_told_is_not_asked(planned, simulator):
+async def test_quarantined_trajectory_quarantines_question(planned, simulator):
     telling = simulator(told=lambda request: "nothing")
     question, _ = await asked(planned(), simulator(), telling=telling)
     assert question.reason.startswith("what it asks for could not be told: membench/told")
 
 
-async def test_messages_of_another_seed_are_refused(planned, simulator):
+async def test_question_rejects_turns_of_other_seed(planned, simulator):
     plan = planned(rounds=9)
-    with pytest.raises(BadInput, match="there is no message"):
-        await put(plan, framed(plan, "made", START, 1), {}, 1, simulator())
+    with pytest.raises(BadInput, match="message"):
+        await word_question(plan, lay_out(plan, "made", START, 1), {}, 1, simulator())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.membench.generation.preferences import LEAST, MOST, Category
+from memflow.benchmarks.membench.generation.preferences import MAX_ITEMS, MIN_ITEMS, Category
 from memflow.benchmarks.membench.load import read
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -33,9 +33,9 @@ def _categories(records: list[Record]) -> dict[str, Category]:
 def _films() -> list[tuple[int, str, tuple[str, ...]]]:
     """Five films of each genre alone, 1 to 20, and one of two genres, 21."""
     alone = [
-        (1 + LEAST * genre + film, f"{name} {film} (2001)", (name,))
+        (1 + MIN_ITEMS * genre + film, f"{name} {film} (2001)", (name,))
         for genre, name in enumerate(GENRES)
-        for film in range(LEAST)
+        for film in range(MIN_ITEMS)
     ]
     return [*alone, (21, "Both Ways (2001)", ("Action", "Comedy"))]
 
@@ -131,7 +131,7 @@ def _goodreads() -> dict[str, bytes | str]:
 
 
 @pytest.mark.parametrize(("name", "files"), [("movielens", _movielens), ("movielens_100k", _movielens_100k)])
-def test_the_most_frequent_kind_of_film_that_one_likes_is_counted(
+def test_favorite_is_most_frequent_liked_category(
     name: str, files: Callable[[], dict[str, bytes | str]], tmp_path: Path
 ) -> None:
     records = _read(name, tmp_path, files())
@@ -144,7 +144,7 @@ def test_the_most_frequent_kind_of_film_that_one_likes_is_counted(
         "Drama": 0,
         "Horror": 1,
     }
-    assert all(len(each.items) == LEAST for each in found.values())
+    assert all(len(each.items) == MIN_ITEMS for each in found.values())
     assert set(found["Comedy"].items[:2]) == {
         "Comedy 0 (2001)",
         "Comedy 1 (2001)",
@@ -154,12 +154,12 @@ def test_the_most_frequent_kind_of_film_that_one_likes_is_counted(
     assert all(record.source.startswith(name) and len(record.sha256) == 64 for record in records)
 
 
-def test_titles_of_movielens_100k_are_latin_1(tmp_path: Path) -> None:
+def test_movielens_100k_titles_are_latin_1(tmp_path: Path) -> None:
     found = _categories(_read("movielens_100k", tmp_path, _movielens_100k()))
     assert "Café Action (2001)" in found["Action"].items
 
 
-def test_tastes_are_read_from_tags_and_reviews_go_over_lines(tmp_path: Path) -> None:
+def test_foodcom_reads_taste_tags_and_multiline_reviews(tmp_path: Path) -> None:
     found = _categories(_read("foodcom", tmp_path, _foodcom()))
     assert sorted(found) == ["Citrusy", "Savoury", "Spicy", "Sweet"]
     assert found["Spicy"].items[0] == "Comedy 0 (2001) dish"
@@ -168,7 +168,7 @@ def test_tastes_are_read_from_tags_and_reviews_go_over_lines(tmp_path: Path) -> 
     assert (found["Spicy"].weight, found["Sweet"].weight, found["Citrusy"].weight) == (2, 0, 1)
 
 
-def test_a_book_is_of_the_genre_that_most_readers_gave_it_and_an_edition_counts_once(tmp_path: Path) -> None:
+def test_goodreads_uses_most_voted_genre_once_per_title(tmp_path: Path) -> None:
     found = _categories(_read("goodreads", tmp_path, _goodreads()))
     assert sorted(found) == list(GENRES)
     titles = [title for each in found.values() for title in each.items]
@@ -176,14 +176,14 @@ def test_a_book_is_of_the_genre_that_most_readers_gave_it_and_an_edition_counts_
     assert "Both Ways (2001)" in found["Action"].items  # As many votes for Comedy, which comes later.
 
 
-def test_books_by_number_are_looked_up_in_their_map(tmp_path: Path) -> None:
+def test_goodreads_csv_uses_book_id_map(tmp_path: Path) -> None:
     files = _goodreads()
     del files["goodreads/goodreads_interactions_dedup.json.gz"]
     rows = [f"{user},{book + 1000},1,{int(float(stars))},0" for user, book, stars in _stars()]
     files["goodreads/goodreads_interactions.csv"] = "\n".join(
         ["user_id,book_id,is_read,rating,is_reviewed", *rows]
     )
-    with pytest.raises(BadInput, match=r"goodreads_interactions.csv: book_id_map.csv, which says"):
+    with pytest.raises(BadInput, match=r"goodreads_interactions.csv: book_id_map.csv, which maps"):
         _read("goodreads", tmp_path, files)
     numbers = [f"{book + 1000},{book}" for book, _, _ in _films()]
     files["goodreads/book_id_map.csv"] = "\n".join(["book_id_csv,book_id", *numbers])
@@ -196,14 +196,14 @@ def test_books_by_number_are_looked_up_in_their_map(tmp_path: Path) -> None:
     }
 
 
-def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
+def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
     files = _movielens()
-    more = [f"{film},Long Drama {film},Drama" for film in range(1000, 1000 + 2 * MOST)]
-    liked = [f"7,{film},5,1" for film in range(1000, 1000 + 2 * MOST)]
+    more = [f"{film},Long Drama {film},Drama" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
+    liked = [f"7,{film},5,1" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
     files["movielens/movies.csv"] = str(files["movielens/movies.csv"]) + "\n".join(more)
     files["movielens/ratings.csv"] = str(files["movielens/ratings.csv"]) + "\n".join(liked)
     drama = _categories(_read("movielens", tmp_path, files))["Drama"]
-    assert len(drama.items) == MOST
+    assert len(drama.items) == MAX_ITEMS
     assert drama.items[0] == "Drama 0 (2001)"  # Users 2 and 4 like it.
     assert drama.weight == 1
 
@@ -215,7 +215,7 @@ def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
         ("movielens", _movielens, "ratings.csv", lambda text: text[:55], "line 3 has"),
         ("movielens", _movielens, "ratings.csv", lambda text: text.replace(b",4.0,", b",four,"), "'four'"),
         ("movielens", _movielens, "ratings.csv", lambda text: text[:33], "0 of 0 positive ratings"),
-        ("movielens", _movielens, "movies.csv", lambda text: text + b'9,"Cut', "cut off or no CSV"),
+        ("movielens", _movielens, "movies.csv", lambda text: text + b'9,"Cut', "truncated or invalid CSV"),
         ("movielens", _movielens, "movies.csv", lambda text: text + b"\xff", "not UTF-8"),
         ("movielens", _movielens, "movies.csv", lambda text: text[:46], "not of one release"),
         ("movielens", _movielens, "movies.csv", lambda text: text.replace(b"Horror\n", b"Drama\n"), "only 3"),
@@ -228,10 +228,16 @@ def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
             lambda text: text[:10],
             "u.item: line 1 has 10 columns",
         ),
-        ("foodcom", _foodcom, "RAW_recipes.csv", lambda text: text.replace(b"tags", b"kinds"), "column tags"),
-        ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "cut off|columns"),
-        ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "cut off"),
-        ("goodreads", _goodreads, "goodreads_books.json.gz", lambda raw: b"no" + raw, "not packed"),
+        (
+            "foodcom",
+            _foodcom,
+            "RAW_recipes.csv",
+            lambda text: text.replace(b"tags", b"kinds"),
+            "column\\(s\\) tags",
+        ),
+        ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "truncated|columns"),
+        ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "truncated"),
+        ("goodreads", _goodreads, "goodreads_books.json.gz", lambda raw: b"no" + raw, "not gzip-compressed"),
         (
             "goodreads",
             _goodreads,
@@ -244,11 +250,11 @@ def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
             _goodreads,
             "goodreads_book_genres_initial.json",
             lambda text: text[:-5],
-            "cut off or not JSON",
+            "truncated or invalid JSON",
         ),
     ],
 )
-def test_a_damaged_file_is_refused_by_name_and_line(
+def test_invalid_file_is_rejected_with_line(
     name: str,
     files: Callable[[], dict[str, bytes | str]],
     source: str,

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from membench_generation import preference_task
 
-from memflow.benchmarks.membench.generation.recommendation_plans import lowlevel_rec, rec_multi_session
+from memflow.benchmarks.membench.generation.recommendation_plans import (
+    plan_recommendations,
+    plan_recommendations_over_sessions,
+)
 from memflow.benchmarks.membench.generation.templates import preference_templates
 from memflow.errors import BadInput
 
@@ -18,11 +21,16 @@ TOPIC = st.sampled_from(["movie", "food", "book"])
 
 def recommended(plan) -> list[str]:
     """What the assistant recommends in the plan, in order."""
-    return [beat.keeps[0] for talk in plan.talks for beat in talk.beats if beat.assistant is not None]
+    return [
+        message.required_words[0]
+        for session in plan.sessions
+        for message in session.messages
+        if message.assistant is not None
+    ]
 
 
 def told(plan) -> list[str]:
-    return [beat.keeps[0] for talk in plan.talks for beat in talk.beats]
+    return [message.required_words[0] for session in plan.sessions for message in session.messages]
 
 
 def options(plan) -> list[frozenset[str]]:
@@ -31,23 +39,27 @@ def options(plan) -> list[frozenset[str]]:
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
-def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recommends):
-    plan = lowlevel_rec(preference_task("lowlevel_rec", topic, language, seed, recommended=recommends))
+def test_only_gold_list_equals_recommendations(seed, language, topic, recommends):
+    plan = plan_recommendations(
+        preference_task("lowlevel_rec", topic, language, seed, recommended=recommends)
+    )
     check(plan)
-    assert len(plan.talks) == 1 and 4 <= len(told(plan)) <= 5
+    assert len(plan.sessions) == 1 and 4 <= len(told(plan)) <= 5
     assert len(recommended(plan)) == {0.0: 1, 1.0: len(told(plan)) - 1}.get(
         recommends, len(recommended(plan))
     )
 
 
 @given(seed=SEEDS, language=LANGUAGE)
-def test_several_sessions_are_about_a_topic_each(seed, language):
-    plan = rec_multi_session(preference_task("rec_multi_session", "multi_agent", language, seed))
+def test_multi_session_plan_has_one_topic_per_session(seed, language):
+    plan = plan_recommendations_over_sessions(
+        preference_task("rec_multi_session", "multi_agent", language, seed)
+    )
     check(plan)
-    assert [len(talk.beats) for talk in plan.talks] == [3, 3, 3]
-    assert {talk for talk, _ in plan.query.evidence} == {0, 1, 2}
-    for talk in plan.talks:
-        assert talk.topic in plan.query.question and talk.topic in plan.query.keeps
+    assert [len(session.messages) for session in plan.sessions] == [3, 3, 3]
+    assert {session for session, _ in plan.query.evidence} == {0, 1, 2}
+    for session in plan.sessions:
+        assert session.topic in plan.query.question and session.topic in plan.query.required_words
 
 
 def check(plan):
@@ -56,46 +68,56 @@ def check(plan):
     assert options(plan)[0] == frozenset(recommended(plan))
     assert len(options(plan)) == 4
     assert all(one != other for one, other in combinations(options(plan), 2))
-    assert [plan.talks[talk].beats[beat].keeps[0] for talk, beat in plan.query.evidence] == recommended(plan)
-    for talk in plan.talks:
-        first, second, *_ = talk.beats
+    assert [
+        plan.sessions[session].messages[message].required_words[0] for session, message in plan.query.evidence
+    ] == recommended(plan)
+    for session in plan.sessions:
+        first, second, *_ = session.messages
         assert first.assistant is None and second.assistant is not None
-        assert len(talk.fillers) == len(talk.beats) and all(2 <= each <= 4 for each in talk.fillers)
-        for beat in talk.beats:
-            [item] = beat.keeps
-            assert (item in beat.user) != (beat.assistant is not None and item in beat.assistant)
-            assert (beat.exposes is None) == (beat.assistant is None)
-            assert beat.exposes is None or beat.exposes["value"] == item
+        assert len(session.fillers) == len(session.messages) and all(
+            2 <= each <= 4 for each in session.fillers
+        )
+        for message in session.messages:
+            [item] = message.required_words
+            assert (item in message.user) != (message.assistant is not None and item in message.assistant)
+            assert (message.exposes is None) == (message.assistant is None)
+            assert message.exposes is None or message.exposes["value"] == item
 
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
-def test_the_question_asks_for_what_the_session_was_about(topic):
-    plan = lowlevel_rec(preference_task("lowlevel_rec", topic))
+def test_question_asks_for_session_topic(topic):
+    plan = plan_recommendations(preference_task("lowlevel_rec", topic))
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert noun[topic] in plan.query.question
     assert not any(noun[other] in plan.query.question for other in noun if other != topic)
 
 
-def test_the_wrong_lists_have_too_few_too_many_and_others():
+def test_wrong_lists_miss_add_or_replace_items():
     sizes = set()
     for seed in range(30):
-        right, *wrong = options(lowlevel_rec(preference_task("lowlevel_rec", seed=seed, recommended=1.0)))
+        right, *wrong = options(
+            plan_recommendations(preference_task("lowlevel_rec", seed=seed, recommended=1.0))
+        )
         sizes |= {len(each) - len(right) for each in wrong}
     assert sizes == {-1, 0, 1}
 
 
-def test_a_seed_gives_the_same_plan_again_and_another_another():
-    one, again, other = (lowlevel_rec(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2))
+def test_plan_depends_on_seed():
+    one, again, other = (
+        plan_recommendations(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2)
+    )
     assert one == again != other
 
 
-def test_a_category_with_too_few_items_is_refused_by_name():
+def test_planner_rejects_category_with_too_few_items():
     with pytest.raises(BadInput, match="'Comedy' has 9 items to tell of; 20 are needed"):
-        lowlevel_rec(preference_task("lowlevel_rec", items=(20, 20)))
+        plan_recommendations(preference_task("lowlevel_rec", items=(20, 20)))
 
 
-def test_a_preference_that_no_map_has_is_refused():
-    with pytest.raises(BadInput, match="prefers the movie 'Slapstick', which is in no map; there are Action"):
-        lowlevel_rec(preference_task("lowlevel_rec", liked={"movie": "Slapstick"}))
-    with pytest.raises(BadInput, match="u1 has no preference for a movie; make the states again"):
-        lowlevel_rec(preference_task("lowlevel_rec", liked={}))
+def test_planner_rejects_unknown_preference():
+    with pytest.raises(
+        BadInput, match="prefers the movie 'Slapstick', which is not in the preferences; known are Action"
+    ):
+        plan_recommendations(preference_task("lowlevel_rec", liked={"movie": "Slapstick"}))
+    with pytest.raises(BadInput, match="u1 has no movie preference; regenerate the states"):
+        plan_recommendations(preference_task("lowlevel_rec", liked={}))

@@ -14,8 +14,12 @@ from memflow.benchmarks.datasets import Dataset, dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.generation import preferences, vocabulary
-from memflow.benchmarks.membench.generation.graphs import graphs_of
-from memflow.benchmarks.membench.generation.user_sources import likes_of, serves, words_of
+from memflow.benchmarks.membench.generation.graphs import load_graphs
+from memflow.benchmarks.membench.generation.user_sources import (
+    is_user_source,
+    load_preferences,
+    load_vocabulary,
+)
 from memflow.benchmarks.membench.load import read
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
@@ -38,7 +42,7 @@ def own(tmp_path: Path, text: str) -> list[Record]:
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     held = Dataset("mine", "", "membench", (str(path),), "", "", "", own=True)
-    assert serves(held)
+    assert is_user_source(held)
     return read(held, {str(path): path})
 
 
@@ -47,18 +51,18 @@ def states(domain: Domain, records: Sequence[Record]) -> States:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_our_words_and_likes_are_records_and_come_back(language: str) -> None:
+def test_vocabulary_and_preferences_round_trip_through_records(language: str) -> None:
     records = shipped(language)
     assert len({record.record_id for record in records}) == len(records)
     assert [record.position for record in records] == list(range(len(records)))
-    assert words_of(domain(language), records) == vocabulary.shipped(language)
-    assert likes_of(domain(language), records) == preferences.shipped(language)
+    assert load_vocabulary(domain(language), records) == vocabulary.bundled_vocabulary(language)
+    assert load_preferences(domain(language), records) == preferences.bundled_preferences(language)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_generated_domain_has_the_lives_of_its_users(language: str) -> None:
+def test_generated_domain_has_states_of_its_users(language: str) -> None:
     made = states(domain(language, roles=5, events=4), shipped(language))
-    lives = graphs_of(made)
+    lives = load_graphs(made)
     assert [life.user_id for life in lives] == ["u0000", "u0001", "u0002"]
     assert [len(life.roles) for life in lives] == [5, 5, 5]
     assert [len(life.events) for life in lives] == [4, 4, 4]
@@ -66,26 +70,26 @@ def test_a_generated_domain_has_the_lives_of_its_users(language: str) -> None:
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
 
 
-def test_fewer_users_are_the_first_of_more() -> None:
+def test_limit_selects_first_users() -> None:
     many = states(domain(), shipped())
     few = states(domain().limited(2), shipped())
     assert few.profiles == many.profiles[:2]
     assert few.entities == many.entities[: len(few.entities)]
 
 
-def test_a_domain_of_published_data_has_no_states() -> None:
+def test_published_domain_has_no_generated_states() -> None:
     assert states(Domain("d", "membench", ("memdaily",), "", {}), []) == States([])
 
 
-def test_a_language_without_words_is_refused_by_name() -> None:
-    with pytest.raises(BadInput, match="name lives_zh among them"):
+def test_missing_vocabulary_is_rejected() -> None:
+    with pytest.raises(BadInput, match="add the data set lives_zh"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
-    with pytest.raises(BadInput, match="what people like of book"):
+    with pytest.raises(BadInput, match="no data set has preferences for book"):
         states(domain(), likes)
 
 
-def test_a_wrong_parameter_is_told_first() -> None:
+def test_wrong_parameter_is_rejected_first() -> None:
     with pytest.raises(BadSettings, match="parameter roles"):
         states(domain(roles=40), [])
 
@@ -93,16 +97,16 @@ def test_a_wrong_parameter_is_told_first() -> None:
 LIKES = {"food": {f"taste{at}": [f"dish{at}.{dish}" for dish in range(5)] for at in range(4)}}
 
 
-def test_likes_of_a_later_data_set_stand_for_ours_topic_by_topic(tmp_path: Path) -> None:
+def test_later_data_set_overrides_preferences_by_topic(tmp_path: Path) -> None:
     records = [*shipped(), *own(tmp_path, json.dumps(LIKES))]
-    likes = likes_of(domain(), records)
+    likes = load_preferences(domain(), records)
     assert list(likes.of("food")) == ["taste0", "taste1", "taste2", "taste3"]
-    assert likes.of("movie") == preferences.shipped("en").of("movie")
-    lives = graphs_of(states(domain(), records))
+    assert likes.of("movie") == preferences.bundled_preferences("en").of("movie")
+    lives = load_graphs(states(domain(), records))
     assert {life.user["food"] for life in lives} <= set(likes.of("food"))
 
 
-def test_likes_are_drawn_as_often_as_users_have_them() -> None:
+def test_preferences_are_drawn_by_weight() -> None:
     held = [
         {
             "topic": "food",
@@ -112,9 +116,9 @@ def test_likes_are_drawn_as_often_as_users_have_them() -> None:
         }
         for at, weight in enumerate((0, 3, 0, 1))
     ]
-    likes = preferences.preferences_of(map(preferences.Category.model_validate, held))
-    chance = random.Random(7)
-    drawn = [likes.draw("food", chance) for _ in range(4000)]
+    likes = preferences.build_preferences(map(preferences.Category.model_validate, held))
+    rng = random.Random(7)
+    drawn = [likes.draw("food", rng) for _ in range(4000)]
     assert set(drawn) == {"taste1", "taste3"}
     assert abs(drawn.count("taste1") / len(drawn) - 0.75) < 0.03
 
@@ -123,13 +127,13 @@ def test_likes_are_drawn_as_often_as_users_have_them() -> None:
     ("text", "said"),
     [
         ("food: [", "not YAML"),
-        ("[1, 2]", "neither words with their language nor items"),
+        ("[1, 2]", "neither a vocabulary"),
         ("food: {sweet: [a, b]}", "at items"),
         ("drink: {sweet: [a, b, c, d, e]}", "at topic"),
         (json.dumps({"food": {**LIKES["food"], "taste4": LIKES["food"]["taste0"]}}), "in two categories"),
         ("language: en\nname: $given", "at mail"),
     ],
 )
-def test_a_damaged_list_is_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_invalid_source_file_is_rejected(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said):
         own(tmp_path, text)

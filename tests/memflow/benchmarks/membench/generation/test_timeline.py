@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.generation.timeline import SLEEPS, WAKES, read, times
-from memflow.benchmarks.membench.wording import written
+from memflow.benchmarks.membench.generation.timeline import SLEEPS, WAKES, parse_time, sample_times
+from memflow.benchmarks.membench.wording import format_time
 from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)
@@ -18,9 +18,9 @@ SEEDS = st.integers(0, 2**40)
 
 
 @given(TALKS, SEEDS)
-def test_rounds_follow_by_a_minute_and_sessions_by_hours(talks, seed):
-    found = times(talks, "participation", START, random.Random(seed))
-    assert [len(held) for held in found] == talks
+def test_rounds_are_minutes_apart_and_sessions_hours(sessions, seed):
+    found = sample_times(sessions, "participation", START, random.Random(seed))
+    assert [len(held) for held in found] == sessions
     held = [session for session in found if session]
     assert not held or held[0][0] == START
     for session in held:
@@ -31,22 +31,28 @@ def test_rounds_follow_by_a_minute_and_sessions_by_hours(talks, seed):
 
 
 @given(TALKS, SEEDS)
-def test_observed_messages_follow_by_hours(talks, seed):
-    moments = [moment for held in times(talks, "observation", START, random.Random(seed)) for moment in held]
+def test_observed_messages_are_hours_apart(sessions, seed):
+    moments = [
+        moment
+        for held in sample_times(sessions, "observation", START, random.Random(seed))
+        for moment in held
+    ]
     for before, after in pairwise(moments):
         assert timedelta(hours=1) <= after - before <= timedelta(hours=36)
 
 
-def test_another_seed_has_other_times_and_the_same_one_the_same():
-    one, again, other = (times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2))
+def test_times_depend_on_seed():
+    one, again, other = (
+        sample_times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2)
+    )
     assert one == again != other
 
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)), st.sampled_from(["en", "zh"]))
-def test_a_written_time_is_read_to_the_minute(moment, language):
-    assert read(written(moment, language)) == moment.replace(second=0, microsecond=0)
+def test_parse_time_reverts_format_time(moment, language):
+    assert parse_time(format_time(moment, language)) == moment.replace(second=0, microsecond=0)
 
 
-def test_what_is_no_time_is_refused():
-    with pytest.raises(BadInput, match="not a time as MemBench writes them: 'tomorrow'"):
-        read("tomorrow")
+def test_parse_time_rejects_other_text():
+    with pytest.raises(BadInput, match="not a time in MemBench's format: 'tomorrow'"):
+        parse_time("tomorrow")

@@ -16,7 +16,7 @@ from memflow.benchmarks.membench.answers import (
 )
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.generation.planning import wanted
+from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
@@ -33,20 +33,22 @@ def made(request) -> Made:
     return make(Domain("made", "membench", (f"lives_{language}",), "A test's own", parameters))
 
 
-def test_every_kind_and_scenario_is_asked_of_every_user(made):
+def test_every_user_has_every_kind_and_scenario(made):
     asked = Counter((probe.category, probe.episode_id.split("/")[-2]) for probe in made.probes)
-    assert asked == {(kind.name, scenario): 20 for kind, scenario in wanted(parameters_of(made.domain))}
+    assert asked == {
+        (kind.name, scenario): 20 for kind, scenario in planned_kinds(parameters_of(made.domain))
+    }
     assert not [row.reason for row in (*made.turns, *made.probes) if row.reason]
 
 
-def test_gold_stands_at_every_place_alike(made):
+def test_gold_positions_are_uniform(made):
     places = Counter(probe.gold for probe in made.probes)
     expected = len(made.probes) / 4
     chi_square = sum((places[place] - expected) ** 2 / expected for place in "1234")
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
 
 
-def test_all_that_is_expected_of_them_holds(made):
+def test_generated_domain_passes_all_checks(made):
     from memflow.checks.evaluation import check_rows
 
     world = {
@@ -64,27 +66,27 @@ def test_all_that_is_expected_of_them_holds(made):
         assert [outcome.name for outcome in outcomes if not outcome.passed] == []
 
 
-def test_the_same_seed_makes_the_same_and_another_another():
+def test_generated_rows_depend_on_seed():
     domain = find("membench_demo")
     one, again, other = make(domain), make(domain), make(replace(domain, seed=7))
     assert (one.turns, one.probes) == (again.turns, again.probes)
     assert [turn.text for turn in one.turns] != [turn.text for turn in other.turns]
 
 
-def test_a_limit_takes_the_first_users():
+def test_limit_keeps_first_users():
     domain = find("membench_demo")
     whole, first = make(domain), make(domain.limited(1))
     assert first.probes == [probe for probe in whole.probes if probe.episode_id.startswith("u0000/")]
 
 
 @pytest.mark.parametrize("name", ["membench_demo", "membench_demo_zh"])
-def test_the_simulator_words_what_is_said_and_asked_in_generated_domains_alone(name):
+def test_only_generated_domains_use_simulator(name):
     bench = MemBench()
     assert bench.simulator_stages(find(name)) == {"utterance", "question"}
     assert bench.simulator_stages(find("membench_memdaily")) == frozenset()
 
 
-def test_what_the_simulator_is_asked_is_bounded_and_twice_there():
+def test_simulator_prompts_are_bounded_in_both_languages():
     prompts: list[Prompt] = MemBench().simulator_prompts()
     names = {prompt.name for prompt in prompts}
     assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}
@@ -97,5 +99,5 @@ def test_what_the_simulator_is_asked_is_bounded_and_twice_there():
     [rounds_of(40), messages_of(20), distractors_of(3), ToldRound, ToldMessage],
     ids=lambda output: output.__name__,
 )
-def test_what_the_simulator_may_answer_is_bounded(output):
+def test_simulator_outputs_are_bounded(output):
     assert_bounded(output)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import values
 from memflow.benchmarks.membench.generation.personal_data import is_reserved
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.errors import BadInput
@@ -14,62 +14,64 @@ from memflow.errors import BadInput
 language = st.sampled_from(("en", "zh"))
 
 
-def test_values_are_told_in_words() -> None:
-    assert told.age(28, "en") == "28 years old"
-    assert told.height(165, "zh") == "165厘米"
-    assert told.birthday(8, 13, "en") == "August 13"
-    assert told.scale(9, "hundred", "en") == "nine hundred people"
-    assert told.scale(2, "ten", "en") == "twenty people"
-    assert [told.scale(count, "ten", "zh") for count in (1, 2)] == ["十人", "二十人"]
-    assert told.scale(2, "thousand", "zh") == "两千人"
-    assert told.duration(1, "day", "en") == "one day"
-    assert told.duration(8, "week", "en") == "eight weeks"
-    assert told.duration(2, "month", "zh") == "两个月"
-    assert told.coming(1, 0, 9, "en") == "next week Monday 9:00 AM"
-    assert told.coming(2, 6, 19, "zh") == "下下周日晚上七点"
+def test_values_are_formatted_in_both_languages() -> None:
+    assert values.format_age(28, "en") == "28 years old"
+    assert values.format_height(165, "zh") == "165厘米"
+    assert values.format_birthday(8, 13, "en") == "August 13"
+    assert values.format_scale(9, "hundred", "en") == "nine hundred people"
+    assert values.format_scale(2, "ten", "en") == "twenty people"
+    assert [values.format_scale(count, "ten", "zh") for count in (1, 2)] == ["十人", "二十人"]
+    assert values.format_scale(2, "thousand", "zh") == "两千人"
+    assert values.format_duration(1, "day", "en") == "one day"
+    assert values.format_duration(8, "week", "en") == "eight weeks"
+    assert values.format_duration(2, "month", "zh") == "两个月"
+    assert values.format_relative_time(1, 0, 9, "en") == "next week Monday 9:00 AM"
+    assert values.format_relative_time(2, 6, 19, "zh") == "下下周日晚上七点"
 
 
 @given(st.integers(1, 9), st.sampled_from(("ten", "hundred", "thousand")), language)
-def test_a_scale_is_read_again(count: int, unit: told.Scale, language: Language) -> None:
+def test_scale_round_trips(count: int, unit: values.ScaleUnit, language: Language) -> None:
     size = {"ten": 10, "hundred": 100, "thousand": 1000}[unit]
-    assert told.people_of(told.scale(count, unit, language)) == count * size
+    assert values.parse_scale(values.format_scale(count, unit, language)) == count * size
 
 
 @given(st.integers(1, 9), st.sampled_from(("day", "week", "month")), language)
-def test_a_duration_is_read_again(count: int, unit: told.Span, language: Language) -> None:
+def test_duration_round_trips(count: int, unit: values.DurationUnit, language: Language) -> None:
     days = {"day": 1, "week": 7, "month": 30}[unit]
-    assert told.days_of(told.duration(count, unit, language)) == count * days
+    assert values.parse_duration(values.format_duration(count, unit, language)) == count * days
 
 
 @given(st.integers(1, 12), st.integers(1, 31), st.integers(1, 120), st.integers(50, 250), language)
-def test_numbers_are_read_again(month: int, day: int, years: int, size: int, language: Language) -> None:
-    assert told.month_and_day_of(told.birthday(month, day, language)) == (month, day)
-    assert told.years_of(told.age(years, language)) == years
-    assert told.centimetres_of(told.height(size, language)) == size
+def test_numbers_round_trip(month: int, day: int, years: int, size: int, language: Language) -> None:
+    assert values.parse_birthday(values.format_birthday(month, day, language)) == (month, day)
+    assert values.parse_age(values.format_age(years, language)) == years
+    assert values.parse_height(values.format_height(size, language)) == size
 
 
 @pytest.mark.parametrize("spoken", ["next week Monday 9:00 AM", "下周一上午九点"])
 @pytest.mark.parametrize("day", [7, 10, 13])  # Monday, Thursday and Sunday of one week
-def test_a_coming_time_is_counted_from_the_week_in_which_it_is_told(spoken: str, day: int) -> None:
-    assert told.moment_of(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
+def test_relative_time_is_resolved_from_message_week(spoken: str, day: int) -> None:
+    assert values.resolve_time(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
 
 
-def test_a_fixed_time_is_the_same_whenever_it_is_told() -> None:
-    text = told.fixed(datetime(2024, 10, 12, 19))
-    assert text == "2024-10-12 19:00" and not told.is_relative(text)
-    assert told.moment_of(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
+def test_absolute_time_ignores_message_time() -> None:
+    text = values.format_absolute_time(datetime(2024, 10, 12, 19))
+    assert text == "2024-10-12 19:00" and not values.is_relative_time(text)
+    assert values.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
 
 
-@pytest.mark.parametrize("read", [told.years_of, told.month_and_day_of, told.people_of, told.days_of])
-def test_what_was_not_told_so_is_refused(read: object) -> None:
+@pytest.mark.parametrize(
+    "read", [values.parse_age, values.parse_birthday, values.parse_scale, values.parse_duration]
+)
+def test_parsers_reject_other_formats(read: object) -> None:
     with pytest.raises(BadInput, match="soon"):
         read("soon")  # type: ignore[operator]
 
 
-def test_a_time_that_is_none_is_refused() -> None:
+def test_resolve_time_rejects_invalid_time() -> None:
     for text in ("soon", "2024-13-12 19:00"):
         with pytest.raises(BadInput, match=text):
-            told.moment_of(text, datetime(2024, 10, 1))
+            values.resolve_time(text, datetime(2024, 10, 1))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,6 @@ def test_a_time_that_is_none_is_refused() -> None:
         ("driver_licence", "SPECIMEN-1234567", "1234567"),
     ],
 )
-def test_ranges_that_are_given_to_nobody_are_known(attribute: str, ours: str, somebodys: str) -> None:
+def test_reserved_ranges_are_recognized(attribute: str, ours: str, somebodys: str) -> None:
     assert is_reserved(attribute, ours)
     assert not is_reserved(attribute, somebodys)

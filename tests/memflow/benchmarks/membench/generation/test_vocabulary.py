@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences
-from memflow.benchmarks.membench.generation.preferences import TOPICS, Category, preferences_of
+from memflow.benchmarks.membench.generation.preferences import TOPICS, Category, build_preferences
 from memflow.benchmarks.membench.generation.vocabulary import (
-    EVENTS,
-    ROLES,
+    MAX_EVENTS,
+    MAX_PEOPLE,
     Language,
     Vocabulary,
-    shipped,
+    bundled_vocabulary,
 )
 from memflow.errors import BadInput
 
@@ -22,15 +22,15 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_our_words_are_many(language: Language) -> None:
-    words = shipped(language)
+def test_bundled_vocabulary_is_large_enough(language: Language) -> None:
+    words = bundled_vocabulary(language)
     assert words.language == language
     assert len(words.family) >= 120 and sum(map(len, words.given.values())) >= 120
     assert len(words.cities) >= 25 and len(words.occupations) >= 16 and len(words.hobbies) >= 30
 
 
-def test_words_that_confuse_two_things_are_refused() -> None:
-    held = shipped("en").model_dump()
+def test_vocabulary_rejects_ambiguous_words() -> None:
+    held = bundled_vocabulary("en").model_dump()
     cook = {**held["occupations"][0], "name": "cook"}
     with pytest.raises(ValidationError, match="positions: resident physician is there twice"):
         Vocabulary.model_validate({**held, "occupations": [*held["occupations"], cook]})
@@ -40,23 +40,23 @@ def test_words_that_confuse_two_things_are_refused() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_descriptions_do_not_name_what_they_describe(language: Language) -> None:
-    words = shipped(language)
+def test_descriptions_do_not_contain_names(language: Language) -> None:
+    words = bundled_vocabulary(language)
     described = [(each.name, each.duty) for each in words.occupations]
     described += [(each.name.split(",")[0], each.known) for each in words.cities]
     described += list(words.hobbies.items())
     assert [name for name, text in described if name.lower() in text.lower()] == []
 
 
-def test_a_domain_may_ask_for_no_more_than_the_words_are_checked_for() -> None:
-    assert Parameters(roles=ROLES, events=EVENTS)
-    for beyond in ({"roles": ROLES + 1}, {"events": EVENTS + 1}):
+def test_parameter_limits_match_vocabulary_size() -> None:
+    assert Parameters(roles=MAX_PEOPLE, events=MAX_EVENTS)
+    for beyond in ({"roles": MAX_PEOPLE + 1}, {"events": MAX_EVENTS + 1}):
         with pytest.raises(ValidationError):
             Parameters.model_validate(beyond)
 
 
-def test_too_few_words_are_refused() -> None:
-    held = shipped("en").model_dump()
+def test_vocabulary_rejects_too_few_words() -> None:
+    held = bundled_vocabulary("en").model_dump()
     with pytest.raises(ValidationError, match="hobbies: 11 are needed, and there are 1"):
         Vocabulary.model_validate({**held, "hobbies": {"chess": "a game"}})
     with pytest.raises(ValidationError, match="nurse has too few positions"):
@@ -72,9 +72,9 @@ def test_too_few_words_are_refused() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_our_preferences_are_many_and_an_item_has_one_category(language: Language) -> None:
+def test_bundled_items_have_one_category(language: Language) -> None:
     for topic in TOPICS:
-        held = preferences.shipped(language).of(topic)
+        held = preferences.bundled_preferences(language).of(topic)
         assert len(held) >= 8 and min(map(len, held.values())) >= 8
         items = list(chain.from_iterable(held.values()))
         assert len(set(items)) == len(items)
@@ -89,12 +89,12 @@ def _categories(count: int = 4, weight: int = 1) -> list[Category]:
     ]
 
 
-def test_preferences_that_cannot_be_asked_for_are_refused() -> None:
-    assert preferences_of(_categories())
+def test_invalid_preferences_are_rejected() -> None:
+    assert build_preferences(_categories())
     with pytest.raises(BadInput, match="food has 3 categories"):
-        preferences_of(_categories(3))
-    with pytest.raises(BadInput, match="nobody likes any category of food"):
-        preferences_of(_categories(weight=0))
+        build_preferences(_categories(3))
+    with pytest.raises(BadInput, match="no category of food"):
+        build_preferences(_categories(weight=0))
     twice = [*_categories(), Category(topic="food", name="c9", items=("a", "b", "c", "d", "i0.0"))]
     with pytest.raises(BadInput, match=r"'i0.0' of food is in two categories"):
-        preferences_of(twice)
+        build_preferences(twice)

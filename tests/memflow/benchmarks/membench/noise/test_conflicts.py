@@ -1,9 +1,10 @@
 """What noise must not say, and how it is found in what it says."""
 
 import pytest
+from factories import row
 from membench_noise import NAME, said
 
-from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
+from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.records import Entity, Probe
 
 USER = "life-7"
@@ -11,26 +12,22 @@ EPISODE = f"{USER}/simple/roles/0"
 
 
 def probe(*options: str, revealed: str = "", episode: str = EPISODE) -> Probe:
-    return Probe(
+    return row(
+        Probe,
         domain="longer",
         probe_id=f"{episode}/q0",
         episode_id=episode,
-        checkpoint=0,
-        kind="choice",
         dataset="longer",
         category="simple",
-        metric="accuracy",
         question="What is it?",
         options=list(options),
-        variables=[],
-        gold="1",
         revealed=revealed or options[0],
-        evidence=[],
     )
 
 
 def entity(name: str, user: str = USER) -> Entity:
-    return Entity(
+    return row(
+        Entity,
         domain="longer",
         user_id=user,
         entity_id=name,
@@ -55,26 +52,31 @@ def entity(name: str, user: str = USER) -> Entity:
         ("write to ANN@example.com at once", "ann@example.com", True),
     ],
 )
-def test_a_phrase_is_found_at_the_edges_of_words(text: str, phrase: str, holds: bool) -> None:
-    assert (conflict(plain(text), [plain(phrase)]) is not None) == holds
+def test_phrases_match_at_word_boundaries(text: str, phrase: str, holds: bool) -> None:
+    assert (find_conflict(normalize(text), [normalize(phrase)]) is not None) == holds
 
 
-def test_options_answers_and_the_names_of_the_users_life_are_forbidden() -> None:
+def test_options_gold_and_names_are_forbidden() -> None:
     turns = said([1], EPISODE)
     probes = [probe("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
-    told = forbidden(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
+    told = forbidden_phrases(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
     assert told == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
 
 
-def test_options_that_say_that_there_is_nothing_forbid_nothing() -> None:
-    assert forbidden([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
+def test_empty_answers_are_not_forbidden() -> None:
+    assert forbidden_phrases([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 
-def test_where_likings_are_asked_for_nobody_else_may_like_or_recommend_anything() -> None:
+def test_preference_trajectories_forbid_liking_phrases() -> None:
     name = "life-7/highlevel/movie/0"
-    told = forbidden(said([1], name), [probe("Action", episode=name)])[name]
-    assert conflict(plain("I really like those trains."), told) == " i really like "
-    assert conflict(plain("大家都喜欢这座桥"), told) == plain("喜欢")
-    assert conflict(plain("The panel would recommend a second bridge."), told) is not None
-    assert conflict(plain("It looks like rain."), told) is None
-    assert conflict(plain("I really like those trains."), forbidden(said([1], EPISODE), [])[EPISODE]) is None
+    told = forbidden_phrases(said([1], name), [probe("Action", episode=name)])[name]
+    assert find_conflict(normalize("I really like those trains."), told) == " i really like "
+    assert find_conflict(normalize("大家都喜欢这座桥"), told) == normalize("喜欢")
+    assert find_conflict(normalize("The panel would recommend a second bridge."), told) is not None
+    assert find_conflict(normalize("It looks like rain."), told) is None
+    assert (
+        find_conflict(
+            normalize("I really like those trains."), forbidden_phrases(said([1], EPISODE), [])[EPISODE]
+        )
+        is None
+    )

@@ -9,8 +9,9 @@ import pytest
 from membench_noise import NAME, domain, faults, said, tokens, trial, units
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.noise.conflicts import forbidden, plain
-from memflow.benchmarks.membench.noise.insertion import Lot, Unit, woven
+from memflow.benchmarks.membench.noise.conflicts import forbidden_phrases, normalize
+from memflow.benchmarks.membench.noise.insertion import NoisePool, insert_noise
+from memflow.benchmarks.membench.noise.synthetic import NoiseUnit
 from memflow.benchmarks.membench.turns import Step, is_noise
 from memflow.errors import BadInput
 from memflow.records import Turn
@@ -18,7 +19,7 @@ from memflow.records import Turn
 TRIALS = 10_000
 
 
-def found(weaver: Callable[[Domain, list[Turn], list[Unit]], list[Turn]], trials: int) -> Counter[str]:
+def found(weaver: Callable[[Domain, list[Turn], list[NoiseUnit]], list[Turn]], trials: int) -> Counter[str]:
     """What is wrong in so many trials, each with a domain, a trajectory and a pool of its own."""
     wrong: Counter[str] = Counter()
     for number in range(trials):
@@ -31,27 +32,27 @@ def order(turns: Sequence[Turn]) -> list[str]:
     return [turn.message_id for turn in turns]
 
 
-def test_in_ten_thousand_trials_nothing_is_lost_moved_torn_or_too_short() -> None:
-    assert found(woven, TRIALS) == {}
+def test_insertion_keeps_messages_order_units_and_length() -> None:
+    assert found(insert_noise, TRIALS) == {}
 
 
-def as_published(of: Domain, before: list[Turn], pool: list[Unit]) -> list[Turn]:
+def as_published(of: Domain, before: list[Turn], pool: list[NoiseUnit]) -> list[Turn]:
     """The defect of the published weaver: what is real and comes last of all is left out."""
-    turns = woven(of, before, pool)
+    turns = insert_noise(of, before, pool)
     last = turns[-1].event
     return [turn for turn in turns if turn.event != last or is_noise(turn.message_id)]
 
 
-def test_a_weaver_that_drops_what_comes_last_is_found_out() -> None:
+def test_invariants_detect_dropped_message() -> None:
     wrong = found(as_published, 200)
     assert wrong["a real message is lost, changed or out of its order"] > 20
 
 
-def test_evidence_says_what_it_said_at_the_place_that_the_order_tells() -> None:
+def test_evidence_text_and_order_are_unchanged() -> None:
     for number in range(300):
         of, before, pool = trial(number)
         evidence = random.Random(number).choice(before)
-        after = {turn.message_id: (place, turn) for place, turn in enumerate(woven(of, before, pool))}
+        after = {turn.message_id: (place, turn) for place, turn in enumerate(insert_noise(of, before, pool))}
         place, turn = after[evidence.message_id]
         assert (turn.text, turn.sent_at) == (evidence.text, evidence.sent_at)
         told_before = {each.message_id for each in before[: before.index(evidence)]}
@@ -59,18 +60,18 @@ def test_evidence_says_what_it_said_at_the_place_that_the_order_tells() -> None:
         assert real == told_before
 
 
-def test_the_same_seed_weaves_the_same_and_another_seed_another() -> None:
+def test_noise_depends_on_seed() -> None:
     before, pool = said([3, 3]), units(40)
-    once, again = woven(domain(200), before, pool), woven(domain(200), before, pool)
-    other = woven(domain(200, seed=43), before, pool)
+    once, again = insert_noise(domain(200), before, pool), insert_noise(domain(200), before, pool)
+    other = insert_noise(domain(200, seed=43), before, pool)
     assert once == again
     assert order(once) != order(other)
 
 
-def test_a_trajectory_has_the_same_noise_whatever_stands_beside_it() -> None:
+def test_noise_is_independent_of_other_trajectories() -> None:
     one, two, pool = said([4], f"{NAME}0"), said([4], f"{NAME}1"), units(40)
-    both = woven(domain(150), [*one, *two], pool)
-    assert [turn for turn in both if turn.episode_id == f"{NAME}1"] == woven(domain(150), two, pool)
+    both = insert_noise(domain(150), [*one, *two], pool)
+    assert [turn for turn in both if turn.episode_id == f"{NAME}1"] == insert_noise(domain(150), two, pool)
     noise = [
         [each.text for each in both if each.episode_id == name and is_noise(each.message_id)]
         for name in (f"{NAME}0", f"{NAME}1")
@@ -78,32 +79,32 @@ def test_a_trajectory_has_the_same_noise_whatever_stands_beside_it() -> None:
     assert noise[0] != noise[1]
 
 
-def test_the_last_unit_alone_goes_past_the_target() -> None:
+def test_only_last_unit_exceeds_target() -> None:
     # A real message has 18 characters, so 5 tokens; a unit three times 11 to 12, so 9.
-    after = woven(domain(20), said([1]), units(5))
+    after = insert_noise(domain(20), said([1]), units(5))
     assert tokens(said([1])) == 5
     assert tokens(after) == 5 + 2 * 9
-    assert tokens(woven(domain(23), said([1]), units(5))) == 23
-    assert tokens(woven(domain(24), said([1]), units(5))) == 32
+    assert tokens(insert_noise(domain(23), said([1]), units(5))) == 23
+    assert tokens(insert_noise(domain(24), said([1]), units(5))) == 32
 
 
-def test_what_is_long_enough_stays_as_it_is() -> None:
+def test_long_trajectory_is_unchanged() -> None:
     before = said([5, 5])
-    assert woven(domain(tokens(before)), before, units(3)) == before
-    assert woven(domain(1), before, units(3)) == before
+    assert insert_noise(domain(tokens(before)), before, units(3)) == before
+    assert insert_noise(domain(1), before, units(3)) == before
 
 
-def test_what_is_not_played_gets_no_noise_and_counts_for_nothing() -> None:
+def test_quarantined_messages_get_no_noise() -> None:
     before = said([4])
     quarantined = [replace(turn, reason="it was not worded") for turn in before]
-    assert woven(domain(500), quarantined, units(3)) == quarantined
+    assert insert_noise(domain(500), quarantined, units(3)) == quarantined
     partly = [*before[:3], replace(before[3], reason="it was not worded")]
-    played = [turn for turn in woven(domain(100), partly, units(3)) if turn.reason is None]
+    played = [turn for turn in insert_noise(domain(100), partly, units(3)) if turn.reason is None]
     assert tokens(played) >= 100
 
 
-def test_a_pool_is_drawn_again_only_when_all_of_it_has_been_drawn() -> None:
-    after = woven(domain(5 + 9 * 7), said([1]), units(3))
+def test_pool_repeats_only_when_exhausted() -> None:
+    after = insert_noise(domain(5 + 9 * 7), said([1]), units(3))
     names = [turn.message_id.rpartition("/")[2] for turn in after if is_noise(turn.message_id)]
     drawn = Counter(name.partition(".")[0] for name in names)
     assert set(drawn.values()) == {3} and len(drawn) == 7
@@ -111,13 +112,13 @@ def test_a_pool_is_drawn_again_only_when_all_of_it_has_been_drawn() -> None:
     assert sum(name.endswith("~3") for name in drawn) == 1
 
 
-def test_each_place_among_the_noise_is_as_probable_as_any_other() -> None:
+def test_real_positions_are_uniform() -> None:
     # Three real messages and three units: 20 ways to place them. Over 4,000 trajectories each comes 200 times,
     # and by chance the sum of squares stays below 50 (19 degrees of freedom) but once in 10,000 times.
     pool = units(3)
     turns = [turn for number in range(4_000) for turn in said([3], f"observation/simple/roles/{number}")]
     ways: dict[str, list[bool]] = {}
-    for turn in woven(domain(15 + 3 * 9), turns, pool):
+    for turn in insert_noise(domain(15 + 3 * 9), turns, pool):
         first_of_unit = is_noise(turn.message_id) and turn.message_id.endswith(".0u")
         if first_of_unit or not is_noise(turn.message_id):
             ways.setdefault(turn.episode_id, []).append(not first_of_unit)
@@ -126,50 +127,50 @@ def test_each_place_among_the_noise_is_as_probable_as_any_other() -> None:
     assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 50
 
 
-def test_between_sessions_and_between_messages_are_two_things() -> None:
+def test_sessions_stay_whole_unless_between_messages() -> None:
     before, pool = said([6]), units(30)
-    apart = [is_noise(turn.message_id) for turn in woven(domain(400), before, pool)]
-    whole = [is_noise(turn.message_id) for turn in woven(domain(400, "sessions"), before, pool)]
+    apart = [is_noise(turn.message_id) for turn in insert_noise(domain(400), before, pool)]
+    whole = [is_noise(turn.message_id) for turn in insert_noise(domain(400, "sessions"), before, pool)]
     first = whole.index(False)
     assert whole[first : first + 6] == [False] * 6
     assert apart[(first := apart.index(False)) : first + 6] != [False] * 6
 
 
-def test_units_in_conflict_are_passed_over_and_counted() -> None:
+def test_conflicting_units_are_skipped_and_counted() -> None:
     pool = [
         *units(4),
-        Unit("bad", (Step("They moved to New York, NY."),)),
-        Unit("zh", (Step("他说北京下雨了"),)),
+        NoiseUnit("bad", (Step("They moved to New York, NY."),)),
+        NoiseUnit("zh", (Step("他说北京下雨了"),)),
     ]
-    lot = Lot(pool)
-    phrases = (plain("new york ny"), plain("北京"))
+    lot = NoisePool(pool)
+    phrases = (normalize("new york ny"), normalize("北京"))
     draw = lot.drawn(NAME, 36, phrases, random.Random(1))
     assert {unit.unit_id for unit, _ in draw.units} == {"u0", "u1", "u2", "u3"}
     twice = lot.drawn(NAME, 37, phrases, random.Random(1))
     assert twice.passed_over >= 2
-    after = woven(domain(100), said([1]), pool, {NAME: phrases})
+    after = insert_noise(domain(100), said([1]), pool, {NAME: phrases})
     assert not [turn for turn in after if "York" in turn.text or "北京" in turn.text]
 
 
-def test_a_pool_that_is_in_conflict_throughout_is_refused_and_the_trajectory_named() -> None:
+def test_fully_conflicting_pool_is_rejected() -> None:
     with pytest.raises(BadInput, match=f"{NAME}: each of the 3 units of noise"):
-        woven(domain(100), said([2]), units(3), {NAME: (plain("noise"),)})
+        insert_noise(domain(100), said([2]), units(3), {NAME: (normalize("noise"),)})
 
 
 @pytest.mark.parametrize(
     ("pool", "match"),
     [
-        ([Unit("a", (Step("Some words."),))] * 2, "'a' of noise: the id is there twice"),
-        ([Unit("a/b", (Step("Some words."),))], "holds a slash"),
-        ([Unit("a", (Step(""),))], "says nothing"),
+        ([NoiseUnit("a", (Step("Some words."),))] * 2, "'a' of noise: its id is a duplicate"),
+        ([NoiseUnit("a/b", (Step("Some words."),))], "contains a slash"),
+        ([NoiseUnit("a", (Step(""),))], "is empty"),
         ([], "each of the 0 units"),
     ],
 )
-def test_a_pool_that_is_no_good_is_refused(pool: list[Unit], match: str) -> None:
+def test_invalid_pool_is_rejected(pool: list[NoiseUnit], match: str) -> None:
     with pytest.raises(BadInput, match=match):
-        woven(domain(100), said([1]), pool)
+        insert_noise(domain(100), said([1]), pool)
 
 
-def test_what_is_forbidden_is_by_trajectory() -> None:
+def test_forbidden_phrases_are_per_trajectory() -> None:
     before = [replace(said([1])[0], exposes='{"entity": "aunt", "value": "Rowing"}'), *said([1], f"{NAME}1")]
-    assert forbidden(before, []) == {NAME: (" rowing ",), f"{NAME}1": ()}
+    assert forbidden_phrases(before, []) == {NAME: (" rowing ",), f"{NAME}1": ()}

@@ -5,12 +5,13 @@ import json
 from dataclasses import replace
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.checks.noise import EXPECTED
-from memflow.benchmarks.membench.noise.lengths import pool_of
+from memflow.benchmarks.membench.noise.insertion import noise_units
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
@@ -21,10 +22,10 @@ DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
 
 
 def record(record_id: str, content: object) -> Record:
-    return Record(
+    return row(
+        Record,
         dataset=DOMAIN.datasets[0],
         record_id=record_id,
-        position=0,
         source="ours.json",
         sha256="0",
         licence="Apache-2.0",
@@ -60,7 +61,7 @@ def walked(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Prob
     return asyncio.run(walk())
 
 
-def test_trajectories_are_brought_to_their_length_and_evidence_is_where_it_was_said() -> None:
+def test_trajectories_reach_length_with_evidence() -> None:
     turns, probes = walked(DOMAIN, [trajectory(number) for number in range(3)])
     assert [probe.reason for probe in probes] == [None] * 3
     for probe in probes:
@@ -75,13 +76,13 @@ def test_trajectories_are_brought_to_their_length_and_evidence_is_where_it_was_s
             assert outcome.passed, outcome
 
 
-def test_without_a_length_nothing_is_added() -> None:
+def test_no_noise_without_length() -> None:
     parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
     turns, _ = walked(replace(DOMAIN, parameters=parameters), [trajectory(0)])
     assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
 
 
-def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_conflict() -> None:
+def test_published_noise_is_preferred() -> None:
     said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
     answered = [{"message": "新闻说桐城通了火车。"}]
     records = [
@@ -91,7 +92,7 @@ def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_c
         record("noise/participation/0", {"noise_message": [{"user": "石桥呢？", "assistant": "修好了。"}]}),
     ]
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "noise_tokens": 200})
-    assert [len(unit.steps) for unit in pool_of(domain, records)] == [3, 1]
+    assert [len(unit.steps) for unit in noise_units(domain, records)] == [3, 1]
     turns, _ = walked(domain, records)
     noise = [turn for turn in turns if is_noise(turn.message_id)]
     assert {turn.text for turn in noise} == {each["message"] for each in said}
@@ -107,7 +108,7 @@ def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_c
         ("membench_memdaily_100k", 100_000, "messages"),
     ],
 )
-def test_there_are_domains_of_each_length(name: str, tokens: int, between: str) -> None:
+def test_domains_exist_for_each_length(name: str, tokens: int, between: str) -> None:
     parameters = find(name).parameters
     assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
 
@@ -140,7 +141,7 @@ def spoken(number: int) -> Record:
     )
 
 
-def test_sessions_of_rounds_stay_whole_and_evidence_is_still_the_third_round() -> None:
+def test_sessions_stay_whole_with_noise() -> None:
     domain = find("membench_participation_long")
     turns, probes = walked(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]

@@ -13,11 +13,15 @@ from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import Scene
-from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
-from memflow.benchmarks.membench.noise.insertion import Unit
-from memflow.benchmarks.membench.noise.synthetic import grammar, pool, units
-from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.turns import probes_of
+from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
+from memflow.benchmarks.membench.noise.synthetic import (
+    NoiseUnit,
+    generate_units,
+    load_grammar,
+    synthetic_units,
+)
+from memflow.benchmarks.membench.probes import probe_rows
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.tokens import estimate
 
 LANGUAGES = ("en", "zh")
@@ -26,19 +30,19 @@ BOTH = pytest.mark.parametrize(
 )
 
 
-def length(unit: Unit) -> int:
+def length(unit: NoiseUnit) -> int:
     return sum(estimate(step.user) + estimate(step.assistant or "") for step in unit.steps)
 
 
 @BOTH
-def test_five_thousand_units_are_all_different(scene: Scene, language: str) -> None:
-    made = list(islice(units(scene, language), 5_000))
+def test_generated_units_are_distinct(scene: Scene, language: str) -> None:
+    made = list(islice(generate_units(scene, language), 5_000))
     assert len({unit.steps for unit in made}) == len({unit.unit_id for unit in made}) == 5_000
 
 
 @BOTH
-def test_units_are_as_long_as_published_ones(scene: Scene, language: str) -> None:
-    made = list(islice(units(scene, language), 500))
+def test_unit_lengths_match_published_noise(scene: Scene, language: str) -> None:
+    made = list(islice(generate_units(scene, language), 500))
     mean = sum(map(length, made)) / len(made)
     low, high = (900, 1_100) if scene == "participation" else (90, 125)
     assert low < mean < high
@@ -47,42 +51,40 @@ def test_units_are_as_long_as_published_ones(scene: Scene, language: str) -> Non
 
 
 @BOTH
-def test_a_pool_has_twice_what_a_trajectory_needs_and_a_longer_one_begins_alike(
-    scene: Scene, language: str
-) -> None:
-    short, long = pool(scene, language, 2_000), pool(scene, language, 5_000)
+def test_pool_is_twice_the_length_and_prefix_stable(scene: Scene, language: str) -> None:
+    short, long = synthetic_units(scene, language, 2_000), synthetic_units(scene, language, 5_000)
     assert 4_000 <= sum(map(length, short)) < 4_000 + max(map(length, short))
     assert long[: len(short)] == short
 
 
 @BOTH
-def test_units_are_the_same_in_every_run(scene: Scene, language: str) -> None:
-    once = list(islice(units(scene, language), 20))
-    assert once == list(islice(units(scene, language), 20))
+def test_units_are_reproducible(scene: Scene, language: str) -> None:
+    once = list(islice(generate_units(scene, language), 20))
+    assert once == list(islice(generate_units(scene, language), 20))
 
 
 @BOTH
-def test_sentences_are_filled_and_name_no_number_and_no_time(scene: Scene, language: str) -> None:
+def test_sentences_have_no_numbers_or_times(scene: Scene, language: str) -> None:
     days = r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(spring|summer|autumn|winter)\b"
     days_zh = "周[一二三四五六日末]|星期|[春夏秋冬]季"
-    for unit in islice(units(scene, language), 500):
+    for unit in islice(generate_units(scene, language), 500):
         for text in (text for step in unit.steps for text in (step.user, step.assistant or "")):
             assert not re.search(r"[{}\d]", text), text
             assert not re.search(f"{days}|{days_zh}", text, re.IGNORECASE), text
 
 
 @BOTH
-def test_nobody_says_what_they_like(scene: Scene, language: str) -> None:
+def test_noise_expresses_no_preference(scene: Scene, language: str) -> None:
     name = "life-7/highlevel/movie/0"
-    likings = forbidden(said([1], name), [])[name]
+    likings = forbidden_phrases(said([1], name), [])[name]
     assert likings
-    for unit in islice(units(scene, language), 500):
+    for unit in islice(generate_units(scene, language), 500):
         for step in unit.steps:
-            assert conflict(plain(f"{step.user} {step.assistant}"), likings) is None, step
+            assert find_conflict(normalize(f"{step.user} {step.assistant}"), likings) is None, step
 
 
-def test_both_languages_have_the_same_topics_and_as_many_phrases() -> None:
-    en, zh = map(grammar, LANGUAGES)
+def test_languages_have_same_topics() -> None:
+    en, zh = map(load_grammar, LANGUAGES)
     assert list(en.topics) == list(zh.topics)
     shapes = [
         [
@@ -96,15 +98,21 @@ def test_both_languages_have_the_same_topics_and_as_many_phrases() -> None:
     assert shapes[0] == shapes[1]
 
 
-def test_nothing_that_memdaily_asks_for_is_in_two_thousand_units() -> None:
+def test_noise_contains_no_memdaily_answer() -> None:
     if not os.environ.get("MEMFLOW_DATA"):
         pytest.skip("set MEMFLOW_DATA to the data folder")
     folder = Path(os.environ["MEMFLOW_DATA"])
     paths = sorted((folder / "memdaily/messages_and_QAs").glob("*.json"))
     records = MemBench().records(dataset("memdaily"), {str(path.relative_to(folder)): path for path in paths})
     domain = find("membench_memdaily")
-    probes = [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
-    asked = {phrase for phrases in forbidden([], probes).values() for phrase in phrases}
+    probes = [
+        probe for each in select_trajectories(domain, records) for probe in probe_rows(domain.name, each)
+    ]
+    asked = {phrase for phrases in forbidden_phrases([], probes).values() for phrase in phrases}
     assert len(asked) > 3_000
-    made = [plain(step.user) for unit in islice(units("observation", "zh"), 2_000) for step in unit.steps]
+    made = [
+        normalize(step.user)
+        for unit in islice(generate_units("observation", "zh"), 2_000)
+        for step in unit.steps
+    ]
     assert {phrase for phrase in asked if any(phrase in said for said in made)} == set()

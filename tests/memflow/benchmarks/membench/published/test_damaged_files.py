@@ -5,13 +5,15 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
 from membench_files import messages, sampled, sessions
 
 from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published import release as published
-from memflow.benchmarks.membench.turns import probes_of, turns_of
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -27,23 +29,16 @@ FILES: dict[str, Any] = {
 def rows(source: str, content: bytes) -> int:
     """How many rows a file comes to. Raises BadInput."""
     known = dataset("membench_participation")
-    record = Record(
-        dataset=known.name,
-        record_id="",
-        position=0,
-        source=source,
-        sha256="",
-        licence="",
-        origin="",
-        content="",
+    record = row(
+        Record, dataset=known.name, record_id="", source=source, sha256="", licence="", origin="", content=""
     )
     found = 0
     for record_id, raw in published.read(File(known, source, content)):
         content_of = json.dumps(raw, ensure_ascii=False)
         each = published.trajectory(replace(record, record_id=record_id, content=content_of))
-        for probe in probes_of("d", each):
+        for probe in probe_rows("d", each):
             assert probe.reason is not None or 1 <= int(probe.gold) <= len(probe.options)
-        found += len([*turns_of("d", each), *probes_of("d", each)])
+        found += len([*turn_rows("d", each), *probe_rows("d", each)])
     return found
 
 
@@ -72,7 +67,7 @@ JUNK = st.recursive(
 
 
 @given(st.data())
-def test_whatever_stands_in_a_place_of_it(data: st.DataObject):
+def test_reader_rejects_or_reads_any_value(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     place = data.draw(st.sampled_from(places(FILES[source])))
     damaged = put(FILES[source], place, data.draw(JUNK))
@@ -83,13 +78,13 @@ def test_whatever_stands_in_a_place_of_it(data: st.DataObject):
 
 
 @given(st.data())
-def test_wherever_it_is_cut_off(data: st.DataObject):
+def test_reader_rejects_truncation_anywhere(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     whole = json.dumps(FILES[source]).encode()
     assert rows(source, whole) > 0
     try:
         rows(source, whole[: data.draw(st.integers(0, len(whole) - 1))])
     except BadInput as refused:
-        assert "cut off or not JSON" in str(refused)
+        assert "truncated or invalid JSON" in str(refused)
     else:
-        raise AssertionError("a file that is cut off was read")
+        raise AssertionError("a file that is truncated was read")

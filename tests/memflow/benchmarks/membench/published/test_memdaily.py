@@ -13,9 +13,10 @@ from membench_files import read
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.load import trajectory
+from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.turns import probes_of, turns_of
+from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 from memflow.errors import BadInput
@@ -37,14 +38,14 @@ QUESTION = {
 DAILY = {"tid": 0, "message_list": [MESSAGE], "question_list": [QUESTION]}
 
 
-def test_a_message_says_its_place_and_time(tmp_path: Path):
+def test_message_has_place_and_time_stamp(tmp_path: Path):
     (record,) = read("memdaily", {NAME: [DAILY]}, tmp_path)
     found = trajectory(record)
     assert record.record_id == "observation/simple/roles/0"
     assert found.steps[0].user == "我姑姑61岁。（地点：北京；时间：2024年04月01日 周一 08:25）"
     assert found.steps[0].sent_at == "2024年04月01日 周一 08:25"
     assert (found.language, found.scene) == ("zh", "observation")
-    assert found.asked[0].evidence == ("observation/simple/roles/0/0.0u",)
+    assert found.questions[0].evidence == ("observation/simple/roles/0/0.0u",)
 
 
 def folder_of(name: str) -> str:
@@ -54,9 +55,9 @@ def folder_of(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "it is cut off or not JSON"),
-        ("01_simple_roles", {"roles": []}, "it does not hold a list of trajectories"),
-        ("01_simple_roles", [], "it does not hold a list of trajectories"),
+        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "it is truncated or invalid JSON"),
+        ("01_simple_roles", {"roles": []}, "expected a JSON list of trajectories"),
+        ("01_simple_roles", [], "expected a JSON list of trajectories"),
         ("01_simple_roles", [DAILY, {**DAILY, "tid": "x"}], "trajectory 1: at tid"),
         ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
         (
@@ -70,9 +71,9 @@ def folder_of(name: str) -> str:
             [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
             "at question_list.0.choices: Value error, the choices are one text",
         ),
-        ("01_simple_roles", [DAILY, DAILY], "the id observation/simple/roles/0 is there twice"),
+        ("01_simple_roles", [DAILY, DAILY], "duplicate id observation/simple/roles/0"),
         ("roles", [DAILY], "its name is not of the form 01_simple_roles.json"),
-        ("01_easy_roles", [DAILY], "there is no kind of question 'easy'"),
+        ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
         (
             "03_comparative_items",
             [DAILY],
@@ -81,9 +82,7 @@ def folder_of(name: str) -> str:
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; it has none"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(
-    tmp_path: Path, name: str, content: Any, complaint: str
-):
+def test_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read("memdaily", {folder_of(name): content}, tmp_path)
     assert str(refused.value).startswith(f"memdaily: {folder_of(name)}: ")
@@ -130,7 +129,7 @@ def published() -> list[Record]:
     return MemBench().records(library.dataset("memdaily"), library.paths("memdaily"))
 
 
-def test_every_published_file_is_read_whole(published: list[Record]):
+def test_every_published_file_is_read(published: list[Record]):
     held: dict[str, tuple[int, int]] = {}
     for record in published:
         if record.source != "memdaily/graphs.json":
@@ -143,16 +142,16 @@ def test_every_published_file_is_read_whole(published: list[Record]):
 
 @pytest.fixture(scope="module")
 def rows(published: list[Record]) -> dict[str, list[Any]]:
-    states, each = states_of(DOMAIN.name, published), taken(DOMAIN, published)
+    states, each = states_of(DOMAIN.name, published), select_trajectories(DOMAIN, published)
     return {
         "state.profiles": states.profiles,
         "state.entities": states.entities,
-        "utterance.turns": [turn for one in each for turn in turns_of(DOMAIN.name, one)],
-        "question.probes": [probe for one in each for probe in probes_of(DOMAIN.name, one)],
+        "utterance.turns": [turn for one in each for turn in turn_rows(DOMAIN.name, one)],
+        "question.probes": [probe for one in each for probe in probe_rows(DOMAIN.name, one)],
     }
 
 
-def test_what_is_marked_or_has_two_options_alike_is_quarantined_and_nothing_else(rows: dict[str, list[Any]]):
+def test_only_marked_or_ambiguous_questions_are_quarantined(rows: dict[str, list[Any]]):
     probes, turns = rows["question.probes"], rows["utterance.turns"]
     reasons = {probe.probe_id: probe.reason for probe in probes if probe.reason is not None}
     assert set(reasons) == named(MARKED) | named(TWICE)
@@ -167,7 +166,7 @@ def test_what_is_marked_or_has_two_options_alike_is_quarantined_and_nothing_else
 
 
 @pytest.mark.parametrize("table", ["state.profiles", "state.entities", "utterance.turns", "question.probes"])
-def test_what_is_published_passes_its_checks(rows: dict[str, list[Any]], table: str):
+def test_published_rows_pass_checks(rows: dict[str, list[Any]], table: str):
     expected = [each for each in all_expectations() if each.table == table]
     failed = {
         outcome.name: outcome.unexpected
@@ -175,4 +174,4 @@ def test_what_is_published_passes_its_checks(rows: dict[str, list[Any]], table: 
         if not outcome.passed
     }
     # Its clock draws the minutes of every message anew.
-    assert failed == ({"times_go_forward": 101} if table == "utterance.turns" else {})
+    assert failed == ({"non_decreasing_times": 101} if table == "utterance.turns" else {})

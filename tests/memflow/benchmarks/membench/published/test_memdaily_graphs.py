@@ -10,7 +10,7 @@ from membench_files import read
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.errors import BadInput
 
 SOURCE = "memdaily/graphs.json"
@@ -31,7 +31,7 @@ GRAPH: dict[str, Any] = {
 }
 
 
-def test_a_graph_is_a_user_and_what_is_in_their_life(tmp_path: Path):
+def test_graph_becomes_profile_and_entities(tmp_path: Path):
     states = states_of("d", read("memdaily", {SOURCE: [GRAPH]}, tmp_path))
     (profile,) = states.profiles
     assert (profile.user_id, profile.name, profile.start_date) == ("memdaily-4", "林一", "2024-04-01")
@@ -56,24 +56,24 @@ def test_a_graph_is_a_user_and_what_is_in_their_life(tmp_path: Path):
     assert held["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
 
 
-def test_a_graph_is_no_trajectory(tmp_path: Path):
+def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
     records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
-    assert taken(find("membench_memdaily"), records) == []
+    assert select_trajectories(find("membench_memdaily"), records) == []
     assert states_of("d", []).profiles == []
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (json.dumps([GRAPH]).encode()[:-9], "cut off"),
-        ({}, "it does not hold a list of graphs"),
+        (json.dumps([GRAPH]).encode()[:-9], "truncated"),
+        ({}, "expected a JSON list of graphs"),
         ([{**GRAPH, "gid": "x"}], "graph 0: at gid"),
         ([{**GRAPH, "items": None}], "graph 0: at items"),
         ([{**GRAPH, "items": [{"关系": "使用"}]}], "graph 0: at items: there is no 物品名称, its name"),
         ([{**GRAPH, "user_profile": {}}], "graph 0: at user_profile: there is no 姓名, its name"),
-        ([GRAPH, GRAPH], "the id graph/4 is there twice"),
+        ([GRAPH, GRAPH], "duplicate id graph/4"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(tmp_path: Path, content: Any, complaint: str):
+def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)):
         read("memdaily", {SOURCE: content}, tmp_path)

@@ -8,8 +8,8 @@ import pytest
 from membench_files import names, read, sampled
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench.published.noise import pool
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.published.noise import published_units
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.errors import BadInput
 
 MESSAGES, ROUNDS = names("membench_noise")
@@ -17,16 +17,16 @@ SAID = [{"nid": 7, "noise_message": [{"message": f"King {number} ruled."} for nu
 TALK = [{"nid": 7, "noise_message": [{"sid": 0, "user": "Which kings?", "assistant": "All of them."}]}]
 
 
-def test_units_are_in_one_pool_by_scene(tmp_path: Path):
+def test_published_units_are_grouped_by_scene(tmp_path: Path):
     records = read("membench_noise", {MESSAGES: SAID, ROUNDS: TALK}, tmp_path)
-    units = pool(records)
+    units = published_units(records)
     assert list(units) == ["observation-0", "observation-1", "participation-0"]
     assert [step.user for step in units["observation-1"]] == [
         "King 0 ruled.",
         "King 1 ruled.",
         "King 2 ruled.",
     ]
-    assert pool(records, "participation") == {"participation-0": units["participation-0"]}
+    assert published_units(records, "participation") == {"participation-0": units["participation-0"]}
     (step,) = units["participation-0"]
     assert (step.user, step.assistant, step.sent_at, step.noise) == (
         "Which kings?",
@@ -36,26 +36,26 @@ def test_units_are_in_one_pool_by_scene(tmp_path: Path):
     )
 
 
-def test_noise_is_no_trajectory_and_a_trajectory_no_noise(tmp_path: Path):
+def test_noise_and_trajectories_are_separate_records(tmp_path: Path):
     source = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
     said = read("membench_observation", {source: {"simple": {"roles": [sampled("observation")]}}}, tmp_path)
     noise = read("membench_noise", {MESSAGES: SAID}, tmp_path)
-    assert len(taken(find("membench_observation"), [*noise, *said])) == 1
-    assert len(pool([*noise, *said])) == 2
+    assert len(select_trajectories(find("membench_observation"), [*noise, *said])) == 1
+    assert len(published_units([*noise, *said])) == 2
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b'[{"noise_message"', "cut off"),
-        ({}, "it does not hold a list of units of noise"),
-        ([], "it does not hold a list of units of noise"),
+        (b'[{"noise_message"', "truncated"),
+        ({}, "expected a JSON list of noise units"),
+        ([], "expected a JSON list of noise units"),
         ([{"noise_message": []}], "unit 0: at noise_message"),
         ([{"nid": 0}], "unit 0: at noise_message"),
         ([*SAID, {"noise_message": [{"message": ""}]}], "unit 2: at noise_message.0.message"),
         ([*SAID, *TALK], "unit 2: it has messages and rounds"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(tmp_path: Path, content: Any, complaint: str):
+def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)):
         read("membench_noise", {MESSAGES: content}, tmp_path)

@@ -7,26 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from membench_files import question
 
-from memflow.benchmarks.membench.kinds import kind
-from memflow.benchmarks.membench.published.questions import Question, asked, joined
-from memflow.benchmarks.membench.turns import Asked, Step, Trajectory
+from memflow.benchmarks.membench.kinds import find_kind
+from memflow.benchmarks.membench.published.questions import PublishedQuestion, choice_question, join_answer
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
 
 STEPS = Trajectory(
     trajectory_id="participation/simple/roles/0",
     dataset="d",
     scene="participation",
-    kind=kind("simple"),
+    kind=find_kind("simple"),
     scenario="roles",
     language="en",
     steps=tuple(Step(f"Step {number}.", "I see.", number // 3) for number in range(6)),
 )
 
 
-def put(targets: Any = (4,), **changes: Any) -> Asked:
-    return asked(STEPS, Question.model_validate(question(list(targets), **changes)))
+def put(targets: Any = (4,), **changes: Any) -> ChoiceQuestion:
+    return choice_question(STEPS, PublishedQuestion.model_validate(question(list(targets), **changes)))
 
 
-def test_a_sound_question_has_no_reason():
+def test_valid_question_has_no_reason():
     found = put()
     assert found.reason is None
     assert (found.options, found.gold, found.answer) == (("60", "61", "62", "63"), 2, "61")
@@ -68,22 +68,23 @@ def test_a_sound_question_has_no_reason():
         ([[1, 0, 2]], {}, "it rests on [1, 0, 2], which is neither a step nor a step and its session"),
     ],
 )
-def test_a_question_at_fault_says_which(targets: Any, changes: dict[str, Any], reason: str):
+def test_invalid_question_has_reason(targets: Any, changes: dict[str, Any], reason: str):
     assert put(targets, **changes).reason == reason
 
 
-def test_no_target_at_all_is_an_empty_list():
+def test_null_targets_are_empty():
     without = question([0])
     del without["target_step_id"]
     assert (
-        asked(STEPS, Question.model_validate(without)).reason == "it names no step that its answer rests on"
+        choice_question(STEPS, PublishedQuestion.model_validate(without)).reason
+        == "it names no step that its answer rests on"
     )
     assert put().reason is None
-    nothing = Question.model_validate({**question([0]), "target_step_id": None})
-    assert asked(STEPS, nothing).evidence == ()
+    nothing = PublishedQuestion.model_validate({**question([0]), "target_step_id": None})
+    assert choice_question(STEPS, nothing).evidence == ()
 
 
-def test_evidence_is_named_once_and_in_order():
+def test_evidence_is_unique_and_ordered():
     assert put([4, 1, 4]).evidence == (
         "participation/simple/roles/0/1.4u",
         "participation/simple/roles/0/0.1u",
@@ -91,7 +92,7 @@ def test_evidence_is_named_once_and_in_order():
     assert put([[1, 0], [4, 1]]).reason is None
 
 
-def test_options_stand_in_the_order_of_their_letters():
+def test_options_are_ordered_by_letter():
     found = put(choices={"D": "63", "B": "61", "A": "60", "C": "62"})
     assert (found.options, found.gold, found.reason) == (("60", "61", "62", "63"), 2, None)
 
@@ -100,13 +101,13 @@ def test_options_stand_in_the_order_of_their_letters():
     st.permutations(["60", "61", "62", "63"]),
     st.lists(st.integers(0, 5), min_size=1),
 )
-def test_whatever_the_order_the_golds_option_is_the_answer(options: list[str], targets: list[int]):
+def test_gold_option_is_answer_in_any_order(options: list[str], targets: list[int]):
     choices = dict(zip("ABCD", options, strict=True))
     found = put(targets, choices=choices, ground_truth="ABCD"[options.index("61")])
     assert found.reason is None
     assert found.options[found.gold - 1] == found.answer == "61"
-    assert set(found.evidence) == {STEPS.told_at(target) for target in targets}
+    assert set(found.evidence) == {STEPS.evidence_id(target) for target in targets}
 
 
-def test_a_list_is_joined_so_that_its_parts_can_be_told_apart():
-    assert joined(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"
+def test_join_answer_separates_items():
+    assert join_answer(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"

@@ -25,8 +25,8 @@ from membench_files import (
 
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench.load import trajectory
-from memflow.benchmarks.membench.turns import Trajectory, is_noise, turns_of
-from memflow.benchmarks.membench.wording import moment_of, written
+from memflow.benchmarks.membench.turns import Trajectory, is_noise, turn_rows
+from memflow.benchmarks.membench.wording import format_time, parse_time
 from memflow.errors import BadInput
 
 PARTICIPATION = "membench/data2test/0-10k/FirstAgentDataLowLevel_multiple_0.json"
@@ -40,7 +40,7 @@ def one(folder: Path, source: str, content: Any, name: str = "membench_participa
     return trajectory(record)
 
 
-def test_a_step_of_data2test_is_a_round_or_a_message(tmp_path: Path):
+def test_data2test_steps_are_rounds_or_messages(tmp_path: Path):
     took = one(tmp_path, PARTICIPATION, {"simple": {"roles": [sampled("participation")]}})
     assert [(step.user[:6], step.assistant[:6], step.sent_at) for step in took.steps if step.assistant] == [
         ("Step 0", "I see.", time(0)),
@@ -48,10 +48,10 @@ def test_a_step_of_data2test_is_a_round_or_a_message(tmp_path: Path):
         ("Step 2", "I see.", time(2)),
     ]
     assert took.steps[1].user == f"My aunt is 61. (place: Boston, MA; time: {time(1)})"
-    assert took.asked[0].evidence == ("participation/simple/roles/0/0.1u",)
+    assert took.questions[0].evidence == ("participation/simple/roles/0/0.1u",)
     saw = one(tmp_path, OBSERVATION, {"simple": {"places": [sampled("observation")]}})
     assert [step.assistant for step in saw.steps] == [None, None, None]
-    assert saw.asked[0].evidence == ("observation/simple/places/0/0.1u",)
+    assert saw.questions[0].evidence == ("observation/simple/places/0/0.1u",)
     assert (saw.scene, saw.kind.name, saw.scenario, saw.language) == (
         "observation",
         "simple",
@@ -60,14 +60,14 @@ def test_a_step_of_data2test_is_a_round_or_a_message(tmp_path: Path):
     )
 
 
-def test_the_time_is_read_with_a_colon_and_without(tmp_path: Path):
+def test_stamp_is_parsed_with_and_without_colon(tmp_path: Path):
     without = sampled("observation", colon="")
     assert f"time{time(1)})" in without["message_list"][1]
     found = one(tmp_path, OBSERVATION, {"simple": {"roles": [without]}})
     assert [step.sent_at for step in found.steps] == [time(0), time(1), time(2)]
 
 
-def test_the_assistant_may_be_called_agent(tmp_path: Path):
+def test_assistant_field_may_be_agent(tmp_path: Path):
     called = sampled("participation")
     for step in called["message_list"]:
         step["assistant"] = step.pop("agent")
@@ -76,53 +76,53 @@ def test_the_assistant_may_be_called_agent(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("scene", "agent"), [("participation", "First"), ("observation", "Third")])
-def test_steps_without_a_time_are_noise_where_a_file_was_lengthened(tmp_path: Path, scene: Any, agent: str):
+def test_untimed_steps_of_extended_files_are_noise(tmp_path: Path, scene: Any, agent: str):
     long = sampled(scene, units=2)
     found = one(tmp_path, LENGTHENED.format(agent), {"simple": {"roles": [long]}})
     assert [step.noise for step in found.steps] == [False, False, *[True] * 6, False]
     assert [step.session for step in found.steps if step.noise] == [0, 0, 0, 1, 1, 1]
     assert all(step.sent_at is None for step in found.steps if step.noise)
-    turns = list(turns_of("d", found))
+    turns = list(turn_rows("d", found))
     assert len({turn.message_id for turn in turns}) == len(turns)
     assert sum(is_noise(turn.message_id) for turn in turns) == (12 if scene == "participation" else 6)
     assert f"{scene}/simple/roles/0/noise/1.5u" in {turn.message_id for turn in turns}
-    assert found.asked[0].evidence == (f"{scene}/simple/roles/0/0.1u",)
-    assert found.asked[0].reason is None
+    assert found.questions[0].evidence == (f"{scene}/simple/roles/0/0.1u",)
+    assert found.questions[0].reason is None
 
 
-def test_a_trajectory_whose_noise_cannot_be_told_is_quarantined(tmp_path: Path):
+def test_trajectory_with_unidentifiable_noise_is_quarantined(tmp_path: Path):
     long = sampled("observation", units=1)
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
     assert found.reason == ("its file says 2 units of noise, of 3 steps each, and 3 of its steps say no time")
-    assert given_episodes(list(turns_of("d", found))) == []
+    assert given_episodes(list(turn_rows("d", found))) == []
 
 
-def test_a_target_that_is_noise_is_no_evidence(tmp_path: Path):
+def test_noise_target_is_rejected_as_evidence(tmp_path: Path):
     long = sampled("observation", units=2, target_step_id=[4])
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
-    assert found.asked[0].reason == "it rests on step 4, which is noise"
+    assert found.questions[0].reason == "it rests on step 4, which is noise"
 
 
-def test_steps_of_memdata_are_counted_through_their_sessions(tmp_path: Path):
+def test_memdata_steps_are_numbered_across_sessions(tmp_path: Path):
     found = one(tmp_path, RAW.format("First", "simple"), {"roles": [sessions()]})
     assert [step.session for step in found.steps] == [0, 0, 1, 1, 1]
-    assert found.asked[0].evidence == ("participation/simple/roles/0/1.2u",)
+    assert found.questions[0].evidence == ("participation/simple/roles/0/1.2u",)
     assert found.steps[2].user == f"My aunt is 61. (place: Boston, MA; time: {time(2)})"
     assert found.steps[2].assistant == f"I see. (place: Boston, MA; time: {time(2)})"
     assert found.steps[2].sent_at == time(2)
 
 
-def test_what_a_step_tells_is_gold_and_in_no_text(tmp_path: Path):
+def test_memdata_facts_are_gold_only(tmp_path: Path):
     for agent, content in (("First", sessions()), ("Third", messages())):
         found = one(tmp_path, RAW.format(agent, "simple"), {"roles": [content]})
-        (told,) = [turn for turn in turns_of("d", found) if turn.exposes]
+        (told,) = [turn for turn in turn_rows("d", found) if turn.exposes]
         assert json.loads(told.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
-        assert told.message_id == found.asked[0].evidence[0]
-        (episode,) = given_episodes(list(turns_of("d", found)))
+        assert told.message_id == found.questions[0].evidence[0]
+        (episode,) = given_episodes(list(turn_rows("d", found)))
         assert not any("attr" in message.text for event in episode.events for message in event.messages)
 
 
-def test_sessions_of_recommendations_are_read_and_their_answers_are_lists(tmp_path: Path):
+def test_recommendation_answers_are_lists(tmp_path: Path):
     rounds = [
         {"mid": at, "user": "Another?", "assistant": f"Film {at}.", "time": time(at), "place": "Rome"}
         for at in (0, 1)
@@ -140,29 +140,34 @@ def test_sessions_of_recommendations_are_read_and_their_answers_are_lists(tmp_pa
     }
     found = one(tmp_path, RAW.format("First", "RecMultiSession"), {"multi_agent": [content]})
     assert found.kind.name == "rec_multi_session"
-    assert found.asked[0].options == ("Film 0", "Film 0; Film 1, or so", "I named nothing.", "Film 1, or so")
-    assert (found.asked[0].answer, found.asked[0].gold) == ("Film 0; Film 1, or so", 2)
-    assert found.asked[0].evidence == (
+    assert found.questions[0].options == (
+        "Film 0",
+        "Film 0; Film 1, or so",
+        "I named nothing.",
+        "Film 1, or so",
+    )
+    assert (found.questions[0].answer, found.questions[0].gold) == ("Film 0; Film 1, or so", 2)
+    assert found.questions[0].evidence == (
         "participation/rec_multi_session/multi_agent/3/0.0a",
         "participation/rec_multi_session/multi_agent/3/1.3a",
     )
-    assert found.asked[0].reason is None
+    assert found.questions[0].reason is None
 
 
-def test_reflective_observation_has_sessions_of_messages(tmp_path: Path):
+def test_reflective_observation_has_message_sessions(tmp_path: Path):
     content = {
         "tid": 0,
         "message_list": [[message_of(0, "I like Alien."), message_of(1, "I like Aliens.")]],
         "QA": question([[0, 0], [1, 0]]),
     }
     found = one(tmp_path, RAW.format("Third", "highlevel"), {"movie": [content], "emotion": []})
-    assert found.asked[0].evidence == (
+    assert found.questions[0].evidence == (
         "observation/highlevel/movie/0/0.0u",
         "observation/highlevel/movie/0/0.1u",
     )
 
 
-def test_raw_files_that_were_merged_are_read_too(tmp_path: Path):
+def test_merged_raw_files_are_read(tmp_path: Path):
     merged = {"simple": {"roles": [sessions(), sessions(1)]}, "noisy": {"events": [sessions()]}}
     records = read(
         "membench_participation_raw", {"membench/data/FirstAgentDataLowLevel.json": merged}, tmp_path
@@ -174,7 +179,7 @@ def test_raw_files_that_were_merged_are_read_too(tmp_path: Path):
     ]
 
 
-def test_a_record_keeps_what_was_published(tmp_path: Path):
+def test_record_keeps_published_content(tmp_path: Path):
     content = sampled("participation")
     (record,) = read("membench_participation", {PARTICIPATION: {"simple": {"roles": [content]}}}, tmp_path)
     assert json.loads(record.content) == content
@@ -188,18 +193,18 @@ def changed(**changes: Any) -> dict[str, Any]:
 
 GOOD = {"simple": {"roles": [sampled("participation")]}}
 DAMAGED: list[tuple[Any, str]] = [
-    (json.dumps(GOOD).encode()[:-40], "it is cut off or not JSON"),
+    (json.dumps(GOOD).encode()[:-40], "it is truncated or invalid JSON"),
     (b"\xff\xfe\x00", "it is not UTF-8 (byte 0)"),
-    ([sampled("participation")], "it does not hold trajectories by scenario"),
-    ({}, "it does not hold trajectories by scenario"),
-    ({"simple": {"roles": []}}, "there is no trajectory in it"),
-    ({"simple": {"roles": {"0": {}}}}, "simple, roles: it does not hold a list of trajectories"),
-    ({"simple": {"roles": []}, "noisy": []}, "noisy does not hold trajectories by scenario"),
-    ({"Preference": {"movie": []}}, "there is no kind of question 'Preference'"),
+    ([sampled("participation")], "expected trajectories by scenario"),
+    ({}, "expected trajectories by scenario"),
+    ({"simple": {"roles": []}}, "it has no trajectory"),
+    ({"simple": {"roles": {"0": {}}}}, "simple, roles: expected a JSON list of trajectories"),
+    ({"simple": {"roles": []}, "noisy": []}, "noisy does not contain trajectories by scenario"),
+    ({"Preference": {"movie": []}}, "unknown question kind 'Preference'"),
     ({"simple": {"movie": [1]}}, "simple has no scenario 'movie' in participation; it has roles, events"),
     (
         {"roles": [sampled("participation")]},
-        "there is no kind of question 'FirstAgentDataLowLevel_multiple_0'",
+        "unknown question kind 'FirstAgentDataLowLevel_multiple_0'",
     ),
     ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the whole"),
     (changed(tid="first"), "simple, roles, trajectory 0: at tid"),
@@ -224,25 +229,25 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
-        "the id participation/simple/roles/0 is there twice",
+        "duplicate id participation/simple/roles/0",
     ),
 ]
 
 
 @pytest.mark.parametrize(("content", "complaint"), DAMAGED, ids=[complaint for _, complaint in DAMAGED])
-def test_a_damaged_file_is_refused_with_where_and_what(content: Any, complaint: str, tmp_path: Path):
+def test_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Path):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read("membench_participation", {PARTICIPATION: content}, tmp_path)
     assert str(refused.value).startswith(f"membench_participation: {PARTICIPATION}: ")
     assert "get the file again: Unpack the archive" in str(refused.value)
 
 
-def test_a_file_in_the_place_of_another_is_refused(tmp_path: Path):
-    with pytest.raises(BadInput, match="has to say FirstAgent or ThirdAgent"):
+def test_reader_rejects_misplaced_file(tmp_path: Path):
+    with pytest.raises(BadInput, match="must contain FirstAgent"):
         read("membench_participation", {"membench/LowLevel.json": GOOD}, tmp_path)
     with pytest.raises(BadInput, match="steps that are not of its scene, observation"):
         read("membench_observation", {OBSERVATION: GOOD}, tmp_path)
-    with pytest.raises(BadInput, match="no kind of question 'easy'"):
+    with pytest.raises(BadInput, match="unknown question kind 'easy'"):
         read("membench_participation_raw", {RAW.format("First", "easy"): {"roles": [sessions()]}}, tmp_path)
     with pytest.raises(BadInput, match="lowlevel_rec has no scenario 'movie' in observation; it has none"):
         read(
@@ -252,7 +257,7 @@ def test_a_file_in_the_place_of_another_is_refused(tmp_path: Path):
         )
 
 
-def test_both_scenes_have_their_published_kinds(tmp_path: Path):
+def test_scenes_have_published_kinds(tmp_path: Path):
     took = read("membench_participation", {PARTICIPATION: split("participation", "factual", 1)}, tmp_path)
     assert len(took) == 18
     saw = read("membench_observation", {OBSERVATION: split("observation", "factual", 1)}, tmp_path)
@@ -265,16 +270,16 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
 
 
 @given(MOMENTS, st.sampled_from(["en", "zh"]))
-def test_a_time_that_is_written_is_read(moment: datetime, language: str):
-    assert moment_of(written(moment, language)) == moment
+def test_parse_time_reads_written_times(moment: datetime, language: str):
+    assert parse_time(format_time(moment, language)) == moment
 
 
-def test_what_is_no_time_is_read_as_none():
-    assert moment_of("tomorrow at 9") is None
-    assert moment_of("2024-13-41 08:00") is None
+def test_parse_time_returns_none_for_other_text():
+    assert parse_time("tomorrow at 9") is None
+    assert parse_time("2024-13-41 08:00") is None
 
 
-def test_gold_of_any_type_is_kept_as_text(tmp_path: Path):
+def test_gold_values_become_text(tmp_path: Path):
     content = messages()
     content["message_list"][1].update({"value": 61, "rel": None})
     found = one(tmp_path, RAW.format("Third", "simple"), {"roles": [content]})

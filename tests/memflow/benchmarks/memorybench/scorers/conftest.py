@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memflow.benchmarks.memorybench.scorers.metric import Answered, Mark, Means
-from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.scorers.registry import scorer_of
+from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, MetricValue, ScoringContext
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.fingerprint import seeded
@@ -122,13 +122,15 @@ def marks_of() -> Callable[..., Any]:
         published: bool = False,
         place: int = 0,
         **instruments: Any,
-    ) -> dict[tuple[str, str], Mark]:
-        means = Means(MetricBackends(judge, **instruments), published, 42)
-        metric, answered = metric_of(task(probe.dataset)), Answered(probe, answer, place)
-        computed = await metric.computed(answered, means)
-        marks = [*computed.marks, *await metric.judge(answered, means, computed)]
-        found = {mark.row: mark for mark in marks}
-        assert set(found) == set(metric.rows(probe, means)) and len(metric.rows(probe, means)) == len(found)
+    ) -> dict[tuple[str, str], MetricValue]:
+        context = ScoringContext(MetricBackends(judge, **instruments), published, 42)
+        metric, answered = scorer_of(task(probe.dataset)), AnsweredProbe(probe, answer, place)
+        computed = await metric.compute(answered, context)
+        values = [*computed.values, *await metric.judge(answered, context, computed)]
+        found = {mark.key: mark for mark in values}
+        assert set(found) == set(metric.metric_keys(probe, context)) and len(
+            metric.metric_keys(probe, context)
+        ) == len(found)
         assert all((mark.value is None) == (mark.reason is not None) for mark in found.values())
         return found
 

@@ -1,7 +1,7 @@
 import pytest
 
 from memflow.benchmarks.memorybench.scorers.accuracy import accurate
-from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE, Means
+from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE, ScoringContext
 from memflow.metrics.backends import MetricBackends
 
 ROW = ("accuracy", "standard")
@@ -18,7 +18,7 @@ ROW = ("accuracy", "standard")
         ("September 22, 1994", "September 22, 1994"),
     ],
 )
-async def test_the_same_words_are_right_and_nobody_is_asked(judge, probe_of, marks_of, answer, gold) -> None:
+async def test_exact_match_needs_no_judge(judge, probe_of, marks_of, answer, gold) -> None:
     asked = judge()
     found = await marks_of(probe_of("dialsim_friends", gold), answer, asked)
     assert found[ROW].value == 1.0
@@ -26,7 +26,7 @@ async def test_the_same_words_are_right_and_nobody_is_asked(judge, probe_of, mar
 
 
 @pytest.mark.parametrize("answer", ["Monica!", "It is Monica", "Monica..", "", "Mon ica"])
-async def test_other_words_are_the_judges_matter(judge, probe_of, marks_of, answer) -> None:
+async def test_judge_decides_without_exact_match(judge, probe_of, marks_of, answer) -> None:
     for correct, value in ((True, 1.0), (False, 0.0)):
         asked = judge(dialsim_judge={"correct": correct})
         found = await marks_of(probe_of("dialsim_friends", "Monica", "Who is it?"), answer, asked)
@@ -37,9 +37,7 @@ async def test_other_words_are_the_judges_matter(judge, probe_of, marks_of, answ
 
 
 @pytest.mark.parametrize("nonsense", ["correct", "yes", "", '{"correct": "perhaps"}', "{}"])
-async def test_a_judge_that_cannot_be_understood_is_no_wrong_answer(
-    judge, probe_of, marks_of, nonsense
-) -> None:
+async def test_unparseable_judge_yields_null(judge, probe_of, marks_of, nonsense) -> None:
     asked = judge(dialsim_judge=nonsense)
     found = await marks_of(probe_of("dialsim_friends", "Monica"), "Rachel", asked)
     assert found[ROW].value is None
@@ -47,9 +45,9 @@ async def test_a_judge_that_cannot_be_understood_is_no_wrong_answer(
     assert len(asked.asked) == 3
 
 
-async def test_a_simulated_user_is_content_by_the_same_rule(judge, probe_of) -> None:
+async def test_simulated_user_uses_same_rule(judge, probe_of) -> None:
     probe = probe_of("dialsim_friends", "Monica")
-    assert (await accurate(probe, "monica.", Means())).value == 1.0
-    assert (await accurate(probe, "the cook", Means())).reason == NO_JUDGE
-    means = Means(MetricBackends(judge(dialsim_judge={"correct": True})))
-    assert (await accurate(probe, "the cook", means)).value == 1.0
+    assert (await accurate(probe, "monica.", ScoringContext())).value == 1.0
+    assert (await accurate(probe, "the cook", ScoringContext())).reason == NO_JUDGE
+    context = ScoringContext(MetricBackends(judge(dialsim_judge={"correct": True})))
+    assert (await accurate(probe, "the cook", context)).value == 1.0

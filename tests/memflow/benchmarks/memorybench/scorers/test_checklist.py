@@ -16,7 +16,7 @@ def items(*scores: float, first: int = 1) -> dict:
 @pytest.mark.parametrize(
     ("scores", "mean"), [((1, 1, 1), 1.0), ((0, 0, 0), 0.0), ((1, 0.5, 0.75), 0.75), ((0.25, 0, 0.5), 0.25)]
 )
-async def test_the_score_is_the_mean_over_the_list(judge, probe_of, marks_of, scores, mean) -> None:
+async def test_checklist_score_is_mean(judge, probe_of, marks_of, scores, mean) -> None:
     asked = judge(checklist=items(*scores))
     found = await marks_of(probe_of("hellobench_qa", GOLD, "Write."), "A text.", asked)
     assert found[ROW].value == mean
@@ -42,12 +42,12 @@ async def test_the_score_is_the_mean_over_the_list(judge, probe_of, marks_of, sc
         {"items": [*items(1, 1)["items"], {"number": 1, "reason": "r", "score": 1}]},
     ],
 )
-async def test_a_list_with_holes_is_no_score(judge, probe_of, marks_of, wrong) -> None:
+async def test_incomplete_checklist_yields_null(judge, probe_of, marks_of, wrong) -> None:
     found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", judge(checklist=wrong))
     assert found[ROW].value is None and "no usable answer" in found[ROW].reason
 
 
-async def test_the_judge_is_told_which_questions_it_left_out(judge, probe_of, marks_of) -> None:
+async def test_retry_names_missing_checklist_items(judge, probe_of, marks_of) -> None:
     def learns(request) -> str:
         import json
 

@@ -18,7 +18,7 @@ def by_criterion(**scores: object):
     return answer
 
 
-async def test_standard_asks_criterion_by_criterion_and_takes_the_mean(judge, probe_of, marks_of) -> None:
+async def test_standard_averages_criteria(judge, probe_of, marks_of) -> None:
     asked = judge(criterion=by_criterion(Tone=10, Facts=4, Form=7))
     found = await marks_of(probe_of("writingbench_law", GOLD, "Write."), "Dear all", asked)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 7.0}
@@ -29,7 +29,7 @@ async def test_standard_asks_criterion_by_criterion_and_takes_the_mean(judge, pr
     ]
 
 
-async def test_the_published_code_asks_once_for_all(judge, probe_of, marks_of) -> None:
+async def test_published_code_asks_once(judge, probe_of, marks_of) -> None:
     asked = judge(criterion=by_criterion(Tone=1, Facts=1, Form=1), criteria={"reason": "r", "score": 9})
     found = await marks_of(probe_of("writingbench_law", GOLD), "Dear all", asked, published=True)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 1.0, PUBLISHED: 9.0}
@@ -37,19 +37,19 @@ async def test_the_published_code_asks_once_for_all(judge, probe_of, marks_of) -
     assert all(name in fields["criteria"] for name in ("Tone: ", "Facts: ", "Form: "))
 
 
-async def test_one_criterion_without_a_score_leaves_none_and_is_named(judge, probe_of, marks_of) -> None:
+async def test_failed_criterion_yields_null_with_name(judge, probe_of, marks_of) -> None:
     asked = judge(criterion=by_criterion(Tone=10, Facts=11, Form=7))
     mark = (await marks_of(probe_of("writingbench_law", GOLD), "Dear all", asked))[STANDARD]
     assert mark.value is None
     assert mark.reason.startswith("Facts: ") and "less than or equal to 10" in mark.reason
 
 
-async def test_a_gold_without_criteria_is_said(probe_of, marks_of, judge) -> None:
+async def test_missing_criteria_are_reported(probe_of, marks_of, judge) -> None:
     import pytest
 
     from memflow.errors import BadInput
 
     with pytest.raises(
-        BadInput, match="its gold has no 'criteria', which criteria needs; read writingbench_law"
+        BadInput, match="its gold has no 'criteria', which criteria needs; reread writingbench_law"
     ):
         await marks_of(probe_of("writingbench_law", {"checklist": []}), "Dear all", judge())

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.memorybench.scorers.ideas import hypotheses
-from memflow.benchmarks.memorybench.scorers.metric import Answered, Means
-from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.scorers.registry import scorer_of
+from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, ScoringContext
 from memflow.benchmarks.memorybench.scorers.scripted import _LABELLED, HANDLERS
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.chat.scripted import ScriptedChat
 from memflow.metrics.backends import MetricBackends
 
@@ -42,9 +42,7 @@ def shown(asked, stem: str) -> list[int]:
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("above", range(4))
-async def test_the_score_is_the_share_of_hypotheses_before_the_real_one(
-    judge, probe_of, marks_of, encoders, above, place
-) -> None:
+async def test_rank_score_is_share_above_real_idea(judge, probe_of, marks_of, encoders, above, place) -> None:
     order = [*IDEAS[:above], GOLD["abstract"], *IDEAS[above:]]
     asked = judge(idea_novelty=ranking(*order), idea_feasibility=ranking(GOLD["abstract"]))
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, place=place)
@@ -52,9 +50,7 @@ async def test_the_score_is_the_share_of_hypotheses_before_the_real_one(
     assert found[FEASIBLE].value == 0.0
 
 
-async def test_the_real_ones_place_goes_round_and_differs_between_rankings(
-    judge, probe_of, marks_of, encoders
-) -> None:
+async def test_real_idea_position_rotates(judge, probe_of, marks_of, encoders) -> None:
     places = {"idea_novelty": [], "idea_feasibility": []}
     for place in range(8):
         asked = judge()
@@ -66,9 +62,7 @@ async def test_the_real_ones_place_goes_round_and_differs_between_rankings(
     assert all(one != other for one, other in zip(*places.values(), strict=True))
 
 
-async def test_in_the_published_code_the_real_one_is_always_first(
-    judge, probe_of, marks_of, encoders
-) -> None:
+async def test_published_code_puts_real_idea_first(judge, probe_of, marks_of, encoders) -> None:
     lazy = lambda request: json.dumps({"reason": "r", "order": list("ABCD")})  # noqa: E731
     asked = judge(idea_novelty=lazy, idea_feasibility=lazy)
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, published=True)
@@ -81,7 +75,7 @@ async def test_in_the_published_code_the_real_one_is_always_first(
     assert found["integrated", "published_code"].value is not None
 
 
-async def test_the_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, encoders) -> None:
+async def test_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, encoders) -> None:
     asked = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})
     found = await marks_of(
         probe_of("ideabench", GOLD, "Refs"),
@@ -101,9 +95,7 @@ async def test_the_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of
     assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
 
 
-async def test_without_an_encoder_what_rests_on_the_best_one_is_another_variant(
-    judge, probe_of, marks_of
-) -> None:
+async def test_missing_encoder_changes_variant(judge, probe_of, marks_of) -> None:
     asked = judge()
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, published=True)
     for metric in ("integrated", "llm_rating"):
@@ -119,9 +111,7 @@ async def test_without_an_encoder_what_rests_on_the_best_one_is_another_variant(
 @pytest.mark.parametrize(
     "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
 )
-async def test_a_ranking_that_is_none_has_no_value_and_is_not_merged(
-    judge, probe_of, marks_of, encoders, order
-) -> None:
+async def test_invalid_ranking_is_null_and_not_merged(judge, probe_of, marks_of, encoders, order) -> None:
     asked = judge(idea_novelty={"reason": "r", "order": order})
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders)
     assert found[NOVEL].value is None and found[FEASIBLE].value is not None
@@ -130,14 +120,14 @@ async def test_a_ranking_that_is_none_has_no_value_and_is_not_merged(
     assert not asked.fields("merge_idea")
 
 
-async def test_hypotheses_that_are_missing_count_as_behind(judge, probe_of, marks_of, encoders) -> None:
+async def test_missing_hypotheses_rank_last(judge, probe_of, marks_of, encoders) -> None:
     asked = judge(idea_novelty=ranking(IDEAS[0], GOLD["abstract"]))
     found = await marks_of(probe_of("ideabench", GOLD), IDEAS[0], asked, encoders=encoders)
     assert found[NOVEL].value == pytest.approx(1 / 3)
     assert asked.fields("idea_novelty")[0]["labels"] == "A, B"
 
 
-async def test_a_reply_of_separators_alone_has_no_value_anywhere(judge, probe_of, marks_of, encoders) -> None:
+async def test_empty_hypotheses_are_null(judge, probe_of, marks_of, encoders) -> None:
     found = await marks_of(probe_of("ideabench", GOLD), "---IDEA-SEPARATOR---", judge(), encoders=encoders)
     assert {mark.reason for mark in found.values()} == {"the reply holds no hypothesis"}
 
@@ -147,7 +137,7 @@ async def test_a_reply_of_separators_alone_has_no_value_anywhere(judge, probe_of
     st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),
     st.integers(0, 9),
 )
-def test_scores_stay_in_range_and_do_not_depend_on_the_order_of_hypotheses(given_ideas, place) -> None:
+def test_rank_scores_are_order_invariant(given_ideas, place) -> None:
     import asyncio
 
     from memflow.records import Probe
@@ -160,10 +150,13 @@ def test_scores_stay_in_range_and_do_not_depend_on_the_order_of_hypotheses(given
         )  # fmt: skip
 
     async def ranks(order) -> dict:
-        metric, means = metric_of(task("ideabench")), Means(MetricBackends(ScriptedChat(HANDLERS)), True, 1)
-        answered = Answered(probe(), "\n---IDEA-SEPARATOR---\n".join(order), place)
-        marks = await metric.judge(answered, means, await metric.computed(answered, means))
-        return {mark.row: mark.value for mark in marks if mark.metric.endswith("_rank")}
+        metric, context = (
+            scorer_of(task("ideabench")),
+            ScoringContext(MetricBackends(ScriptedChat(HANDLERS)), True, 1),
+        )
+        answered = AnsweredProbe(probe(), "\n---IDEA-SEPARATOR---\n".join(order), place)
+        values = await metric.judge(answered, context, await metric.compute(answered, context))
+        return {mark.key: mark.value for mark in values if mark.metric.endswith("_rank")}
 
     found = [asyncio.run(ranks(order)) for order in permutations(given_ideas)]
     assert all(one == found[0] for one in found)
@@ -182,5 +175,5 @@ def test_scores_stay_in_range_and_do_not_depend_on_the_order_of_hypotheses(given
         ("\n---IDEA-SEPARATOR---\n".join("abcde"), ["a", "b", "c"]),
     ],
 )
-def test_hypotheses_stand_apart(reply, read) -> None:
+def test_hypotheses_are_split_by_separators(reply, read) -> None:
     assert hypotheses(reply) == read

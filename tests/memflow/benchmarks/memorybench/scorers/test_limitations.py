@@ -30,7 +30,7 @@ def steps(*, belongs=True, number=4, scores=None):
     }
 
 
-async def test_the_best_of_those_that_are_of_the_planted_kind(judge, probe_of, marks_of) -> None:
+async def test_rating_is_best_score_of_planted_kind(judge, probe_of, marks_of) -> None:
     asked = judge(
         **steps(
             number=lambda said: 2 if said == "style" else 4, scores={"few data sets": 1, "no ablation": 4}
@@ -43,22 +43,20 @@ async def test_the_best_of_those_that_are_of_the_planted_kind(judge, probe_of, m
 
 
 @pytest.mark.parametrize("stops", [{"belongs": False}, {"number": 1}, {"number": 0}])
-async def test_what_is_of_another_kind_has_nothing(judge, probe_of, marks_of, stops) -> None:
+async def test_other_kinds_score_zero(judge, probe_of, marks_of, stops) -> None:
     asked = judge(**steps(**stops))
     found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 0.0)
     assert not asked.fields("limitation_score")
 
 
-async def test_found_but_told_wrongly_is_accurate_and_rated_0(judge, probe_of, marks_of) -> None:
+async def test_found_limitation_may_be_rated_zero(judge, probe_of, marks_of) -> None:
     asked = judge(**steps(scores=dict.fromkeys(("few data sets", "no ablation", "style"), 0)))
     found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 1.0)
 
 
-async def test_a_step_that_fails_leaves_what_it_could_have_changed_without_value(
-    judge, probe_of, marks_of
-) -> None:
+async def test_failed_judge_step_yields_null_if_decisive(judge, probe_of, marks_of) -> None:
     broken = lambda request: "?" if request.fields["limitation"] == "style" else json.dumps({"belongs": True})  # noqa: E731
     scores = {"few data sets": 1, "no ablation": 3}
     asked = judge(**{**steps(scores=scores), "limitation_aspect": broken})
@@ -85,16 +83,16 @@ async def test_a_step_that_fails_leaves_what_it_could_have_changed_without_value
         ("", []),
     ],
 )
-def test_limitations_are_read_from_json_or_a_list_or_as_one(reply, read) -> None:
+def test_limitations_are_parsed_from_json_list_or_text(reply, read) -> None:
     assert limitations(reply) == read
 
 
 @given(st.text())
-def test_there_are_never_more_than_three(reply) -> None:
+def test_at_most_three_limitations_are_judged(reply) -> None:
     assert len(limitations(reply)) <= 3 and all(limitations(reply))
 
 
-def test_eleven_kinds_are_of_four_aspects() -> None:
+def test_eleven_kinds_have_four_aspects() -> None:
     kinds = [
         "data", "inappropriate", "baseline", "dataset", "replace", "ablation", "metric", "analysis", "review",
         "citation", "description",

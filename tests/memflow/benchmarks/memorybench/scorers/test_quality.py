@@ -2,32 +2,30 @@ import json
 
 import pytest
 
-from memflow.benchmarks.memorybench.question import whole
+from memflow.benchmarks.memorybench.question import full_question
 
 STANDARD, PUBLISHED = ("quality", "standard"), ("quality", "published_code")
 
 
 @pytest.mark.parametrize("score", [1, 3, 5])
-async def test_the_judge_is_shown_the_bare_question(judge, probe_of, marks_of, score) -> None:
+async def test_standard_judge_sees_plain_question(judge, probe_of, marks_of, score) -> None:
     asked = judge(quality={"score": score})
     found = await marks_of(probe_of("nfcats", {}, "why is the sky blue"), "It scatters.", asked)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: score}
     assert asked.fields("quality") == [{"question": "why is the sky blue", "answer": "It scatters."}]
 
 
-async def test_the_published_code_shows_it_the_wrapped_one(judge, probe_of, marks_of) -> None:
+async def test_published_code_judge_sees_full_prompt(judge, probe_of, marks_of) -> None:
     probe = probe_of("nfcats", {}, "why is the sky blue")
 
     def by_question(request) -> str:
-        return json.dumps({"score": 2 if request.fields["question"] == whole(probe) else 4})
+        return json.dumps({"score": 2 if request.fields["question"] == full_question(probe) else 4})
 
     found = await marks_of(probe, "It scatters.", judge(quality=by_question), published=True)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 4.0, PUBLISHED: 2.0}
 
 
 @pytest.mark.parametrize("wrong", [{"score": 6}, {"score": 0}, "5", "", {"score": "great"}])
-async def test_nothing_beyond_five_is_a_score_and_nonsense_is_no_one(
-    judge, probe_of, marks_of, wrong
-) -> None:
+async def test_invalid_quality_scores_yield_null(judge, probe_of, marks_of, wrong) -> None:
     found = await marks_of(probe_of("nfcats"), "It scatters.", judge(quality=wrong))
     assert found[STANDARD].value is None and "quality" in found[STANDARD].reason

@@ -7,8 +7,8 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import all_prompts
@@ -69,21 +69,19 @@ def wanted(asked) -> list[tuple[str, str]]:
     ]
 
 
-def rows(verdicts) -> set[tuple[str, str]]:
+def metric_keys(verdicts) -> set[tuple[str, str]]:
     return {(verdict.probe_id, verdict.metric.partition("[")[0]) for verdict in verdicts}
 
 
 @pytest.mark.parametrize("variants", [[], ["published_code"]])
 @pytest.mark.parametrize("equipped", [True, False])
-async def test_every_task_goes_from_replies_to_verdicts(
-    asked, judge, encoders, synonyms, variants, equipped
-) -> None:
+async def test_every_task_produces_its_verdicts(asked, judge, encoders, synonyms, variants, equipped) -> None:
     domain = replace(DOMAIN, parameters={"variants": variants})
     ledger = MemoryLedger()
     chat = LedgeredChat(judge(), ledger, RequestContext(stage="score"))
     more = {"encoders": encoders, "synonyms": synonyms, "syllables": {}} if equipped else {}
     verdicts = await BENCH.verdicts(domain, asked, replies(asked), MetricBackends(chat, **more))
-    assert rows(verdicts) >= set(wanted(asked))
+    assert metric_keys(verdicts) >= set(wanted(asked))
     assert len({(verdict.probe_id, verdict.metric, verdict.variant) for verdict in verdicts}) == len(verdicts)
     assert [key for key in dict.fromkeys(verdict.probe_id for verdict in verdicts)] == [
         probe.probe_id for probe in asked
@@ -102,9 +100,9 @@ async def test_every_task_goes_from_replies_to_verdicts(
         }  # fmt: skip
 
 
-async def test_without_a_judge_what_is_computed_has_its_value(asked) -> None:
+async def test_computed_metrics_work_without_judge(asked) -> None:
     verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), MetricBackends())
-    assert rows(verdicts) >= set(wanted(asked))
+    assert metric_keys(verdicts) >= set(wanted(asked))
     judged = {verdict.metric for verdict in verdicts if NO_JUDGE in (verdict.reason or "")}
     assert judged == {
         "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",
@@ -115,7 +113,7 @@ async def test_without_a_judge_what_is_computed_has_its_value(asked) -> None:
     )
 
 
-async def test_nonsense_of_the_judge_is_a_reason_and_never_a_score(asked, judge, encoders, synonyms) -> None:
+async def test_unparseable_judge_yields_reason(asked, judge, encoders, synonyms) -> None:
     mad = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(f"{BENCH_PACKAGE}.scorers")})
     instruments = MetricBackends(mad, encoders, synonyms, {})
     verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), instruments)
@@ -129,7 +127,7 @@ async def test_nonsense_of_the_judge_is_a_reason_and_never_a_score(asked, judge,
     )
 
 
-async def test_a_lost_reply_is_lost_under_every_metric(asked, judge) -> None:
+async def test_failed_reply_is_null_in_every_metric(asked, judge) -> None:
     domain = replace(DOMAIN, parameters={"variants": ["published_code"]})
     given = [replace(reply, parsed=None, reason="no answer") for reply in replies(asked)[::2]]
     chat = judge()
@@ -138,23 +136,23 @@ async def test_a_lost_reply_is_lost_under_every_metric(asked, judge) -> None:
     assert not chat.asked
     assert {verdict.reason for verdict in verdicts} == {
         "no answer",
-        "there is no reply; answer this probe again",
+        "no reply; rerun the answers of this probe",
     }
     assert [(row.probe_id, row.metric, row.variant) for row in verdicts] == [
         (row.probe_id, row.metric, row.variant) for row in there
     ]
 
 
-async def test_a_gold_that_lacks_its_parts_is_a_reason_and_the_rest_goes_on(asked, judge) -> None:
+async def test_incomplete_gold_is_isolated_with_reason(asked, judge) -> None:
     broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in asked]
     verdicts = await BENCH.verdicts(DOMAIN, broken, replies(asked), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
-        "probe limitgen/0: its gold has no 'category', which rating needs; read limitgen again"
+        "probe limitgen/0: its gold has no 'category', which rating needs; reread limitgen"
     }
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 
 
-async def test_all_requests_go_out_at_once(asked, judge) -> None:
+async def test_judge_requests_are_concurrent(asked, judge) -> None:
     """But for those that rest on what another one said."""
     import asyncio
 
@@ -180,7 +178,7 @@ async def test_all_requests_go_out_at_once(asked, judge) -> None:
 BENCH_PACKAGE = "memflow.benchmarks.memorybench"
 
 
-def test_a_domains_judge_is_asked_its_tasks_prompts_and_no_other() -> None:
+def test_judge_prompts_are_those_of_domain_tasks() -> None:
     def stems(*datasets: str, **parameters: object) -> set[str]:
         domain = Domain("d", "memorybench", datasets, "", parameters)
         return {prompt.name.partition("/")[2] for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
@@ -196,7 +194,7 @@ def test_a_domains_judge_is_asked_its_tasks_prompts_and_no_other() -> None:
     assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
 
 
-async def test_the_prompts_named_are_those_asked(asked, judge) -> None:
+async def test_declared_prompts_match_requested_ones(asked, judge) -> None:
     for probe in asked:
         for variants in ([], ["published_code"]):
             dataset = "memorybench_sample" if probe.dataset.startswith("sample_") else probe.dataset
@@ -209,7 +207,7 @@ async def test_the_prompts_named_are_those_asked(asked, judge) -> None:
             assert used == named or probe.dataset.startswith("sample_") or probe.dataset == "limitgen"
 
 
-def test_every_answer_of_a_judge_is_bounded() -> None:
+def test_judge_outputs_are_bounded() -> None:
     found = all_prompts(f"{BENCH_PACKAGE}.scorers")
     assert len(found) == 14
     for prompt in found:

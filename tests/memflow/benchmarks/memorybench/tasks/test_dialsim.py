@@ -12,8 +12,8 @@ from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.split import fixed_sample
-from memflow.benchmarks.memorybench.tasks.dialsim import FIRST
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.dialsim import DRAWN_QUESTIONS
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.benchmarks.memorybench.turns import turns
 from memflow.errors import BadInput
@@ -75,7 +75,7 @@ EPISODES = {
 
 
 def pool(records: Any) -> Pool:
-    (only,) = pools_of(records)
+    (only,) = build_pools(records)
     return only
 
 
@@ -84,7 +84,7 @@ def put(records: Any) -> tuple[Any, Question]:
     return probe, MemoryBench().question(OPEN, probe, Recall(notes="Ann: I bought a kite."), None)
 
 
-def test_a_script_is_sessions_with_days_and_speakers(written) -> None:
+def test_script_has_sessions_dates_and_speakers(written) -> None:
     corpus = pool(written(NAME, {SCRIPT: TEXT})).corpus
     assert [session.date for session in corpus] == ["May 1, 1994", "May 2, 1994"]
     said = [(each.message_id, each.speaker, each.text) for session in corpus for each in session.messages]
@@ -97,15 +97,15 @@ def test_a_script_is_sessions_with_days_and_speakers(written) -> None:
     assert {each.role for session in corpus for each in session.messages} == {"user"}
 
 
-def test_of_a_script_alone_nothing_is_asked(written) -> None:
+def test_script_alone_has_no_cases(written) -> None:
     records = written(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
-    with pytest.raises(BadInput, match="memorybench_open: nothing is asked in its data sets"):
+    with pytest.raises(BadInput, match="memorybench_open: its data sets have no questions"):
         select(OPEN, records)
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_the_pickle_gives_the_fan_quiz_that_can_be_answered_and_names_a_time(written, protocol: int) -> None:
+def test_pickle_gives_answerable_timed_questions(written, protocol: int) -> None:
     records = written(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
     cases = pool(records).cases
     assert [(case.question, case.gold, case.asked_at) for case in cases] == [
@@ -115,7 +115,7 @@ def test_the_pickle_gives_the_fan_quiz_that_can_be_answered_and_names_a_time(wri
     assert records[2].record_id == "S01E01 The Kite.txt, scene 1, ans_w_time 350"
 
 
-def test_questions_of_ones_own_stand_in_for_the_pickle(written) -> None:
+def test_json_questions_replace_pickle(written) -> None:
     own = [{"question": "What did Ann buy?", "answer": "A kite", "date": "May 2, 1994"}]
     records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     probe, question = put(records)
@@ -127,44 +127,44 @@ def test_questions_of_ones_own_stand_in_for_the_pickle(written) -> None:
     assert {turn.episode_id for turn in turns("d", select(OPEN, records))} == {NAME}
 
 
-def test_the_sample_is_drawn_from_three_hundred_drawn_before(written) -> None:
+def test_sample_is_drawn_from_300_questions(written) -> None:
     own = [{"question": f"Q{number}?", "answer": "A", "date": "May 2, 1994"} for number in range(1000)]
     records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
-    first = sorted(fixed_sample(range(1000), FIRST))
+    first = sorted(fixed_sample(range(1000), DRAWN_QUESTIONS))
     assert [case.case_id for case in pool(records).cases] == [str(place) for place in first]
     (taken,) = select(OPEN, records)
     assert (len(taken.test), len(taken.train)) == (17, 66)
-    sampled = fixed_sample(range(FIRST), 83)
+    sampled = fixed_sample(range(DRAWN_QUESTIONS), 83)
     assert [case.case_id for case in taken.test] == [str(first[place]) for place in fixed_sample(sampled, 17)]
 
 
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({SCRIPT: b""}, "does not begin with a line like"),
-        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "does not begin with a line like"),
+        ({SCRIPT: b""}, "first line is not like"),
+        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line is not like"),
         ({SCRIPT: b"\xff\xfe"}, "is not UTF-8"),
         ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line like Speaker"),
-        ({SCRIPT: TEXT + TEXT}, "the id session 1 is there twice"),
-        ({SCRIPT: TEXT, OWN: b"[{"}, "cut off or not JSON"),
-        ({SCRIPT: TEXT, OWN: b"{}"}, "not a list of questions"),
-        ({SCRIPT: TEXT, OWN: b"[]"}, "no question that can be answered"),
+        ({SCRIPT: TEXT + TEXT}, "duplicate id session 1"),
+        ({SCRIPT: TEXT, OWN: b"[{"}, "truncated or invalid JSON"),
+        ({SCRIPT: TEXT, OWN: b"{}"}, "expected a JSON list of questions"),
+        ({SCRIPT: TEXT, OWN: b"[]"}, "no answerable question"),
         ({SCRIPT: TEXT, OWN: b'[{"question": "Q?", "answer": "A"}]'}, "question 1: at date: Field required"),
-        ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "no pickle"),
-        ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "cut off or no pickle"),
+        ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "not a pickle"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "truncated or not a pickle"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole is not a dict"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"S01E01": {1: {"date": "May 2, 1994"}}})}, "scene 1: at easy_q"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"E1": {1: scene({4: quiz("Who?", "")})}})}, "ans_w_time 4: at answer"),
-        ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no question that can be answered"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no answerable question"),
     ],
 )  # fmt: skip
-def test_a_damaged_file_is_refused_with_where_and_what(written, files: dict[str, bytes], said: str) -> None:
+def test_reader_rejects_invalid_file(written, files: dict[str, bytes], said: str) -> None:
     with pytest.raises(BadInput, match=said) as wrong:
         written(NAME, files)
     assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
 
 
-def test_the_published_script_is_read_to_its_last_session(real) -> None:
+def test_published_script_is_read_completely(real) -> None:
     """Published are 787 sessions and 18,648 lines with a speaker, by a pattern that takes session 203 for a part of the
     next one's date."""
     corpus = pool(real(NAME)).corpus

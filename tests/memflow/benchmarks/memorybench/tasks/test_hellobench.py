@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.errors import BadInput
 
 ACADEMIC, OPEN = find("memorybench_academic"), find("memorybench_open")
@@ -38,11 +38,11 @@ HEURISTICS = [line("h_1", "keyword_writing"), line("h_2", "story_writing")]
 
 
 def cases(records: Any) -> list[tuple[str, str | None, str | None]]:
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     return [(case.case_id, case.category, case.stratum) for case in pool.cases]
 
 
-def test_each_task_takes_its_categories_file_after_file(written) -> None:
+def test_tasks_select_their_categories_in_file_order(written) -> None:
     files = {
         CHAT: CHATS,
         QA: [line("qa_1", "Sport")],
@@ -62,7 +62,7 @@ def test_each_task_takes_its_categories_file_after_file(written) -> None:
     ]  # fmt: skip
 
 
-def test_the_fifth_file_is_taken_where_it_is_there_and_stands_in_its_place(written) -> None:
+def test_optional_fifth_file_is_read_in_order(written) -> None:
     files = {
         CHAT: CHATS,
         HEURISTIC: HEURISTICS,
@@ -71,8 +71,8 @@ def test_the_fifth_file_is_taken_where_it_is_there_and_stands_in_its_place(writt
     assert [name for name, *_ in cases(written("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
 
 
-def test_a_case_has_the_checklist_of_its_text(written) -> None:
-    (pool,) = pools_of(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
+def test_case_has_checklist(written) -> None:
+    (pool,) = build_pools(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
     case = pool.cases[0]
     assert case.question == "Write qa_1."
     assert json.loads(case.gold) == {"checklist": ["Is it long?", "Ok?"]}
@@ -84,7 +84,7 @@ def test_a_case_has_the_checklist_of_its_text(written) -> None:
     ("content", "said"),
     [
         (b"", "it has no lines"),
-        (b'{"id": "a"', "line 1 is cut off or not JSON"),
+        (b'{"id": "a"', "line 1 is truncated or invalid JSON"),
         (b"PK\x03\x04\xff", "it is not UTF-8"),
         ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),
         (
@@ -93,11 +93,11 @@ def test_a_case_has_the_checklist_of_its_text(written) -> None:
         ),
         ([line("a", "Sport", formatted_checklists="[{")], "line 1: at formatted_checklists: Invalid JSON"),
         ([line("a", "Sport", formatted_checklists="[]")], "line 1: at formatted_checklists"),
-        ([line("a", "Sport"), line("a", "Tech")], "the id a is there twice"),
-        ([line("chat_2", "Sport")], "the id chat_2 is there twice"),
+        ([line("a", "Sport"), line("a", "Tech")], "duplicate id a"),
+        ([line("chat_2", "Sport")], "duplicate id chat_2"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
     with pytest.raises(BadInput, match=f"hellobench_qa: hellobench/.*: {said}.*get the file again"):
         written("hellobench_qa", {QA: content, CHAT: CHATS})
 
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, sa
         ),
     ],
 )
-def test_the_published_files_give_the_published_sizes(
+def test_published_files_give_published_sizes(
     real, name: str, domain: Any, strata: dict[str, int], test: int
 ) -> None:
     records = real(name)
@@ -123,7 +123,7 @@ def test_the_published_files_give_the_published_sizes(
     assert (len(taken.test), len(taken.train)) == (test, sum(strata.values()) - test)
 
 
-def test_without_the_summaries_the_writing_task_has_the_rest(real) -> None:
+def test_writing_task_works_without_summaries(real) -> None:
     found = Counter(stratum for *_, stratum in cases(real("hellobench_writing")))
     found.pop("summarization", None)
     assert found == {"chat": 14, "heuristic_text_generation": 48}

@@ -16,10 +16,10 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.question import put
+from memflow.benchmarks.memorybench.question import build_prompt
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.chat.asking import first_request
 from memflow.chat.scripted import ScriptedChat
@@ -57,7 +57,7 @@ def table(*rows: Mapping[str, Any]) -> str:
 
 
 def cases(records: list[Record]) -> list[Case]:
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     return list(pool.cases)
 
 
@@ -103,7 +103,7 @@ SMALL: dict[str, Mapping[str, str | bytes]] = {
 }
 
 
-def test_lexeval_asks_instruction_and_input_in_chinese(reading: Reading) -> None:
+def test_lexeval_joins_instruction_and_input(reading: Reading) -> None:
     first, second = cases(reading("lexeval_qa", SMALL["lexeval_qa"]))
     assert (first.case_id, first.language) == ("0", "zh")
     assert first.question == "请回答下列问题。\n什么是要约？"
@@ -111,7 +111,7 @@ def test_lexeval_asks_instruction_and_input_in_chinese(reading: Reading) -> None
     assert (second.case_id, second.question) == ("1", "请回答下列问题。\n什么是承诺？")
 
 
-def test_judge_takes_training_before_test_whatever_the_order_of_files(reading: Reading) -> None:
+def test_judge_orders_training_before_test(reading: Reading) -> None:
     files = {
         "judge/test.json": lines(JUDGE),
         "judge/train.json": lines({**JUDGE, "text_id": "j-0", "text": "甲无罪。"}),
@@ -122,7 +122,7 @@ def test_judge_takes_training_before_test_whatever_the_order_of_files(reading: R
     assert second.language == "zh"
 
 
-def test_scitechnews_shows_the_first_1024_words_of_an_abstract(reading: Reading) -> None:
+def test_scitechnews_truncates_abstract_to_1024_words(reading: Reading) -> None:
     long = " ".join(f"w{number}" for number in range(1030))
     short, cut = cases(
         reading("scitechnews", {"scitechnews/test.json": lines(NEWS, {**NEWS, "sc-abstract": long})})
@@ -138,14 +138,14 @@ def test_scitechnews_shows_the_first_1024_words_of_an_abstract(reading: Reading)
     assert cut.question.endswith(" w1023") and json.loads(cut.gold)["abstract"] == long
 
 
-def test_a_paper_without_a_press_release_keeps_its_place_and_is_quarantined(reading: Reading) -> None:
+def test_paper_without_press_release_is_quarantined(reading: Reading) -> None:
     files = {"scitechnews/test.json": lines({**NEWS, "pr-summary": " "}, NEWS)}
     empty, whole = cases(reading("scitechnews", files))
     assert empty.reason == "the paper has no pr-summary in the published file"
     assert (whole.case_id, whole.reason) == ("1", None)
 
 
-def test_ideabench_shows_three_references_the_same_ones_every_time(reading: Reading) -> None:
+def test_ideabench_references_are_reproducible(reading: Reading) -> None:
     (one,) = cases(reading("ideabench", IDEAS))
     shown = one.question.split("\n\n")
     assert [text.partition(": ")[0] for text in shown] == ["Abstract 1", "Abstract 2", "Abstract 3"]
@@ -156,7 +156,7 @@ def test_ideabench_shows_three_references_the_same_ones_every_time(reading: Read
     assert one.reason is None and TARGET["title"] not in one.question
 
 
-def test_ideabench_draws_otherwise_for_another_paper(reading: Reading) -> None:
+def test_ideabench_references_depend_on_paper(reading: Reading) -> None:
     papers = [{**TARGET, "paperId": f"p{number}"} for number in range(20)]
     references = [{**row, "targetPaperId": paper["paperId"]} for paper in papers for row in REFERENCES]
     files = {
@@ -166,7 +166,7 @@ def test_ideabench_draws_otherwise_for_another_paper(reading: Reading) -> None:
     assert len({case.question for case in cases(reading("ideabench", files))}) > 5
 
 
-def test_a_target_without_references_is_quarantined_and_one_with_two_shows_two(reading: Reading) -> None:
+def test_target_without_references_is_quarantined(reading: Reading) -> None:
     other = {**TARGET, "paperId": "p2"}
     references = [*REFERENCES[:2], {"targetPaperId": "p1", "abstract": " "}]
     files = {
@@ -178,13 +178,13 @@ def test_a_target_without_references_is_quarantined_and_one_with_two_shows_two(r
     assert two.reason is None and two.question.count("Abstract") == 2
 
 
-def test_a_target_without_an_abstract_of_its_own_has_no_gold_and_is_quarantined(reading: Reading) -> None:
+def test_target_without_abstract_is_quarantined(reading: Reading) -> None:
     files = {**IDEAS, "ideabench/target_papers.csv": table({**TARGET, "abstract": ""})}
     (case,) = cases(reading("ideabench", files))
     assert case.reason == "the paper p1 has no abstract in the published file"
 
 
-def test_limitgen_shows_the_paper_and_asks_for_its_aspect(reading: Reading) -> None:
+def test_limitgen_prompt_has_paper_and_aspect(reading: Reading) -> None:
     (one,) = cases(reading("limitgen", PAPERS))
     assert (one.case_id, one.category) == ("ablation/2403.1v1", "ablation")
     assert (
@@ -194,7 +194,7 @@ def test_limitgen_shows_the_paper_and_asks_for_its_aspect(reading: Reading) -> N
     assert one.revealed == "No ablation of the rope."
 
 
-def test_limitgen_goes_by_kind_and_name_whatever_the_order_of_files(reading: Reading) -> None:
+def test_limitgen_orders_by_kind_and_name(reading: Reading) -> None:
     files = {
         "limitgen_syn/sections/data.json": json.dumps({"b": LABEL}),
         "limitgen_syn/annotated/data/b.json": json.dumps(PAPER),
@@ -225,51 +225,55 @@ TARGETS = "ideabench/target_papers.csv"
 ANNOTATED = "limitgen_syn/annotated/ablation/2403.1v1.json"
 LABELS = "limitgen_syn/sections/ablation.json"
 DAMAGED = [
-    ("lexeval_qa", cut("lexeval_qa"), "line 2 is cut off"),
+    ("lexeval_qa", cut("lexeval_qa"), "line 2 is truncated"),
     ("lexeval_qa", {"lexeval/5_4.json": lines(without(LEXEVAL, "answer"))}, "line 1: at answer"),
     ("lexeval_qa", {"lexeval/5_4.json": lines({**LEXEVAL, "input": " "})}, "line 1: at input"),
     ("lexeval_qa", {"lexeval/5_4.json": ""}, "it has no questions"),
     ("lexeval_qa", {"lexeval/5_4.json": lines(LEXEVAL).encode("gb18030")}, "not UTF-8"),
-    ("lexeval_qa", {"lexeval/5_4.json": "a text\n"}, "line 1 is cut off or not JSON"),
+    ("lexeval_qa", {"lexeval/5_4.json": "a text\n"}, "line 1 is truncated or invalid JSON"),
     ("lexeval_qa", {"lexeval/5_4.json": "[1]\n"}, "line 1: at the whole"),
-    ("judge", cut("judge"), "line 1 is cut off"),
+    ("judge", cut("judge"), "line 1 is truncated"),
     ("judge", {"judge/test.json": lines(without(JUDGE, "fd"))}, "line 1: at fd"),
-    ("judge", {"judge/test.json": lines(JUDGE, JUDGE)}, "the id j-1 is there twice"),
-    ("judge", {"judge/train.json": lines(JUDGE), "judge/test.json": lines(JUDGE)}, "j-1 is there twice"),
+    ("judge", {"judge/test.json": lines(JUDGE, JUDGE)}, "duplicate id j-1"),
+    ("judge", {"judge/train.json": lines(JUDGE), "judge/test.json": lines(JUDGE)}, "duplicate id j-1"),
     ("judge", {"judge/test.json": "\n\n"}, "it has no cases"),
     ("judge", {"judge/test.json": lines(JUDGE).encode("gb18030")}, "not UTF-8"),
-    ("scitechnews", cut("scitechnews"), "line 1 is cut off"),
+    ("scitechnews", cut("scitechnews"), "line 1 is truncated"),
     ("scitechnews", {"scitechnews/test.json": lines(without(NEWS, "pr-summary"))}, "line 1: at pr-summary"),
     ("scitechnews", {"scitechnews/test.json": lines({**NEWS, "sc-title": None})}, "line 1: at sc-title"),
     ("scitechnews", {"scitechnews/test.json": ""}, "it has no papers"),
     ("scitechnews", {"scitechnews/test.json": b"\xff\xfe{"}, "not UTF-8"),
-    ("ideabench", over("ideabench", TARGETS, table(TARGET, TARGET)), "the id p1 is there twice"),
-    ("ideabench", over("ideabench", TARGETS, table(without(TARGET, "title"))), "names neither the columns"),
+    ("ideabench", over("ideabench", TARGETS, table(TARGET, TARGET)), "duplicate id p1"),
+    (
+        "ideabench",
+        over("ideabench", TARGETS, table(without(TARGET, "title"))),
+        "the header lacks the columns",
+    ),
     ("ideabench", over("ideabench", TARGETS, table({**TARGET, "paperId": ""})), "row 1: at paperId"),
     ("ideabench", over("ideabench", TARGETS, table(TARGET) + "p2,A title\n"), "row 2: at abstract"),
     ("ideabench", over("ideabench", TARGETS, table(TARGET) + "p2,a,b,c\n"), "row 2 has more fields"),
     ("ideabench", over("ideabench", TARGETS, "paperId,title,abstract\n"), "it has no papers"),
-    ("ideabench", over("ideabench", TARGETS, ""), "names neither the columns"),
-    ("ideabench", over("ideabench", TARGETS, "paperId,title,abstract\n" + "x" * 140_000), "is no CSV"),
+    ("ideabench", over("ideabench", TARGETS, ""), "the header lacks the columns"),
+    ("ideabench", over("ideabench", TARGETS, "paperId,title,abstract\n" + "x" * 140_000), "is invalid CSV"),
     ("ideabench", over("ideabench", TARGETS, b"\xff\xfe\x00"), "not UTF-8"),
-    ("limitgen", cut("limitgen"), "cut off or not JSON"),
-    ("limitgen", over("limitgen", ANNOTATED, json.dumps(PAPER)[:-9]), "cut off or not JSON"),
+    ("limitgen", cut("limitgen"), "truncated or invalid JSON"),
+    ("limitgen", over("limitgen", ANNOTATED, json.dumps(PAPER)[:-9]), "truncated or invalid JSON"),
     (
         "limitgen",
         over("limitgen", ANNOTATED, json.dumps(without(PAPER, "sections"))),
         "2403.1v1: at sections",
     ),
-    ("limitgen", over("limitgen", ANNOTATED, "[]"), "not an object"),
-    ("limitgen", over("limitgen", ANNOTATED, ""), "cut off or not JSON"),
+    ("limitgen", over("limitgen", ANNOTATED, "[]"), "non-empty JSON object"),
+    ("limitgen", over("limitgen", ANNOTATED, ""), "truncated or invalid JSON"),
     ("limitgen", over("limitgen", ANNOTATED, b"\xff\xfe"), "not UTF-8"),
     ("limitgen", over("limitgen", LABELS, json.dumps({"a": {"element": "x"}})), "paper a: at ground_truth"),
-    ("limitgen", over("limitgen", LABELS, "{}"), "an empty one"),
-    ("limitgen", over("limitgen", "limitgen_syn/annotated/new/a.json", "{}"), "new is no kind of limitation"),
+    ("limitgen", over("limitgen", LABELS, "{}"), "non-empty JSON object"),
+    ("limitgen", over("limitgen", "limitgen_syn/annotated/new/a.json", "{}"), "new is not a limitation kind"),
 ]
 
 
 @pytest.mark.parametrize(("name", "files", "complaint"), DAMAGED)
-def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
+def test_reader_rejects_invalid_file(
     reading: Reading, name: str, files: Mapping[str, str | bytes], complaint: str
 ) -> None:
     with pytest.raises(BadInput, match=complaint) as refused:
@@ -283,14 +287,14 @@ def taken(pool: Pool, records: list[Record]) -> Any:
     return found
 
 
-def test_the_split_of_judge_is_the_published_one(reading: Reading) -> None:
+def test_judge_split_matches_published(reading: Reading) -> None:
     """Of 2,004 and 501 cases in two files, the golden ids of 2,505."""
 
     def many(first: int, count: int) -> str:
         return lines(*({**JUDGE, "text_id": f"j-{place}"} for place in range(first, first + count)))
 
     records = reading("judge", {"judge/test.json": many(2004, 501), "judge/train.json": many(0, 2004)})
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     found = taken(pool, records)
     assert [case.case_id for case in found.test][:5] == ["676", "653", "419", "241", "700"]
     assert (len(found.test), len(found.train)) == (50, 200)
@@ -308,23 +312,23 @@ def real(library: Library, name: str) -> list[Record]:
     return MemoryBench().records(library.dataset(name), library.paths(name))
 
 
-def test_lexeval_5_4_is_500_questions(library: Library) -> None:
+def test_lexeval_5_4_has_500_questions(library: Library) -> None:
     records = real(library, "lexeval_qa")
     found = cases(records)
     assert len(found) == 500 and all(case.reason is None for case in found)
     assert len({case.question for case in found}) == 500
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     assert (len(taken(pool, records).test), len(taken(pool, records).train)) == (50, 200)
 
 
-def test_every_judgment_at_hand_is_a_case(library: Library) -> None:
+def test_every_published_judgment_is_a_case(library: Library) -> None:
     records = real(library, "judge")
     found = cases(records)
     assert len(found) in (300, 501, 2505)
     assert all("判决" in case.gold and case.language == "zh" for case in found)
 
 
-def test_every_paper_of_limitgen_at_hand_is_labelled(library: Library) -> None:
+def test_every_published_limitgen_paper_has_label(library: Library) -> None:
     records = real(library, "limitgen")
     labels = {r.record_id: json.loads(r.content) for r in records if r.record_id.startswith("sections/")}
     assert set(labels) == {f"sections/{kind}" for kind in ASPECTS}
@@ -334,7 +338,7 @@ def test_every_paper_of_limitgen_at_hand_is_labelled(library: Library) -> None:
     assert set(Counter(case.category for case in found)) == set(ASPECTS)
 
 
-def test_the_ablation_targets_of_ideabench_are_read_and_quarantined_one_by_one(library: Library) -> None:
+def test_ideabench_targets_are_quarantined_individually(library: Library) -> None:
     """They come without their references: nothing can be asked of them, and each says why."""
     source = "ideabench/ablation_target_papers.csv"
     assert library.folder is not None
@@ -349,7 +353,7 @@ def test_the_ablation_targets_of_ideabench_are_read_and_quarantined_one_by_one(l
     ("name", "mine"),
     [("memorybench_legal", ("judge", "lexeval_qa")), ("memorybench_academic", ("limitgen",))],
 )
-async def test_a_domain_asks_what_is_at_hand(library: Library, name: str, mine: Sequence[str]) -> None:
+async def test_domain_uses_available_data_sets(library: Library, name: str, mine: Sequence[str]) -> None:
     """As many test and training questions as are drawn of the parts at hand; nothing of them is in a stream."""
     domain, bench, none = find(name), MemoryBench(), States([], [], [])
     chat = ScriptedChat(bench.handlers())
@@ -364,4 +368,4 @@ async def test_a_domain_asks_what_is_at_hand(library: Library, name: str, mine: 
         assert (counts[task, "test"], counts[task, "train"]) == (test, drawn - test)
     assert len({probe.probe_id for probe in probes}) == len(probes)
     for probe in probes:
-        assert first_request(chat, *put(probe, "")).messages[-1].content.count(probe.question) == 1
+        assert first_request(chat, *build_prompt(probe, "")).messages[-1].content.count(probe.question) == 1

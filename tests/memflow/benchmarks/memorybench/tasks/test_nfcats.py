@@ -8,7 +8,7 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
@@ -16,14 +16,14 @@ FILE, OPEN = "nfcats/test.csv", find("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
 
 
-def test_questions_have_their_categories(written) -> None:
-    (pool,) = pools_of(written("nfcats", {FILE: TWO}))
+def test_cases_have_categories(written) -> None:
+    (pool,) = build_pools(written("nfcats", {FILE: TWO}))
     assert [(case.case_id, case.category, case.question, case.gold) for case in pool.cases] == [
         ("0", "REASON", "Why is it so?", "{}"), ("1", "DEBATE", "Is it\nso, or not?", "{}"),
     ]  # fmt: skip
 
 
-def test_a_question_asks_for_a_short_answer(written) -> None:
+def test_prompt_asks_for_short_answer(written) -> None:
     probe = probes("d", select(OPEN, written("nfcats", {FILE: TWO})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(), None)
     text = question.prompt.render(question.fields)[-1].content
@@ -34,24 +34,24 @@ def test_a_question_asks_for_a_short_answer(written) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "does not name the columns"),
-        (b"a,b\n1,2\n", "does not name the columns"),
+        (b"", "the header lacks the columns"),
+        (b"a,b\n1,2\n", "the header lacks the columns"),
         (b"category,question\n", "it has no questions"),
         (b"category,question\nREASON\n", "row 1: at question"),
         (b"category,question\nREASON,Why?\n,Why?\n", "row 2: at category"),
         (b"category,question\n\xff,\xfe\n", "is not UTF-8"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: bytes, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=f"nfcats: {FILE}: .*{said}.*get the file again"):
         written("nfcats", {FILE: content})
 
 
-def test_the_published_file_gives_the_published_split(real) -> None:
+def test_published_file_gives_published_split(real) -> None:
     records = real("nfcats")
     assert len(records) == 2_397
     (taken,) = select(OPEN, records)
     assert (len(taken.test), len(taken.train)) == (50, 200)
     assert [case.case_id for case in taken.test[:5]] == ["1529", "1138", "419", "2360", "1554"]
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     assert len(Counter(case.category for case in pool.cases)) == 8

@@ -18,11 +18,11 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
-from memflow.benchmarks.memorybench.tasks.registry import READERS, pools_of
-from memflow.benchmarks.memorybench.tasks.row import LIMIT, literal
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.memorybench.tasks.readers import READERS, build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks.unified_row import MAX_LITERAL_LENGTH, parse_literal
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
@@ -233,7 +233,7 @@ def records(library: Library, name: str) -> list[Record]:
 
 
 def pool(library: Library, name: str) -> Pool:
-    (found,) = pools_of(records(library, name))
+    (found,) = build_pools(records(library, name))
     return found
 
 
@@ -242,9 +242,9 @@ def case_of(pool: Pool, probe_id: str) -> Case:
 
 
 @pytest.mark.parametrize("task", RAW)
-def test_a_row_is_the_case_of_the_original_file(tmp_path: Path, task: str) -> None:
+def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
     written(tmp_path, RAW[task])
-    (raw,) = pools_of(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
+    (raw,) = build_pools(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
     given = pool(written(tmp_path, unified(task)), f"unified_{task}")
     assert (given.name, given.task, given.corpus) == (raw.name, raw.task, raw.corpus)
     for case in raw.cases:
@@ -256,7 +256,7 @@ def test_a_row_is_the_case_of_the_original_file(tmp_path: Path, task: str) -> No
         assert same.part == "train"
 
 
-def test_the_split_is_the_published_one(tmp_path: Path) -> None:
+def test_split_matches_published(tmp_path: Path) -> None:
     rows = [{**ROWS["judge"][0], "test_idx": number} for number in (7, 3, 5)]
     library = written(tmp_path, unified("judge", "test", rows))
     settings = load(
@@ -267,7 +267,7 @@ def test_the_split_is_the_published_one(tmp_path: Path) -> None:
     assert [case.case_id for case in taken.train] == ["9000"]
 
 
-async def test_a_domain_of_ones_own_rests_on_the_unified_set(tmp_path: Path) -> None:
+async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
     """From memflow.toml to probes, with a corpus beside questions without one."""
     toml = tmp_path / "memflow.toml"
     toml.write_text(
@@ -294,7 +294,7 @@ async def test_a_domain_of_ones_own_rests_on_the_unified_set(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("write", [arrow, parquet, lines])
-def test_rows_may_come_as_arrow_parquet_or_json_lines(tmp_path: Path, write: Any) -> None:
+def test_rows_are_read_from_arrow_parquet_and_jsonl(tmp_path: Path, write: Any) -> None:
     suffix = {"arrow": "arrow", "parquet": "parquet", "lines": "jsonl"}[write.__name__]
     files = {f"memorybench/JuDGE/{part}.{suffix}": write(*ROWS["judge"]) for part in ("train", "test")}
     files[f"memorybench/JuDGE/test.{suffix}"] = write({**ROWS["judge"][0], "test_idx": 1})
@@ -302,38 +302,38 @@ def test_rows_may_come_as_arrow_parquet_or_json_lines(tmp_path: Path, write: Any
     assert {case.case_id: case.part for case in found.cases} == {"0": "train", "1": "test"}
 
 
-def test_info_may_be_json_python_or_a_structure(tmp_path: Path) -> None:
+def test_info_is_parsed_from_json_literal_or_object(tmp_path: Path) -> None:
     info = {"golden_answer": "判决'如下\"\n"}
     for place, text in enumerate((json.dumps(info), repr(info), info)):
         library = written(tmp_path / str(place), unified("judge", rows=[{**ROWS["judge"][0], "info": text}]))
         assert case_of(pool(library, "unified_judge"), "judge/0").gold == info["golden_answer"]
 
 
-def test_an_adversarial_gold_may_be_text_already(tmp_path: Path) -> None:
+def test_adversarial_gold_may_be_text(tmp_path: Path) -> None:
     given = unified("locomo", rows=[locomo(2, json.dumps(OPTIONS))])
     case = case_of(pool(written(tmp_path, given), "unified_locomo"), "locomo-0/2")
     assert case.options == tuple(OPTIONS.values()) and json.loads(case.gold) == OPTIONS
 
 
-def test_a_prompt_without_the_marks_is_the_question_itself(tmp_path: Path) -> None:
+def test_prompt_without_markers_is_question(tmp_path: Path) -> None:
     given = [{**ROWS["judge"][0], "input_chat_messages": repr(chat("", "甲盗窃。"))}]
     found = pool(written(tmp_path, unified("judge", rows=given)), "unified_judge")
     assert case_of(found, "judge/0").question == "甲盗窃。"
 
 
-def test_dialogues_are_not_kept(tmp_path: Path) -> None:
+def test_published_dialogues_are_dropped(tmp_path: Path) -> None:
     library = written(tmp_path, unified("judge"))
     assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
 
 
-def test_a_pool_in_two_data_sets_of_a_domain_is_refused(tmp_path: Path) -> None:
+def test_duplicate_pool_is_rejected(tmp_path: Path) -> None:
     library = written(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     held = [*records(library, "judge"), *records(library, "unified_judge")]
-    with pytest.raises(BadInput, match="unified_judge holds judge, which another data set"):
-        pools_of(held)
+    with pytest.raises(BadInput, match="unified_judge has the pool judge, which another data set"):
+        build_pools(held)
 
 
-def test_every_published_data_set_is_known_in_both_forms() -> None:
+def test_data_sets_exist_in_both_forms() -> None:
     published = [task for task in TASKS.values() if not task.name.startswith(("sample", "memorybench"))]
     assert set(CASES) == {task.name for task in published}
     for task in published:
@@ -361,24 +361,28 @@ def one(**changed: Any) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("task", "files", "complaint"),
     [
-        ("judge", {PLACE: WHOLE[:-8]}, "its stream does not end"),
-        ("judge", {PLACE: WHOLE[:-60]}, "cut off"),
-        ("judge", {PLACE: b""}, "cut off or no arrow file"),
-        ("judge", {PLACE: b"\xff\xfe text"}, "cut off or no arrow file"),
-        ("judge", {PLACE.replace(".arrow", ".parquet"): parquet(ROW)[:-9]}, "cut off or no parquet file"),
-        ("judge", {PLACE.replace(".arrow", ".jsonl"): lines(ROW)[:-9]}, "line 1 is cut off"),
+        ("judge", {PLACE: WHOLE[:-8]}, "no end marker"),
+        ("judge", {PLACE: WHOLE[:-60]}, "truncated"),
+        ("judge", {PLACE: b""}, "truncated or not a valid arrow file"),
+        ("judge", {PLACE: b"\xff\xfe text"}, "truncated or not a valid arrow file"),
+        (
+            "judge",
+            {PLACE.replace(".arrow", ".parquet"): parquet(ROW)[:-9]},
+            "truncated or not a valid parquet file",
+        ),
+        ("judge", {PLACE.replace(".arrow", ".jsonl"): lines(ROW)[:-9]}, "line 1 is truncated"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b"\xff\xfe"}, "not UTF-8"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b""}, "it has no rows"),
-        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "neither .arrow nor .parquet nor .jsonl"),
-        ("judge", {PLACE: arrow(ROW, ROW)}, "the id JuDGE/0 is there twice"),
+        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "the suffix is not .arrow"),
+        ("judge", {PLACE: arrow(ROW, ROW)}, "duplicate id JuDGE/0"),
         ("judge", one(info=None), "row 1: at info"),
         ("judge", one(info="{'golden_answer': 'a'"), "row 1: at info"),
         ("judge", one(info="__import__('os').getcwd()"), "row 1: at info"),
-        ("judge", one(info="'" + "x" * LIMIT + "'"), "too long to be a row's"),
-        ("judge", one(info="{}"), "its info is not that of JuDGE"),
+        ("judge", one(info="'" + "x" * MAX_LITERAL_LENGTH + "'"), "too long to be a row's"),
+        ("judge", one(info="{}"), "its info does not match JuDGE"),
         ("judge", one(info="[]"), "row 1: at info"),
-        ("judge", one(info="{'golden_answer': None}"), "its info is not that of JuDGE"),
-        ("judge", one(input_chat_messages=None), "row 1 asks nothing"),
+        ("judge", one(info="{'golden_answer': None}"), "its info does not match JuDGE"),
+        ("judge", one(input_chat_messages=None), "row 1 has neither input_prompt"),
         ("judge", one(input_chat_messages="[{'role': 'user'}]"), "row 1: at input_chat_messages"),
         ("judge", one(test_idx=-1), "row 1: at test_idx"),
         ("judge", one(test_idx=None), "row 1: at test_idx"),
@@ -387,21 +391,25 @@ def one(**changed: Any) -> dict[str, bytes]:
         (
             "limitgen",
             {LIMITS: arrow({**ROWS["limitgen"][0], "id": None})},
-            "not that of LimitGen-Syn .*no id",
+            "does not match LimitGen-Syn .*no id",
         ),
         (
             "limitgen",
             {LIMITS: arrow({**ROWS["limitgen"][0], "info": "{'ground_truth': 'a', 'category': 'new'}"})},
-            "new is no kind of limitation",
+            "new is not a limitation kind",
         ),
-        ("locomo", {CORPUS: lines({"text": "{}"})}, "its text is no corpus of Locomo"),
+        ("locomo", {CORPUS: lines({"text": "{}"})}, "its text is not a corpus of Locomo"),
         ("locomo", {CORPUS: lines({"words": "x"})}, "line 1: at text"),
         ("locomo", {CORPUS: b""}, "it has 0 corpora, not one"),
         ("locomo", {CORPUS: lines({"text": TEXTS["Locomo-0"]}) * 2}, "it has 2 corpora, not one"),
-        ("dialsim_friends", {"memorybench/corpus/DialSim-friends.jsonl": lines({"text": "x"})}, "no corpus"),
+        (
+            "dialsim_friends",
+            {"memorybench/corpus/DialSim-friends.jsonl": lines({"text": "x"})},
+            "not a corpus",
+        ),
     ],
 )
-def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
+def test_reader_rejects_invalid_file(
     tmp_path: Path, task: str, files: Mapping[str, bytes], complaint: str
 ) -> None:
     given = {name: content for name, content in unified(task).items() if "/train/" not in name}
@@ -412,12 +420,12 @@ def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
     assert "hf download THUIR/MemoryBench" in str(refused.value)
 
 
-def test_rows_without_their_corpus_are_refused(tmp_path: Path) -> None:
+def test_missing_corpus_is_rejected(tmp_path: Path) -> None:
     files = unified("locomo")
     moved = [{**row, "dataset_name": "Locomo-1"} for row in ROWS["locomo"]]
     other = {"memorybench/dataset/Locomo-1/train/data-00000-of-00001.arrow": arrow(*moved)}
-    with pytest.raises(BadInput, match=r"corpus/Locomo-1\.jsonl is not there"):
-        pools_of(records(written(tmp_path, {**files, **other}), "unified_locomo"))
+    with pytest.raises(BadInput, match=r"corpus/Locomo-1\.jsonl is missing"):
+        build_pools(records(written(tmp_path, {**files, **other}), "unified_locomo"))
     del files[CORPUS]
     with pytest.raises(MissingData, match="corpus"):
         records(written(tmp_path / "none", files), "unified_locomo")
@@ -431,15 +439,15 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_a_literal_reads_what_either_language_writes(value: Any) -> None:
-    assert literal(repr(value)) == value
-    assert literal(json.dumps(value)) == value
+def test_literal_parses_json_and_python(value: Any) -> None:
+    assert parse_literal(repr(value)) == value
+    assert parse_literal(json.dumps(value)) == value
 
 
 @given(st.text(max_size=60))
-def test_a_literal_is_plain_data_or_refused(text: str) -> None:
+def test_literal_rejects_code(text: str) -> None:
     try:
-        value = literal(text)
+        value = parse_literal(text)
     except ValueError:
         return
     assert isinstance(
@@ -448,6 +456,6 @@ def test_a_literal_is_plain_data_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "(" * 300, "-" * 200_000 + "1", "{" * 100_000, "1" * 10_000])
-def test_a_literal_nested_beyond_measure_is_refused(text: str) -> None:
+def test_literal_rejects_deep_nesting(text: str) -> None:
     with pytest.raises(ValueError):
-        literal(text)
+        parse_literal(text)

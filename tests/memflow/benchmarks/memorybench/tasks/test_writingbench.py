@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
-from memflow.benchmarks.memorybench.tasks.writingbench import Line
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.memorybench.tasks.writingbench import WritingBenchRow
 from memflow.errors import BadInput
 
 WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))
@@ -44,13 +44,13 @@ MIXED = [
     ("name", "taken"),
     [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
 )
-def test_each_task_takes_its_domains(written, name: str, taken: list[str]) -> None:
-    (pool,) = pools_of(written(f"writingbench_{name}", {WHOLE: MIXED}))
+def test_tasks_select_their_domains(written, name: str, taken: list[str]) -> None:
+    (pool,) = build_pools(written(f"writingbench_{name}", {WHOLE: MIXED}))
     assert [case.case_id for case in pool.cases] == taken
 
 
-def test_a_case_has_the_criteria_of_its_text(written) -> None:
-    (pool,) = pools_of(written("writingbench_creative", {WHOLE: MIXED}))
+def test_case_has_criteria(written) -> None:
+    (pool,) = build_pools(written("writingbench_creative", {WHOLE: MIXED}))
     case = pool.cases[1]
     assert (case.language, case.category, case.stratum) == ("zh", "Lesson Plan", "Literature & Arts")
     tone, form = json.loads(case.gold)["criteria"]
@@ -61,10 +61,10 @@ def test_a_case_has_the_criteria_of_its_text(written) -> None:
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
 
 
-def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
-    (pool,) = pools_of(written("writingbench_law", {SUBSET: MIXED}))
+def test_subset_file_is_accepted(written) -> None:
+    (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED}))
     assert len(pool.cases) == 1
-    (pool,) = pools_of(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
+    (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
     assert [case.case_id for case in pool.cases] == ["7"]
 
 
@@ -75,14 +75,14 @@ def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
         ("Write about the word 道 and what it means.", "en"),
     ],
 )  # fmt: skip
-def test_where_no_language_is_given_the_script_tells(query: str, language: str) -> None:
+def test_missing_language_is_detected_by_script(query: str, language: str) -> None:
     without = {name: value for name, value in line(1, query=query).items() if name != "lang"}
-    assert Line.model_validate(without).language == language
+    assert WritingBenchRow.model_validate(without).language == language
 
 
 @given(st.text(alphabet="abc 道德经", min_size=1).filter(str.strip))
-def test_a_given_language_is_believed(query: str) -> None:
-    assert Line.model_validate(line(1, query=query, lang="zh")).language == "zh"
+def test_given_language_is_kept(query: str) -> None:
+    assert WritingBenchRow.model_validate(line(1, query=query, lang="zh")).language == "zh"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_given_language_is_believed(query: str) -> None:
     [
         (b"", "it has no query of the domain Politics & Law"),
         ([line(1)], "it has no query of the domain Politics & Law"),
-        (b'{"index": 1', "line 1 is cut off or not JSON"),
+        (b'{"index": 1', "line 1 is truncated or invalid JSON"),
         ([line(1, "Politics & Law", query="")], "line 1: at query"),
         ([line(1, "Politics & Law", lang="fr")], "line 1: at lang"),
         ([line(1, "Politics & Law", checklist=[])], "line 1: at checklist"),
@@ -102,10 +102,10 @@ def test_a_given_language_is_believed(query: str) -> None:
             [line(1, checklist=[{**criterion(), "5-6": ""}])],
             "line 1: at checklist.0.5-6",
         ),
-        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the id 1 is there twice"),
+        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "duplicate id 1"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
     with pytest.raises(BadInput, match=f"writingbench_law: writingbench/.*: {said}.*get the file again"):
         written("writingbench_law", {WHOLE: content})
 
@@ -118,17 +118,17 @@ def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, sa
         ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
     ],
 )
-def test_the_published_subset_is_read(real, name: str, strata: dict[str, int]) -> None:
+def test_published_subset_is_read(real, name: str, strata: dict[str, int]) -> None:
     records = real(name)
     if records[0].source != SUBSET:
         pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     assert Counter(case.stratum for case in pool.cases) == strata
     assert {len(json.loads(case.gold)["criteria"]) for case in pool.cases} == {5}
     assert {case.language for case in pool.cases} == {"en", "zh"}
 
 
-def test_a_fifth_of_each_domain_is_test_rounded_up(written) -> None:
+def test_split_is_fifth_of_each_domain(written) -> None:
     sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
     domains = [domain for domain, size in sizes.items() for _ in range(size)]
     rows = [line(index, domain) for index, domain in enumerate(domains)]

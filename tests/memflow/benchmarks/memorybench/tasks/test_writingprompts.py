@@ -11,7 +11,7 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
@@ -30,22 +30,22 @@ def rows(count: int) -> bytes:
     )
 
 
-def test_a_premise_stands_without_its_tag(written) -> None:
+def test_premise_has_no_tag(written) -> None:
     prompts = ["[ WP ] A cat learns to read [ old ] maps .", "No tag", "[SP] One"]
-    (pool,) = pools_of(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
+    (pool,) = build_pools(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
     assert [(case.case_id, case.question, case.gold) for case in pool.cases] == [
         ("0", "A cat learns to read [ old ] maps .", "a"), ("1", "No tag", "b"), ("2", "One", "c"),
     ]  # fmt: skip
 
 
-def test_the_first_two_thousand_are_read_and_250_taken(written) -> None:
+def test_first_2000_rows_are_read_and_250_sampled(written) -> None:
     records = written("writingprompts", {FILE: rows(2_100)})
     assert len(records) == 2_000 and records[-1].record_id == "1999"
     (taken,) = select(OPEN, records)
     assert (len(taken.test), len(taken.train)) == (50, 200)
 
 
-def test_a_premise_is_put_as_a_story_to_write(written) -> None:
+def test_prompt_asks_for_story(written) -> None:
     probe = probes("d", select(OPEN, written("writingprompts", {FILE: rows(1)})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(notes="The user likes short stories."), None)
     text = question.prompt.render(question.fields)[-1].content
@@ -56,20 +56,20 @@ def test_a_premise_is_put_as_a_story_to_write(written) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "cut off or not Parquet"),
-        (rows(3)[:200], "cut off or not Parquet"),
-        (b"prompt,story\na,b\n", "cut off or not Parquet"),
+        (b"", "truncated or invalid Parquet"),
+        (rows(3)[:200], "truncated or invalid Parquet"),
+        (b"prompt,story\na,b\n", "truncated or invalid Parquet"),
         (table(prompt=["a"]), "it has no column story"),
         (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
         (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
-        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt is a tag alone"),
+        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt has only a tag"),
         (rows(0), "it has no rows"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: bytes, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=f"writingprompts: {FILE}: .*{said}.*get the file again"):
         written("writingprompts", {FILE: content})
 
 
-def test_the_published_file_has_its_first_two_thousand(real) -> None:
+def test_published_file_has_2000_rows(real) -> None:
     assert len(real("writingprompts")) == 2_000

@@ -1,173 +1,109 @@
-import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from memflow.benchmarks.memorybench.feedback import action_probabilities
-from memflow.benchmarks.memorybench.users.actions import (
-    PUBLISHED,
-    ActionModel,
-    Actions,
-    Family,
-    calibrate,
-    draw,
-)
-from memflow.errors import BadInput
+from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.memorybench.users.actions import add_actions, round_actions
+from memflow.records import FeedbackRound, Probe
 
-TABLE_5 = {
-    1: (0.000, 15.091), 2: (0.002, 14.821), 3: (0.010, 13.723), 4: (0.045, 10.303), 5: (0.197, 4.867),
-    6: (0.817, 1.446), 7: (2.748, 0.349), 8: (5.818, 0.079), 9: (7.749, 0.018), 10: (8.369, 0.004),
-}  # fmt: skip
-F1_SCORES = {1: 40, 4: 12, 5: 6, 6: 10, 8: 3, 10: 29}
-POPULATIONS: list[tuple[Family, dict[int, float]]] = [
-    ("general", dict(PUBLISHED["general"])),
-    ("binary", dict(PUBLISHED["binary"])),
-    ("deterministic", F1_SCORES),
-]
-models = st.builds(
-    ActionModel,
-    like_rate=st.floats(0, 0.5),
-    dislike_rate=st.floats(0, 0.5),
-    like_steepness=st.floats(0.05, 20),
-    dislike_steepness=st.floats(0.05, 20),
-    like_midpoint=st.floats(1, 10),
-    dislike_midpoint=st.floats(1, 10),
-    copies_per_like=st.floats(0, 100),
-)
-families = st.sampled_from(["general", "binary", "deterministic"])
-histograms = st.dictionaries(st.integers(1, 10), st.floats(0.01, 1e6), min_size=1)
-
-
-def test_the_constants_are_those_of_the_paper() -> None:
-    found = calibrate(PUBLISHED["general"])
-    assert (found.c_like, found.c_dislike) == pytest.approx((0.0856668, 0.1517200), abs=5e-8)
-
-
-@pytest.mark.parametrize("score", range(1, 11))
-def test_the_probabilities_are_those_of_table_5(score: int) -> None:
-    actions = action_probabilities(score, family="general")
-    assert (100 * actions.like, 100 * actions.dislike) == pytest.approx(TABLE_5[score], abs=0.003)
-    assert actions.copy == 0.0
-    assert action_probabilities(score, long_output=True).copy == pytest.approx(4 * actions.like)
-
-
-def test_right_and_wrong_alone_have_the_probabilities_of_the_paper() -> None:
-    right, wrong = action_probabilities(9, "binary"), action_probabilities(3, "binary")
-    assert (right.like, right.dislike) == (pytest.approx(0.099, abs=5e-4), 0.0)
-    assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
-
-
-def test_right_and_wrong_are_told_apart_through_noise() -> None:
-    of = calibrate({3: 1, 9: 3}, "binary")
-    assert [of.actions(score).like > 0 for score in (2, 5, 6, 10)] == [False, False, True, True]
-    assert of.actions(9).like == pytest.approx(0.0559 * 4 / 3)
-
-
-@pytest.mark.parametrize(("family", "population"), POPULATIONS)
-def test_the_wanted_rates_come_out_of_a_hundred_thousand_draws(
-    family: Family, population: dict[int, float]
-) -> None:
-    chance, n = random.Random(7), 100_000
-    of = calibrate(population, family)
-    chances = {score: of.actions(score, long_output=True) for score in population}
-    scores = chance.choices(list(population), list(population.values()), k=n)
-    drawn = [draw(chances[score], chance) for score in scores]
-    pressed = [
-        sum(one.liked for one in drawn),
-        sum(one.disliked for one in drawn),
-        sum(one.copied for one in drawn),
-    ]
-    for count, rate in zip(pressed, (0.0559, 0.0091, 4 * 0.0559), strict=True):
-        assert abs(count / n - rate) < 3 * (rate * (1 - rate) / n) ** 0.5
-
-
-@given(families, histograms, models, st.integers(1, 10))
-def test_nobody_is_more_than_certain(
-    family: Family, histogram: dict[int, float], model: ActionModel, score: int
-) -> None:
-    of = calibrate(histogram, family, model)
-    actions = of.actions(score, long_output=True)
-    assert min(actions.like, actions.dislike, actions.copy) >= 0.0
-    assert actions.like + actions.dislike <= 1.0 + 1e-12
-    assert actions.copy <= 1.0
-
-
-@given(families, histograms, models)
-def test_the_rates_come_out_over_any_population_that_fits(
-    family: Family, histogram: dict[int, float], model: ActionModel
-) -> None:
-    of = calibrate(histogram, family, model)
-    if not all(of.fits(score) for score in histogram):
-        return
-    total = sum(histogram.values())
-    likes = sum(share * of.actions(score).like for score, share in histogram.items()) / total
-    dislikes = sum(share * of.actions(score).dislike for score, share in histogram.items()) / total
-    assert likes == pytest.approx(model.like_rate if of.c_like else 0.0)
-    assert dislikes == pytest.approx(model.dislike_rate if of.c_dislike else 0.0)
-
-
-@given(histograms, models)
-def test_who_is_more_content_likes_more_and_dislikes_less(
-    histogram: dict[int, float], model: ActionModel
-) -> None:
-    of = calibrate(histogram, "general", model)
-    likes = [of.actions(score).like for score in range(1, 11)]
-    dislikes = [of.actions(score).dislike for score in range(1, 11)]
-    assert likes == sorted(likes)
-    assert dislikes == sorted(dislikes, reverse=True)
-
-
-def test_a_lenient_user_likes_poorer_answers_at_the_same_rate_overall() -> None:
-    lenient, strict = (
-        action_probabilities(5, model=ActionModel(like_midpoint=midpoint)) for midpoint in (3, 9)
+DEMO = find("memorybench_demo")
+METRICS = {"locomo": "locomo_f1", "dialsim_friends": "accuracy", "judge": "integrated", "nfcats": "quality"}
+PROBES = [
+    Probe(
+        domain=DEMO.name, probe_id=f"{dataset}/{n}", episode_id="e", checkpoint=0, kind="open", split="train",
+        dataset=dataset, metric=metric, question="Q", options=[], variables=[], gold="a", revealed="a", evidence=[],
     )
-    assert lenient.like > 0.05
-    assert strict.like < 0.001
+    for dataset, metric in METRICS.items() for n in range(400)
+]  # fmt: skip
 
 
-def test_a_one_sided_population_has_no_probability_above_one() -> None:
-    of = calibrate({1: 1_000_000, 10: 1})
-    assert not of.fits(10)
-    assert of.actions(10).like == 1.0
-    assert of.actions(10).dislike == 0.0
+def rows_of(dataset: str, *scores: int | None) -> list[FeedbackRound]:
+    return [
+        FeedbackRound(
+            domain=DEMO.name, dataset=dataset, case_id=f"{dataset}/{n}", episode_id="e", round=0,
+            user_text="q", answer="a", satisfaction=score,
+        )
+        for n, score in enumerate(scores)
+    ]  # fmt: skip
 
 
-def test_where_nobody_is_right_nobody_likes() -> None:
-    of = calibrate({3: 20}, "binary")
-    assert (of.c_like, of.actions(9).like) == (0.0, 0.0)
-    assert of.actions(3).dislike == pytest.approx(0.0091)
+def with_(**parameters: Any) -> Domain:
+    return replace(DEMO, parameters=parameters)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"family": "dialsim"}, "general, binary, deterministic"),
-        ({"family": "deterministic"}, "give a histogram"),
-        ({"histogram": {}}, "at least one"),
-        ({"histogram": {11: 1}}, "from 1 to 10"),
-        ({"histogram": {3: 2, 4: -1}}, "below 0"),
-        ({"satisfaction": 0}, "from 1 to 10"),
-    ],
-)
-def test_what_there_is_not_is_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadInput, match=told):
-        action_probabilities(**{"satisfaction": 5, **given})
+def test_families_are_calibrated_separately() -> None:
+    scores = {
+        "locomo": (1, 1, 6, 10),
+        "dialsim_friends": (3, 9, 9, 9),
+        "judge": (7, 8, 8, 9),
+        "nfcats": (2, 5),
+    }
+    rows = [row for dataset, found in scores.items() for row in rows_of(dataset, *found)]
+    found = round_actions(DEMO, rows, PROBES)
+    for family, n in (("deterministic", 4), ("binary", 4), ("general", 6)):
+        chances = [one.chances for one in found if one and one.family == family]
+        assert len(chances) == n
+        assert sum(one.like for one in chances) / n == pytest.approx(0.0559)
+        assert sum(one.dislike for one in chances) / n == pytest.approx(0.0091)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"like_rate": 0.7, "dislike_rate": 0.4}, {"like_steepness": 0}, {"like_midpoint": 11}, {"k": 1}]
-)
-def test_a_model_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValidationError):
-        ActionModel(**wrong)
+def test_published_calibration_keeps_own_locomo_histogram() -> None:
+    rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 9, 9) + rows_of("locomo", 10, 10)
+    judge, _, dialsim, _, locomo, _ = round_actions(with_(calibration="published"), rows, PROBES)
+    assert judge and dialsim and locomo
+    assert judge.chances.like == pytest.approx(0.07749, abs=1e-5)
+    assert dialsim.chances.like == pytest.approx(0.099, abs=5e-4)
+    assert locomo.chances.like == pytest.approx(0.0559)
 
 
-def test_likes_and_dislikes_exclude_each_other_and_copies_are_free() -> None:
-    drawn = [draw(Actions(0.5, 0.5, 0.5), random.Random(seed)) for seed in range(400)]
-    assert all(one.liked != one.disliked for one in drawn)
-    assert 150 < sum(one.liked for one in drawn) < 250
-    assert 60 < sum(one.copied and one.disliked for one in drawn) < 140
-    assert draw(Actions(0.5, 0.5, 0.5), random.Random(7)) == drawn[7]
+def test_given_histogram_applies_to_its_family() -> None:
+    rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 3, 9)
+    judge, _, _, dialsim = round_actions(with_(calibration={"binary": {"3": 1, "9": 9}}), rows, PROBES)
+    assert judge and dialsim
+    assert judge.chances.like == pytest.approx(0.0559)
+    assert dialsim.chances.like == pytest.approx(0.0559 / 0.9)
+
+
+def test_only_long_outputs_are_copied() -> None:
+    (long,), (short,) = (round_actions(DEMO, rows_of(name, 8), PROBES) for name in ("judge", "nfcats"))
+    assert long and short
+    assert long.chances.copy == pytest.approx(4 * long.chances.like)
+    assert short.chances.copy == 0.0
+
+
+def test_no_actions_without_satisfaction() -> None:
+    rows = rows_of("judge", None, 9)
+    assert round_actions(DEMO, rows, PROBES)[0] is None
+    assert add_actions(with_(noise=1), rows, PROBES)[0] == rows[0]
+
+
+def test_felt_is_null_without_noise() -> None:
+    assert all(row.felt is None for row in add_actions(DEMO, rows_of("judge", 1, 5, 9), PROBES))
+
+
+def test_noise_changes_felt_not_satisfaction() -> None:
+    rows = rows_of("judge", *[3] * 200, *[9] * 200)
+    noisy = with_(noise=1.0)
+    found = add_actions(noisy, rows, PROBES)
+    assert [row.satisfaction for row in found] == [row.satisfaction for row in rows]
+    felt = [row.felt for row in found]
+    assert all(score is not None and 1 <= score <= 10 for score in felt)
+    changed = sum(row.felt != row.satisfaction for row in found)
+    assert 0.5 < changed / len(found) < 0.7  # 61.7 % where no end of the scale is near
+    at_nine = {one.chances for one in round_actions(noisy, rows, PROBES) if one and one.felt == 9}
+    assert at_nine == {one.chances for one in round_actions(DEMO, rows, PROBES) if one and one.felt == 9}
+
+
+def test_action_model_is_per_domain() -> None:
+    eager = with_(actions={"like_rate": 0.9, "dislike_rate": 0.1, "copies_per_like": 0})
+    rows = add_actions(eager, rows_of("judge", *[8] * 400), PROBES)
+    assert sum(row.liked for row in rows) > 320
+    assert not any(row.copied for row in rows)
+
+
+def test_actions_are_independent_of_row_order() -> None:
+    published = with_(calibration="published")
+    rows = rows_of("judge", *[9] * 60)
+    assert add_actions(published, rows, PROBES)[40:] == add_actions(published, rows[40:], PROBES)
+    assert any(row.liked for row in add_actions(published, rows, PROBES))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.users.noise import perturbed
+from memflow.benchmarks.memorybench.users.actions import add_noise
 
 # Of the paper's scores only their number and range are told; with every score equally frequent its figures come out.
 TABLE_21 = {0.2: 1.20, 0.3: 8.69, 0.4: 18.84, 0.5: 28.59, 0.8: 47.86, 1.0: 55.56, 1.2: 60.76}
@@ -12,10 +12,10 @@ VARIATION = {0.2: 1197, 0.3: 8691, 0.4: 18853, 0.5: 28809, 0.8: 52752, 1.0: 6716
 
 
 @pytest.mark.parametrize("sigma", TABLE_21)
-def test_as_many_scores_change_as_in_table_21(sigma: float) -> None:
+def test_noise_changes_share_of_table_21(sigma: float) -> None:
     chance, n = random.Random(42), 100_000
     before = [score for score in range(1, 11) for _ in range(n // 10)]
-    after = [perturbed(score, sigma, chance) for score in before]
+    after = [add_noise(score, sigma, chance) for score in before]
     changed = sum(one != other for one, other in zip(before, after, strict=True))
     moved = sum(abs(one - other) for one, other in zip(before, after, strict=True))
     assert 100 * changed / n == pytest.approx(TABLE_21[sigma], abs=0.5)
@@ -23,12 +23,12 @@ def test_as_many_scores_change_as_in_table_21(sigma: float) -> None:
 
 
 @given(st.integers(1, 10), st.floats(0, 10), st.integers())
-def test_noise_stays_on_the_scale_and_is_the_same_again(score: int, sigma: float, seed: int) -> None:
-    found = perturbed(score, sigma, random.Random(seed))
+def test_noise_is_bounded_and_reproducible(score: int, sigma: float, seed: int) -> None:
+    found = add_noise(score, sigma, random.Random(seed))
     assert 1 <= found <= 10
-    assert found == perturbed(score, sigma, random.Random(seed))
+    assert found == add_noise(score, sigma, random.Random(seed))
 
 
 @given(st.integers(1, 10), st.integers())
-def test_without_noise_nothing_changes(score: int, seed: int) -> None:
-    assert perturbed(score, 0.0, random.Random(seed)) == score
+def test_zero_noise_changes_nothing(score: int, seed: int) -> None:
+    assert add_noise(score, 0.0, random.Random(seed)) == score

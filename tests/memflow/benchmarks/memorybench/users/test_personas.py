@@ -1,15 +1,15 @@
 import pytest
 
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.memorybench.users.personas import persona, personas
-from memflow.benchmarks.memorybench.users.reactions import MEASURED
+from memflow.benchmarks.memorybench.users.reactions import METRIC_SCORED
 from memflow.errors import BadInput
 
-SIMULATED = {name for name, task in TASKS.items() if task.metric not in MEASURED}
+SIMULATED = {name for name, task in TASKS.items() if task.metric not in METRIC_SCORED}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_data_set_that_no_metric_settles_has_its_own_user(language: str) -> None:
+def test_simulated_data_sets_have_personas(language: str) -> None:
     found = personas(language)
     assert set(found) == SIMULATED
     for part in ("persona", "expertise", "task"):
@@ -19,7 +19,7 @@ def test_every_data_set_that_no_metric_settles_has_its_own_user(language: str) -
 
 
 @pytest.mark.parametrize("name", sorted(SIMULATED))
-def test_a_user_is_the_same_in_both_languages(name: str) -> None:
+def test_personas_match_across_languages(name: str) -> None:
     english, chinese = persona(name, "en"), persona(name, "zh")
     assert len(english.criteria) == len(chinese.criteria)
     assert bool(english.more) == bool(chinese.more)
@@ -27,12 +27,12 @@ def test_a_user_is_the_same_in_both_languages(name: str) -> None:
     assert not chinese.persona.isascii()
 
 
-def test_criteria_are_listed_one_a_line() -> None:
+def test_persona_lists_criteria_by_line() -> None:
     fields = persona("scitechnews", "en").fields()
     assert set(fields) == {"persona", "expertise", "criteria", "task", "more"}
     assert all(line.startswith("- ") for line in fields["criteria"].splitlines())
 
 
-def test_a_data_set_without_a_user_is_named() -> None:
-    with pytest.raises(BadInput, match=r"personas_zh\.yaml has no user for the data set unheard_of"):
+def test_missing_persona_is_rejected() -> None:
+    with pytest.raises(BadInput, match=r"personas_zh\.yaml has no persona for the data set unheard_of"):
         persona("unheard_of", "zh")

@@ -6,8 +6,8 @@ import pytest
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, TASKS
-from memflow.benchmarks.memorybench.users.contexts import evaluation, standards
+from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1, TASKS
+from memflow.benchmarks.memorybench.users.known_gold import scoring_standards, user_knowledge
 from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.benchmarks.memorybench.users.reactions import Reaction, prompts, react, satisfaction
 from memflow.chat.requests import ChatMessage, ChatRequest
@@ -91,13 +91,13 @@ class Listening:
 @pytest.mark.parametrize(
     ("f1", "points"), [(1.0, 10), (0.9, 10), (0.8, 9), (0.7, 8), (0.5, 6), (0.49, 5), (0.3, 4), (0.0, 1)]
 )
-def test_satisfaction_goes_through_the_papers_points(f1: float, points: int) -> None:
+def test_satisfaction_matches_paper_points(f1: float, points: int) -> None:
     assert satisfaction(f1) == points
     assert satisfaction(f1 - 1e-16) == points
 
 
 @pytest.mark.parametrize(("right", "ended"), [("standard", True), ("published_code", False)])
-async def test_half_right_is_right_but_for_the_published_code(right: str, ended: bool) -> None:
+async def test_f1_of_half_is_right_except_in_published_code(right: str, ended: bool) -> None:
     domain = replace(DEMO, parameters={"right": right})
     probe = probe_of("locomo", "red moss", category="4")
     assert probe.metric == LOCOMO_F1
@@ -106,7 +106,7 @@ async def test_half_right_is_right_but_for_the_published_code(right: str, ended:
 
 
 @pytest.mark.parametrize("answer", ["Monica", " monica.", "MONICA"])
-async def test_dialsim_s_right_words_need_no_judge(answer: str) -> None:
+async def test_dialsim_exact_match_needs_no_judge(answer: str) -> None:
     listening = Listening()
     found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history(answer), listening.chat)
     assert (found.score, found.satisfaction, found.ended) == (1.0, 9, True)
@@ -115,7 +115,7 @@ async def test_dialsim_s_right_words_need_no_judge(answer: str) -> None:
 
 
 @pytest.mark.parametrize(("correct", "score", "points"), [("true", 1.0, 9), ("false", 0.0, 3)])
-async def test_dialsim_s_other_words_are_judged(correct: str, score: float, points: int) -> None:
+async def test_dialsim_other_answers_are_judged(correct: str, score: float, points: int) -> None:
     simulator, judge = Listening(), Listening(dialsim_judge=lambda _: f'{{"correct": {correct}}}')
     probe = probe_of("dialsim_friends", "Monica")
     assert probe.metric == ACCURACY
@@ -126,7 +126,7 @@ async def test_dialsim_s_other_words_are_judged(correct: str, score: float, poin
         assert part in judge.text("dialsim_judge")
 
 
-async def test_a_judge_that_fails_is_a_reason_and_no_wrong_answer() -> None:
+async def test_failed_judge_is_a_reason() -> None:
     broken = Listening(dialsim_judge=lambda _: "perhaps")
     found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history("Ross's sister"), broken.chat)
     assert found == Reaction(reason=found.reason)
@@ -135,7 +135,7 @@ async def test_a_judge_that_fails_is_a_reason_and_no_wrong_answer() -> None:
     )
 
 
-async def test_a_user_is_who_the_data_set_says_and_sees_the_whole_conversation() -> None:
+async def test_simulated_user_has_persona_and_conversation() -> None:
     listening = Listening()
     found = await react(DEMO, probe_of("lexeval_qa"), history("It eats.", "It sings."), listening.chat)
     assert found == Reaction(satisfaction=4, critique="More.")
@@ -156,7 +156,7 @@ async def test_a_user_is_who_the_data_set_says_and_sees_the_whole_conversation()
         assert part in scored
 
 
-async def test_a_chinese_case_has_a_user_who_speaks_chinese() -> None:
+async def test_chinese_case_has_chinese_user() -> None:
     listening = Listening()
     probe = probe_of("lexeval_qa", "管辖权错误", language="zh")
     assert (await react(DEMO, probe, history("管辖错误"), listening.chat)).satisfaction == 4
@@ -183,32 +183,32 @@ async def test_a_chinese_case_has_a_user_who_speaks_chinese() -> None:
         ("nfcats", []),
     ],
 )
-def test_what_a_user_knows_to_be_right_is_the_data_set_s(dataset: str, told: list[str]) -> None:
+def test_gold_context_depends_on_data_set(dataset: str, told: list[str]) -> None:
     for language in ("en", "zh"):
-        known = evaluation(probe_of(dataset, language=language))
+        known = user_knowledge(probe_of(dataset, language=language))
         assert all(part in known for part in told)
         assert known.isascii() == (language == "en")
 
 
-def test_levels_of_a_criterion_and_the_paper_behind_a_report_stay_unsaid() -> None:
-    assert "none" not in evaluation(probe_of("writingbench_law"))
-    assert "Hydraulics" not in evaluation(probe_of("scitechnews"))
+def test_gold_context_omits_levels_and_paper() -> None:
+    assert "none" not in user_knowledge(probe_of("writingbench_law"))
+    assert "Hydraulics" not in user_knowledge(probe_of("scitechnews"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_report_s_scorer_is_told_what_counts_and_no_other_s_is(language: str) -> None:
+def test_only_scitechnews_scorer_has_extra_context(language: str) -> None:
     report = probe_of("scitechnews", language=language)
-    assert standards(report) != evaluation(report)
-    assert standards(report).count("\n- ") == 4
+    assert scoring_standards(report) != user_knowledge(report)
+    assert scoring_standards(report).count("\n- ") == 4
     for dataset in (*GOLDS.keys() - {"scitechnews"}, "judge"):
         probe = probe_of(dataset, language=language)
-        assert standards(probe) == evaluation(probe)
+        assert scoring_standards(probe) == user_knowledge(probe)
 
 
 @pytest.mark.parametrize(
     "said", ['{"reasoning": "r", "behaviour": "continue", "response": null}', '{"behaviour": "end"}', "fine"]
 )
-async def test_a_user_who_goes_on_without_a_word_is_a_reason(said: str) -> None:
+async def test_continuing_without_critique_is_a_reason(said: str) -> None:
     broken = Listening(feedback=lambda _: said)
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken.chat)
     assert found == Reaction(reason=found.reason)
@@ -216,14 +216,14 @@ async def test_a_user_who_goes_on_without_a_word_is_a_reason(said: str) -> None:
 
 
 @pytest.mark.parametrize("response", ["null", '"Thank you."'])
-async def test_a_user_ends_with_a_word_or_without(response: str) -> None:
+async def test_user_may_end_with_or_without_critique(response: str) -> None:
     said = f'{{"reasoning": "r", "behaviour": "end", "response": {response}}}'
     listening = Listening(feedback=lambda _: said)
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), listening.chat)
     assert found == Reaction(satisfaction=4, critique=json.loads(response), ended=True)
 
 
-async def test_a_scorer_that_fails_is_a_reason() -> None:
+async def test_failed_scorer_is_a_reason() -> None:
     broken = Listening(satisfaction=lambda _: '{"score": 11}')
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken.chat)
     assert found == Reaction(reason=found.reason)
@@ -232,14 +232,14 @@ async def test_a_scorer_that_fails_is_a_reason() -> None:
 
 @pytest.mark.parametrize("dataset", sorted(GOLDS))
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_the_scripted_user_reacts_to_every_data_set(dataset: str, language: str) -> None:
+async def test_scripted_user_reacts_to_every_data_set(dataset: str, language: str) -> None:
     scripted = ScriptedChat(MemoryBench().handlers())
     found = await react(DEMO, probe_of(dataset, language=language), history("Moss."), scripted)
     assert found.reason is None
     assert found.satisfaction and 1 <= found.satisfaction <= 10
 
 
-def test_every_prompt_of_a_reaction_has_a_twin_in_the_other_language() -> None:
+def test_reaction_prompts_exist_in_both_languages() -> None:
     names = {
         prompt.name
         for prompt in prompts()

@@ -196,7 +196,8 @@ def test_malicious_pickle_is_refused_without_effect(read: Read, tmp_path: Path, 
         assert touched.exists(), "it would have"
         touched.unlink()
         with pytest.raises(
-            BadInput, match=r"friends_dialsim\.pickle: it asks for .*, and only plain values are read"
+            BadInput,
+            match=r"friends_dialsim\.pickle: it contains the class .*; only plain values are allowed",
         ):
             read({PICKLE: content})
         assert not touched.exists()
@@ -205,10 +206,10 @@ def test_malicious_pickle_is_refused_without_effect(read: Read, tmp_path: Path, 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (pickle.dumps(OrderedDict(EPISODES)), "asks for collections.OrderedDict"),
-        (pickle.dumps({"S01E01": Acting(Path, "x")}), "asks for pathlib"),
-        (pickle.dumps(EPISODES)[:300], "cut off or no pickle"),
-        (b"", "cut off or no pickle"),
+        (pickle.dumps(OrderedDict(EPISODES)), "contains the class collections.OrderedDict"),
+        (pickle.dumps({"S01E01": Acting(Path, "x")}), "contains the class pathlib"),
+        (pickle.dumps(EPISODES)[:300], "truncated or not a pickle"),
+        (b"", "truncated or not a pickle"),
         (pickle.dumps({}), "it contains no scene"),
         (pickle.dumps([EPISODES]), "the whole is not a dict"),
         (pickle.dumps({"S01E01": [scene("May 1, 1995", "Ann: Hi.")]}), "episode S01E01 is not a dict"),
@@ -243,7 +244,7 @@ def test_damaged_pickle_is_refused(read: Read, content: bytes, said: str):
 
 
 def test_damaged_script_is_refused(read: Read):
-    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: it does not begin with a line like"):
+    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line is not like"):
         read({SCRIPT: b"Ann: Hello."})
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.played import EXPECTED
+from memflow.benchmarks.memorybench.checks.memory import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
@@ -57,27 +57,27 @@ def played(
 
 
 @pytest.mark.parametrize("end", ENDS)
-async def test_every_protocol_keeps_every_sentence(played: Any, end: str) -> None:
+async def test_all_protocols_pass_checks(played: Any, end: str) -> None:
     domain, rows = await played(end)
     assert rows["memory.transcripts"]
     assert broken(domain, rows) == set()
 
 
 @pytest.mark.parametrize("end", ["", "_stepwise", "_onpolicy"])
-async def test_a_planted_gold_is_found(played: Any, end: str) -> None:
+async def test_check_finds_planted_gold(played: Any, end: str) -> None:
     domain, rows = await played(end)
     gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
     assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
     for table, name in (
-        ("memory.transcripts", "no_message_holds_the_gold_of_a_test_case"),
-        ("memory.indexes", "no_entry_holds_the_gold_of_a_test_case"),
+        ("memory.transcripts", "test_gold_not_in_transcripts"),
+        ("memory.indexes", "test_gold_not_in_entries"),
     ):
         first, *rest = rows[table]
         leaking = {**rows, table: [replace(first, text=f"By the way:\n {gold.replace(' ', '  ')}"), *rest]}
         assert broken(domain, leaking) == {name}
 
 
-async def test_a_gold_inside_a_json_object_is_found(played: Any) -> None:
+async def test_check_finds_gold_in_json(played: Any) -> None:
     domain, rows = await played("")
     secret = "Does the letter name the ferry by which the guests arrive?"
     probes = [
@@ -89,33 +89,33 @@ async def test_a_gold_inside_a_json_object_is_found(played: Any) -> None:
     assert broken(domain, {**rows, "question.probes": probes}) == set()
     first, *rest = rows["memory.indexes"]
     leaking = {**rows, "question.probes": probes, "memory.indexes": [replace(first, text=secret), *rest]}
-    assert broken(domain, leaking) == {"no_entry_holds_the_gold_of_a_test_case"}
+    assert broken(domain, leaking) == {"test_gold_not_in_entries"}
 
 
-async def test_a_test_case_s_dialogue_is_found(played: Any) -> None:
+async def test_check_finds_test_case_dialogue(played: Any) -> None:
     domain, rows = await played("_stepwise")
     first, *rest = rows["memory.transcripts"]
     planted = feedback_id("sample_open/soup-sign-test", 0)
     leaking = {**rows, "memory.transcripts": [replace(first, message_id=planted), *rest]}
-    assert broken(domain, leaking) == {"only_training_cases_have_dialogues"}
+    assert broken(domain, leaking) == {"dialogues_of_training_cases_only"}
     entry, *others = rows["memory.indexes"]
     leaking = {**rows, "memory.indexes": [replace(entry, sources=[planted]), *others]}
-    assert broken(domain, leaking) == {"no_entry_comes_from_a_test_case"}
+    assert broken(domain, leaking) == {"entries_from_training_cases_only"}
 
 
-async def test_a_user_who_was_left_waiting_and_an_answer_that_was_lost_are_found(played: Any) -> None:
+async def test_check_finds_missing_answers(played: Any) -> None:
     domain, rows = await played("_onpolicy")
     rounds = rows["memory.feedback"]
     waiting = [row for row in rounds if row.round == 0]
-    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"users_who_want_more_get_another_answer"}
+    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"continued_dialogues_have_next_answer"}
     published = replace(domain, parameters={**domain.parameters, "follow_ups": "published_code"})
     assert broken(published, {**rows, "memory.feedback": waiting}) == set()
     last, *rest = reversed(rounds)
     other = [*reversed(rest), replace(last, answer="what nobody said")]
-    assert broken(domain, {**rows, "memory.feedback": other}) == {"every_answer_is_remembered"}
+    assert broken(domain, {**rows, "memory.feedback": other}) == {"answers_in_transcript"}
 
 
-async def test_other_benchmarks_are_none_of_its_business(played: Any) -> None:
+async def test_memory_checks_skip_other_benchmarks(played: Any) -> None:
     _, rows = await played("")
     stranger = find("amemgym_demo")
     first, *rest = rows["memory.transcripts"]
@@ -123,7 +123,7 @@ async def test_other_benchmarks_are_none_of_its_business(played: Any) -> None:
     assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()
 
 
-def test_a_message_names_the_case_of_its_dialogue() -> None:
+def test_case_of_parses_message_id() -> None:
     assert case_of(feedback_id("locomo-3/17", 2)) == "locomo-3/17"
     assert case_of(feedback_id("locomo-3/17", 2, step=4)) == "locomo-3/17"
     assert case_of("locomo-3/D1:5") is None

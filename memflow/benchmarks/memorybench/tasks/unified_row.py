@@ -1,6 +1,5 @@
-"""A row of the unified set as it is published, one shape for all data sets (2.3).
-
-Nested fields are texts there, JSON or Python's way of writing a dictionary. They are read as data, never evaluated.
+"""A row of the unified data set (paper, section 2.3). Nested fields are JSON or Python literals and are never
+evaluated.
 """
 
 import ast
@@ -12,13 +11,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 from memflow.benchmarks.memorybench.tasks.task import Part
 from memflow.benchmarks.published_file import Said
 
-LIMIT = 1_000_000
-"""Characters of a text that is read as a literal, at most."""
+MAX_LITERAL_LENGTH = 1_000_000
+"""Maximum characters of a literal."""
 
 
-def literal(text: str) -> Any:
-    """What a text says, as JSON or as a Python literal. Raises ValueError."""
-    if len(text) > LIMIT:
+def parse_literal(text: str) -> Any:
+    """Parse JSON or a Python literal. Raises ValueError."""
+    if len(text) > MAX_LITERAL_LENGTH:
         raise ValueError(f"a text of {len(text)} characters is too long to be a row's")
     try:
         return json.loads(text)
@@ -30,20 +29,20 @@ def literal(text: str) -> Any:
         raise ValueError("it is neither JSON nor a Python literal") from wrong
 
 
-_Literal = BeforeValidator(lambda value: literal(value) if isinstance(value, str) else value)
+_Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)
 
 
-class Message(BaseModel):
+class PromptMessage(BaseModel):
     """A message of a prompt."""
 
     role: str
     content: str
 
 
-class Row(BaseModel):
-    """A case: its prompt and what its answer is measured by. `part` is told by the file's place.
+class UnifiedRow(BaseModel):
+    """A case: its prompt and gold. `part` is set from the file path; published dialogues are ignored.
 
-    `test_idx` is the place in the original data set. The dialogues that are published beside are not read.
+    `test_idx` is the position in the original data set.
     """
 
     test_idx: Annotated[int, Field(ge=0)]
@@ -51,7 +50,7 @@ class Row(BaseModel):
     lang: Literal["en", "zh"]
     info: Annotated[dict[str, Any], _Literal]
     input_prompt: str | None = None
-    input_chat_messages: Annotated[list[Message] | None, _Literal] = None
+    input_chat_messages: Annotated[list[PromptMessage] | None, _Literal] = None
     origin_question: str | None = None
     id: str | int | None = None
     domain: str | None = None
@@ -59,7 +58,7 @@ class Row(BaseModel):
     part: Part
 
     def prompt(self) -> str:
-        """What the user says in the published prompt."""
+        """Return the user's part of the published prompt."""
         if self.input_prompt:
             return self.input_prompt
         return "\n".join(said.content for said in self.input_chat_messages or () if said.role == "user")

@@ -11,8 +11,8 @@ import pytest
 from memflow.benchmarks import registry
 from memflow.benchmarks.memorybench.question import PACKAGE
 from memflow.benchmarks.memorybench.scripted import handlers
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS, task
-from memflow.benchmarks.memorybench.tasks.registry import READERS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS, task
+from memflow.benchmarks.memorybench.tasks.readers import READERS
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import load
 from memflow.errors import BadInput
@@ -34,7 +34,7 @@ def stems(each: Task) -> list[str]:
 
 
 @pytest.mark.parametrize("dataset", PUBLISHED, ids=lambda dataset: dataset.name)
-def test_a_data_set_poses_a_task_that_can_be_read_and_put(dataset) -> None:
+def test_every_data_set_has_task_reader_and_prompt(dataset) -> None:
     posed = task(dataset.name.removeprefix("unified_"))
     assert (dataset.name in READERS) == dataset.readable
     if dataset.readable:
@@ -42,7 +42,7 @@ def test_a_data_set_poses_a_task_that_can_be_read_and_put(dataset) -> None:
             assert load(PACKAGE, stem).name in handlers()
 
 
-def test_a_task_stands_in_its_field_and_in_its_format() -> None:
+def test_task_is_in_field_and_format_domains() -> None:
     parts = {
         name: domain.datasets
         for name, domain in registry.domains().items()
@@ -58,12 +58,12 @@ def test_a_task_stands_in_its_field_and_in_its_format() -> None:
         assert each.name in parts[f"memorybench_{posed.format.lower()}"]
 
 
-def test_the_seven_are_listed() -> None:
+def test_seven_partitions_are_listed() -> None:
     seven = [f"memorybench_{name.lower()}" for name in (*FIELDS, *FORMATS)]
     assert all(registry.domains()[name].listed for name in seven)
 
 
-def test_fields_formats_and_samples_are_those_of_the_published_configuration() -> None:
+def test_catalog_matches_published_configuration() -> None:
     """But for WritingBench's, of which the published code takes all, whatever its sample says."""
     folder = os.environ.get("MEMFLOW_DATA")
     path = Path(folder or "", "memorybench_configs", "domain.json")
@@ -80,6 +80,6 @@ def test_fields_formats_and_samples_are_those_of_the_published_configuration() -
     assert found >= {each.name for each in PUBLISHED}
 
 
-def test_a_task_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_unknown_task_is_rejected_with_known_ones() -> None:
     with pytest.raises(BadInput, match="MemoryBench has no task 'none'; it has locomo, "):
         task("none")

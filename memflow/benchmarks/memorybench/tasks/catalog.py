@@ -1,4 +1,4 @@
-"""The tasks of MemoryBench (paper, Tables 2, 8 and 9), and those of our own sample."""
+"""The tasks of MemoryBench (paper, Tables 2, 8 and 9), and those of our sample."""
 
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.errors import BadInput
@@ -12,7 +12,7 @@ CRITERIA = "criteria"
 QUALITY = "quality"
 RATING = "rating"
 INTEGRATED = "integrated"
-"""One figure from 1 to 10 that a judge makes of several measures (A.1.2)."""
+"""A score from 1 to 10 that a judge merges from several measures (A.1.2)."""
 
 _LEGAL_MEASURES = (
     "reasoning_meteor", "judgment_meteor", "reasoning_bertscore", "judgment_bertscore", "charge_recall",
@@ -67,13 +67,13 @@ PRIMARY = frozenset(each.metric for each in TASKS.values())
 
 
 def task(name: str) -> Task:
-    """The task of that name. Raises BadInput naming those there are."""
+    """Return the task with this name. Raises BadInput listing the known ones."""
     if name not in TASKS:
         raise BadInput(f"MemoryBench has no task {name!r}; it has {', '.join(TASKS)}")
     return TASKS[name]
 
 
 def tasks_of(dataset: str) -> list[Task]:
-    """The tasks whose cases a data set holds: one, but for our own sample. Raises BadInput naming those there are."""
+    """Return the tasks of a data set: one, except for our sample. Raises BadInput listing the known ones."""
     own = [each for each in TASKS.values() if each.name.startswith("sample_")]
     return [task(dataset), *(own if dataset == "memorybench_sample" else ())]

@@ -1,6 +1,5 @@
-"""What a simulated user knows to be right about a case, and no assistant or memory is shown (paper, A.2.2).
-
-Which parts of the gold that are, the data set says; the words around them are prompts, `evaluation_*.md`.
+"""Gold context of simulated users, never shown to assistants or memories (paper, A.2.2). Texts are in
+`evaluation_*.md`.
 """
 
 import json
@@ -22,18 +21,18 @@ _KINDS: Mapping[str, str] = {
     "sample_checklist": "checklist",
     "sample_quality": "nothing",
 }
-"""Of any other data set, the right answer itself is known."""
+"""Kind of gold context by data set; other data sets show the right answer."""
 _SCORED_APART = ("popular",)
-"""Kinds whose scorer is told more than the user (A.2.4, the SciTechNews specialisation)."""
+"""Kinds whose scorer gets more context than the user (A.2.4, SciTechNews)."""
 
 
-def evaluation(probe: Probe) -> str:
-    """What the user knows, as their prompt shows it."""
+def user_knowledge(probe: Probe) -> str:
+    """Return the gold context in the user's prompt."""
     return _shown(probe, "evaluation")
 
 
-def standards(probe: Probe) -> str:
-    """What satisfaction is measured against, as the scorer's prompt shows it."""
+def scoring_standards(probe: Probe) -> str:
+    """Return the gold context in the satisfaction scorer's prompt."""
     return _shown(probe, "standards" if _KINDS.get(probe.dataset) in _SCORED_APART else "evaluation")
 
 
@@ -45,7 +44,7 @@ def _shown(probe: Probe, stem: str) -> str:
 
 
 def _known(probe: Probe, kind: str) -> Mapping[str, str]:
-    """The parts of the gold by the names that the prompts have for them."""
+    """Return the parts of the gold by prompt field."""
     if kind in ("answer", "rule"):
         return {"answer": probe.gold, "rule": probe.revealed}
     gold: dict[str, Any] = json.loads(probe.gold)

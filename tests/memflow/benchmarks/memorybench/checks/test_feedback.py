@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.checks import EXPECTED
+from memflow.benchmarks.memorybench.checks.feedback import EXPECTED
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
@@ -30,11 +30,11 @@ def changed(rows: Rows, at: Callable[[FeedbackRound], bool], **values: Any) -> R
     return [*rows[:place], replace(rows[place], **values), *rows[place + 1 :]]
 
 
-def test_what_the_demo_gathers_is_as_it_should_be(demo: Any) -> None:
+def test_demo_feedback_passes_checks(demo: Any) -> None:
     assert broken(demo, demo.feedback) == {}
 
 
-async def test_with_noise_and_a_failing_simulator_it_is_so_too(demo: Any) -> None:
+async def test_noisy_and_failed_feedback_passes_checks(demo: Any) -> None:
     noisy = replace(demo, domain=replace(demo.domain, parameters={"noise": 1.2}))
     chat = ScriptedChat(MemoryBench().handlers())
     mute = ScriptedChat(MemoryBench().handlers() | {"memorybench/satisfaction": lambda _: "nothing"})
@@ -60,43 +60,41 @@ def going_on(row: FeedbackRound) -> bool:
 @pytest.mark.parametrize(
     ("at", "values", "name"),
     [
-        (going_on, {"reason": "no feedback"}, "failures_are_no_satisfied_users"),
-        (going_on, {"critique": None}, "users_who_go_on_say_something"),
-        (short, {"copied": True}, "short_answers_are_not_copied"),
-        (short, {"felt": 11}, "noise_stays_on_the_scale"),
-        (third, {"satisfaction": 5, "ended": True}, "the_last_of_three_answers_has_no_feedback"),
-        (going_on, {"ended": True}, "nothing_is_said_after_the_end"),
-        (short, {"score": 0.5}, "scores_are_of_cases_that_a_metric_settles"),
+        (going_on, {"reason": "no feedback"}, "failed_rounds_without_feedback"),
+        (going_on, {"critique": None}, "continuing_users_have_critique"),
+        (short, {"copied": True}, "copied_answers_are_long"),
+        (short, {"felt": 11}, "noisy_satisfaction_in_range"),
+        (third, {"satisfaction": 5, "ended": True}, "no_feedback_on_third_answer"),
+        (going_on, {"ended": True}, "no_rounds_after_end"),
+        (short, {"score": 0.5}, "score_only_for_metric_cases"),
     ],
 )
-def test_a_damaged_row_is_found(
+def test_corrupted_row_fails_check(
     demo: Any, at: Callable[[FeedbackRound], bool], values: dict[str, Any], name: str
 ) -> None:
     assert broken(demo, changed(demo.feedback, at, **values))[name] == "error"
 
 
-def test_a_fourth_answer_is_found(demo: Any) -> None:
+def test_fourth_answer_fails_check(demo: Any) -> None:
     last = next(row for row in demo.feedback if row.round == 2)
-    assert "dialogues_have_three_answers_at_most" in broken(demo, [*demo.feedback, replace(last, round=3)])
+    assert "at_most_three_answers" in broken(demo, [*demo.feedback, replace(last, round=3)])
 
 
-def test_feedback_on_a_test_case_is_found(demo: Any) -> None:
+def test_feedback_on_test_case_fails_check(demo: Any) -> None:
     test = next(probe.probe_id for probe in demo.probes if probe.split == "test")
     row = replace(demo.feedback[0], case_id=test)
-    assert "feedback_is_on_training_cases" in broken(demo, [row])
+    assert "feedback_on_training_cases_only" in broken(demo, [row])
 
 
-def test_users_who_all_press_like_are_noticed(demo: Any) -> None:
+def test_excess_likes_fail_check(demo: Any) -> None:
     rows = [replace(row, liked=row.satisfaction is not None, disliked=False) for row in demo.feedback]
-    assert broken(demo, rows) == {"users_press_as_often_as_they_should": "warn"}
+    assert broken(demo, rows) == {"action_rates_match_model": "warn"}
 
 
-def test_satisfaction_that_no_rate_fits_is_noticed(demo: Any) -> None:
+def test_clipped_probabilities_fail_check(demo: Any) -> None:
     eager = replace(demo.domain, parameters={"actions": {"like_rate": 0.9, "dislike_rate": 0.1}})
-    assert "likes_and_dislikes_are_possible_at_their_rates" in broken(
-        replace(demo, domain=eager), demo.feedback
-    )
+    assert "action_probabilities_at_most_one" in broken(replace(demo, domain=eager), demo.feedback)
 
 
-def test_each_of_its_sentences_is_among_all() -> None:
+def test_feedback_checks_are_registered() -> None:
     assert {each.name for each in EXPECTED} < {each.name for each in FEEDBACK}

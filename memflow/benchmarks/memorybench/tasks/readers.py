@@ -1,4 +1,4 @@
-"""Which reader reads which data set."""
+"""Readers by data set."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -16,7 +16,7 @@ from memflow.benchmarks.memorybench.tasks import (
     sample,
     scitechnews,
     unified,
-    unwrapped,
+    unified_cases,
     writingbench,
     writingprompts,
 )
@@ -27,14 +27,14 @@ from memflow.records import Record
 
 
 class Reader(Protocol):
-    """A module of this folder."""
+    """Interface that every reader module implements."""
 
     def read(self, file: File) -> list[tuple[str, dict[str, Any]]]:
-        """The records of one file: their ids and what was published. Raises BadInput."""
+        """Return the ids and contents of a file's records. Raises BadInput."""
         ...
 
     def pools(self, dataset: str, records: Sequence[Record]) -> list[Pool]:
-        """What the records of a data set are as pools of cases, in order."""
+        """Return the pools of a data set's records, in order."""
         ...
 
 
@@ -42,33 +42,35 @@ READERS: Mapping[str, Reader] = {
     "memorybench_sample": sample,
     "locomo": locomo,
     **dict.fromkeys(dialsim.CHATBOTS, dialsim),
-    **dict.fromkeys(hellobench.TAKEN, hellobench),
+    **dict.fromkeys(hellobench.HELLOBENCH_CATEGORIES, hellobench),
     "writingprompts": writingprompts,
-    **dict.fromkeys(writingbench.TAKEN, writingbench),
+    **dict.fromkeys(writingbench.WRITINGBENCH_DOMAINS, writingbench),
     "nfcats": nfcats,
     "judge": judge,
     **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), lexeval),
     "ideabench": ideabench,
     "scitechnews": scitechnews,
     "limitgen": limitgen,
-    **{f"unified_{name}": unified for name in unwrapped.CASES},
+    **{f"unified_{name}": unified for name in unified_cases.CASES},
 }
-"""By data set."""
+"""Readers by data set."""
 
 
-def reader(dataset: str) -> Reader:
-    """The reader of a data set. Raises BadInput where there is none."""
+def reader_of(dataset: str) -> Reader:
+    """Return the reader of a data set. Raises BadInput if there is none."""
     if dataset not in READERS:
         raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
     return READERS[dataset]
 
 
-def pools_of(records: Sequence[Record]) -> list[Pool]:
-    """The pools of the records' data sets, in order. Raises BadInput where two data sets hold the same one."""
+def build_pools(records: Sequence[Record]) -> list[Pool]:
+    """Return the pools of the records' data sets. Raises BadInput if two data sets have the same pool."""
     found: dict[str, Pool] = {}
     for dataset, group in groupby(records, key=lambda record: record.dataset):
-        for pool in reader(dataset).pools(dataset, list(group)):
+        for pool in reader_of(dataset).pools(dataset, list(group)):
             if pool.name in found:
-                raise BadInput(f"{dataset} holds {pool.name}, which another data set of the domain holds too")
+                raise BadInput(
+                    f"{dataset} has the pool {pool.name}, which another data set of the domain has too; remove one"
+                )
             found[pool.name] = pool
     return list(found.values())

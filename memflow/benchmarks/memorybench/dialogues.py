@@ -1,6 +1,6 @@
-"""Feedback rounds as what was said: the question, the answers, and what the user made of them in words.
+"""Conversion of feedback rounds to messages: question, answers and verbal feedback.
 
-A round with a reason is no part of it: its answer never came, or nobody knows what the user makes of it.
+Rounds with a reason are not part of the conversation.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,10 @@ from memflow.records import FeedbackRound
 from memflow.run.play import Origin, SpokenMessage
 
 
-def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
-    """One dialogue's messages in order, those that never came last; `step` stands in the ids of a further dialogue."""
+def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
+    """Return the messages of a dialogue in order, failed ones last. `step` is part of the ids of repeated
+    dialogues.
+    """
     found: list[SpokenMessage] = []
 
     def say(
@@ -38,6 +40,6 @@ def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[Spoke
     return found
 
 
-def messages(rows: Sequence[FeedbackRound]) -> list[Message]:
-    """What is remembered of a dialogue that the backbone had about a case."""
-    return [one.message for one in spoken(rows) if one.reason is None]
+def remembered_messages(rows: Sequence[FeedbackRound]) -> list[Message]:
+    """Return the messages of an off-policy dialogue that a memory receives."""
+    return [one.message for one in dialogue_messages(rows) if one.reason is None]

@@ -50,7 +50,7 @@ async def onpolicy(walked: Callable[[Domain, list[Record]], Awaitable[Any]], sam
     return await walked(ONPOLICY, sample)
 
 
-async def test_a_second_answer_is_really_stored(onpolicy: Any) -> None:
+async def test_second_answer_is_written_to_memory(onpolicy: Any) -> None:
     played = await live(onpolicy)
     rounds = BENCH.rounds(ONPOLICY, "bm25_session", [played])
     assert onpolicy.feedback == []
@@ -63,7 +63,7 @@ async def test_a_second_answer_is_really_stored(onpolicy: Any) -> None:
         assert (row.checkpoint, row.answer) in said
 
 
-async def test_each_step_asks_its_own_cases_three_answers_at_most(onpolicy: Any) -> None:
+async def test_step_has_own_cases_and_at_most_three_answers(onpolicy: Any) -> None:
     rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await live(onpolicy)])
     for step in (1, 2, 3):
         rows = [row for row in rounds if row.checkpoint == step]
@@ -73,7 +73,7 @@ async def test_each_step_asks_its_own_cases_three_answers_at_most(onpolicy: Any)
     assert len({(row.checkpoint, row.case_id, row.round) for row in rounds}) == len(rounds)
 
 
-async def test_a_step_is_answered_with_the_memory_of_the_step_before(onpolicy: Any) -> None:
+async def test_step_uses_memory_of_previous_step(onpolicy: Any) -> None:
     seen: list[tuple[str, str]] = []
 
     def spy(language: str) -> Handler:
@@ -96,7 +96,7 @@ async def test_a_step_is_answered_with_the_memory_of_the_step_before(onpolicy: A
     assert any("user:" in notes for notes in late)
 
 
-async def test_follow_ups_see_what_was_recalled_for_the_question(onpolicy: Any) -> None:
+async def test_follow_ups_reuse_recall(onpolicy: Any) -> None:
     answers: list[str] = []
     retries: list[str] = []
     reads: list[str] = []
@@ -120,13 +120,13 @@ async def test_follow_ups_see_what_was_recalled_for_the_question(onpolicy: Any) 
     assert retries and set(retries) <= set(answers)
 
 
-async def test_the_same_again_remembers_the_same_in_the_same_order(onpolicy: Any) -> None:
+async def test_on_policy_run_is_reproducible(onpolicy: Any) -> None:
     first, second = await live(onpolicy), await live(onpolicy)
     assert list(first.store) == list(second.store)
     assert transcript_rows("d", "a", [first]) == transcript_rows("d", "a", [second])
 
 
-async def test_the_test_set_is_asked_at_every_checkpoint_and_rises(onpolicy: Any) -> None:
+async def test_scores_rise_over_checkpoints(onpolicy: Any) -> None:
     played, probes = await live(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
     pasts = episode_histories(entry_rows("d", "a", [played]), transcript_rows("d", "a", [played]), probes)
     make = memory_factory("bm25_session", Tools())
@@ -141,14 +141,14 @@ async def test_the_test_set_is_asked_at_every_checkpoint_and_rises(onpolicy: Any
     assert right[0] < right[3]
 
 
-async def test_as_in_the_published_code_no_follow_up_is_answered(onpolicy: Any) -> None:
+async def test_published_code_answers_no_follow_up(onpolicy: Any) -> None:
     domain = replace(ONPOLICY, parameters={**ONPOLICY.parameters, "follow_ups": "published_code"})
     rounds = BENCH.rounds(domain, "a", [await live(replace(onpolicy, domain=domain))])
     assert {row.round for row in rounds} == {0}
     assert any(row.critique and not row.ended for row in rounds)
 
 
-async def test_failures_are_rows_and_lines_with_their_reasons_and_are_not_remembered(onpolicy: Any) -> None:
+async def test_failed_rounds_have_reasons_and_are_not_remembered(onpolicy: Any) -> None:
     class Broken(Lexical):
         async def read(self, query: str, frozen: bool = True) -> Recall:
             raise RecallFailed("the memory is out")
@@ -166,7 +166,7 @@ async def test_failures_are_rows_and_lines_with_their_reasons_and_are_not_rememb
     assert not any(row.satisfaction or row.liked for row in rounds if row.reason)
 
 
-async def test_no_gold_is_in_what_a_memory_is_given(onpolicy: Any) -> None:
+async def test_memory_receives_no_gold(onpolicy: Any) -> None:
     played = await live(onpolicy)
     told = {probe.gold for probe in onpolicy.probes if probe.split == "train"}
     held_back = {

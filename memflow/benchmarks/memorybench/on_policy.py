@@ -1,19 +1,19 @@
-"""On-policy steps (paper, A.3.6): the assistant that is measured leads the training dialogues itself.
+"""On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
 
-The cases of a step are drawn by seed; their dialogues are all led with the memory as it was before the step, and then
-written in the order in which the cases were drawn (play.py). The follow-ups of a dialogue are answered with what was
-recalled for its question. The user's gold stays here: a memory is given the words alone.
+All dialogues of a step use the memory before the step, and are then written in the order of drawing (run/play.py).
+Follow-ups
+use the recall of the dialogue's question. A memory receives the texts only, never the user's gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench import feedback, question, sessions
+from memflow.benchmarks.memorybench import dialogues, feedback, question
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
-from memflow.benchmarks.memorybench.users.presses import pressed
+from memflow.benchmarks.memorybench.users.actions import add_actions
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat
 from memflow.errors import RecallFailed
@@ -22,8 +22,8 @@ from memflow.run.play import Dialogue, DialogueRunner, Event, PlayedEpisode, Rea
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What is kept of a dialogue beside its words."""
+class DialogueRecord:
+    """The rows of a dialogue."""
 
     step: int
     probe: Probe
@@ -31,7 +31,7 @@ class Kept:
 
 
 def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) -> Iterator[Event]:
-    """The dialogues of all steps, an event each, numbered from `first`."""
+    """Yield one event per dialogue of all steps, numbered from `first`."""
     parameters = parameters_of(domain)
     number, before = first, set[str]()
     drawn = draws(train, parameters.batch, parameters.steps, domain.seed)
@@ -44,16 +44,16 @@ def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) 
 
 
 def replier(chat: Chat) -> Replier:
-    """The model that leads the dialogues; a message outside of one would be put to it as a plain question."""
+    """Return the model that leads the dialogues."""
     prompt = load(question.PACKAGE, "answer_en")
     return Replier(chat, prompt, lambda recall, said: {"notes": recall.notes, "question": said.text})
 
 
 def rounds(domain: Domain, assistant: str, played: Iterable[PlayedEpisode]) -> list[PlayedRound]:
-    """The rows of all dialogues, with what users pressed, calibrated on all of them."""
+    """Return the rows of all dialogues, with user actions calibrated on all of them."""
     kept = [kept for episode in played for kept in episode.kept]
     rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
-    return pressed(domain, rows, [each.probe for each in kept])
+    return add_actions(domain, rows, [each.probe for each in kept])
 
 
 def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
@@ -62,7 +62,7 @@ def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
 
 
 def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat) -> DialogueRunner:
-    query = question.query(probe, parameters_of(domain).query == "prompt")
+    query = question.search_query(probe, parameters_of(domain).query == "prompt")
 
     async def lead(read: ReadMemory, chat: Chat) -> Dialogue:
         try:
@@ -71,7 +71,9 @@ def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat)
             rows = [_unanswered(domain, probe, str(failed))]
         else:
             rows = await feedback.converse(domain, probe, recall, chat, simulator)
-        return Dialogue(sessions.spoken(rows, step if again else None), Kept(step, probe, rows))
+        return Dialogue(
+            dialogues.dialogue_messages(rows, step if again else None), DialogueRecord(step, probe, rows)
+        )
 
     return lead
 
@@ -83,7 +85,7 @@ def _unanswered(domain: Domain, probe: Probe, reason: str) -> FeedbackRound:
         case_id=probe.probe_id,
         episode_id=DIALOGUES,
         round=0,
-        user_text=question.spoken(probe),
+        user_text=question.user_message(probe),
         answer="",
         reason=f"recall: {reason}",
     )

@@ -13,7 +13,9 @@ def changed(judgment: str) -> str:
     return judgment.replace("有期徒刑一年", "有期徒刑六个月").replace("、第五十二条", "")
 
 
-async def test_ten_measures_and_one_score_of_them(judge, probe_of, marks_of, judgment, encoders) -> None:
+async def test_judgment_has_ten_measures_and_merged_score(
+    judge, probe_of, marks_of, judgment, encoders
+) -> None:
     asked = judge(merge_judgment={"score": 9})
     found = await marks_of(probe_of("judge", judgment, "案情"), changed(judgment), asked, encoders=encoders)
     values = {row[0].partition("[")[0]: mark.value for row, mark in found.items()}
@@ -29,9 +31,7 @@ async def test_ten_measures_and_one_score_of_them(judge, probe_of, marks_of, jud
     assert ("reasoning_bertscore[words,L1]", "standard") in found
 
 
-async def test_in_the_published_code_the_judge_sees_the_time_everywhere(
-    judge, probe_of, marks_of, judgment
-) -> None:
+async def test_published_code_shows_prison_term_everywhere(judge, probe_of, marks_of, judgment) -> None:
     asked = judge(
         merge_judgment=lambda request: json.dumps({"score": 3 if request.fields["fine"] == "0.50" else 8})
     )
@@ -45,9 +45,7 @@ async def test_in_the_published_code_the_judge_sees_the_time_everywhere(
     assert once["reasoning_bertscore"] == "not measured" and once["charge_recall"] == "1.00"
 
 
-async def test_a_reply_that_is_no_judgment_is_merged_all_the_same(
-    judge, probe_of, marks_of, judgment, encoders
-) -> None:
+async def test_non_judgment_reply_is_merged(judge, probe_of, marks_of, judgment, encoders) -> None:
     asked = judge(merge_judgment={"score": 1})
     found = await marks_of(
         probe_of("judge", judgment), "我不知道。", asked, encoders=encoders, published=True
@@ -60,7 +58,7 @@ async def test_a_reply_that_is_no_judgment_is_merged_all_the_same(
 
 
 @pytest.mark.parametrize("published", [False, True])
-async def test_a_judge_that_fails_leaves_the_measures(
+async def test_failed_judge_keeps_computed_measures(
     judge, probe_of, marks_of, judgment, encoders, published
 ) -> None:
     asked = judge(merge_judgment="七分")

@@ -1,0 +1,147 @@
+"""Checks of MemoryBench's feedback. Rules of the dialogue are errors; action rates are random, so they are
+warnings.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.feedback import ANSWERS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.memorybench.users.action_model import MAX_SATISFACTION, MIN_SATISFACTION
+from memflow.benchmarks.memorybench.users.actions import RoundActions, round_actions
+from memflow.benchmarks.memorybench.users.reactions import METRIC_SCORED
+from memflow.checks.rules import (
+    AcrossTables,
+    Between,
+    EachRow,
+    Expectation,
+    PerDomain,
+    Rule,
+    WholeTable,
+    of_benchmark,
+)
+from memflow.records import FeedbackRound, Probe
+
+SIGMAS = 4
+"""Allowed standard errors of action counts; exceeded by chance once in 16,000 times."""
+
+Rounds = Sequence[FeedbackRound]
+
+
+def _feedback(find_violations: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
+    def rule(domain: Domain) -> Rule:
+        return AcrossTables(
+            ("feedback.sessions", "question.probes"),
+            lambda rows, probes: find_violations(domain, rows, probes),
+        )
+
+    return PerDomain(rule)
+
+
+def _has_no_feedback_if_failed(row: FeedbackRound) -> bool:
+    told = (row.score, row.satisfaction, row.felt, row.critique)
+    pressed = row.liked or row.disliked or row.copied
+    return row.reason is None or (all(one is None for one in told) and not pressed and not row.ended)
+
+
+def _has_critique_or_end(row: FeedbackRound) -> bool:
+    return row.satisfaction is None or row.ended or row.critique is not None
+
+
+def _is_long_if_copied(row: FeedbackRound) -> bool:
+    return not row.copied or row.dataset not in TASKS or TASKS[row.dataset].long_output
+
+
+def _find_rounds_after_end(rows: Rounds) -> list[int]:
+    """Return rounds after the one in which the user ended the dialogue or something failed."""
+    last = {row.case_id: row.round for row in rows if row.ended or row.reason is not None}
+    return [at for at, row in enumerate(rows) if row.round > last.get(row.case_id, row.round)]
+
+
+def _find_test_cases(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
+    train = {probe.probe_id for probe in probes if probe.split == "train"}
+    return [at for at, row in enumerate(rows) if row.case_id not in train]
+
+
+def _find_wrong_score_fields(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
+    """Return reactions with a score that no metric gives, or without the score that one gives."""
+    metrics = {probe.probe_id: probe.metric for probe in probes}
+    return [
+        at
+        for at, row in enumerate(rows)
+        if row.satisfaction is not None
+        and (row.score is not None) != (metrics.get(row.case_id) in METRIC_SCORED)
+    ]
+
+
+def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> dict[int, RoundActions]:
+    """Return actions by row position; rows of unknown cases or data sets are skipped."""
+    known = {probe.probe_id for probe in probes}
+    held = [at for at, row in enumerate(rows) if row.case_id in known and row.dataset in TASKS]
+    found = round_actions(domain, [rows[at] for at in held], probes)
+    return {at: one for at, one in zip(held, found, strict=True) if one is not None}
+
+
+def _find_clipped_probabilities(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
+    """Return rows whose P(like) + P(dislike) would exceed 1, so that rates are not met."""
+    return [at for at, one in _actions_by_position(domain, rows, probes).items() if not one.fits]
+
+
+def _find_unlikely_action_counts(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
+    """Return rows of an action that occurs significantly more or less often than its probabilities.
+
+    If it occurs too often, rows with the action are returned, else rows without it.
+    """
+    found: set[int] = set()
+    chances = [(at, one.chances) for at, one in _actions_by_position(domain, rows, probes).items()]
+    for pressed, probable in (
+        ([row.liked for row in rows], [(at, one.like) for at, one in chances]),
+        ([row.disliked for row in rows], [(at, one.dislike) for at, one in chances]),
+        ([row.copied for row in rows], [(at, one.copy) for at, one in chances]),
+    ):
+        wanted = sum(p for _, p in probable)
+        # One more than the standard error allows: of few rows the number drawn is far from normal.
+        bound = SIGMAS * sum(p * (1 - p) for _, p in probable) ** 0.5 + 1
+        drawn = sum(pressed[at] for at, _ in probable)
+        if abs(drawn - wanted) > bound:
+            found.update(at for at, _ in probable if pressed[at] == (drawn > wanted))
+    return sorted(found)
+
+
+def _find_extra_answers(rows: Rounds) -> list[int]:
+    asked = Counter(row.case_id for row in rows)
+    return [at for at, row in enumerate(rows) if asked[row.case_id] > ANSWERS]
+
+
+_MUST: dict[str, Rule] = {
+    "failed_rounds_without_feedback": EachRow(_has_no_feedback_if_failed),
+    "continuing_users_have_critique": EachRow(_has_critique_or_end),
+    "copied_answers_are_long": EachRow(_is_long_if_copied),
+    "at_most_three_answers": WholeTable(_find_extra_answers),
+    "no_feedback_on_third_answer": EachRow(lambda row: row.round < ANSWERS - 1 or row.satisfaction is None),
+    "no_rounds_after_end": WholeTable(_find_rounds_after_end),
+    "feedback_on_training_cases_only": _feedback(lambda domain, rows, probes: _find_test_cases(rows, probes)),
+    "score_only_for_metric_cases": _feedback(_find_wrong_score_fields),
+}
+"""Blocking rules by name."""
+
+_SHOULD: dict[str, PerDomain] = {
+    "action_probabilities_at_most_one": _feedback(_find_clipped_probabilities),
+    "action_rates_match_model": _feedback(_find_unlikely_action_counts),
+}
+"""Warning rules by name."""
+
+EXPECTED = of_benchmark(
+    "memorybench",
+    (
+        Expectation(
+            "feedback.sessions",
+            "noisy_satisfaction_in_range",
+            Between("felt", MIN_SATISFACTION, MAX_SATISFACTION),
+        ),
+        *(Expectation("feedback.sessions", name, rule) for name, rule in _MUST.items()),
+        *(Expectation("feedback.sessions", name, rule, "warn") for name, rule in _SHOULD.items()),
+    ),
+)
+"""MemoryBench's checks of the feedback stage."""

@@ -1,0 +1,155 @@
+"""Checks of the memory stage in MemoryBench: no test case reaches a memory, and on-policy dialogues are complete.
+
+Messages of dialogues name their case, and only training cases have dialogues. Gold of test cases is searched in all
+texts,
+except for protocols that repeat training cases, cases about a corpus, and short, shared or visible gold.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from memflow.benchmarks.memorybench.config import Parameters, parameters_of
+from memflow.benchmarks.memorybench.feedback import ANSWERS
+from memflow.benchmarks.memorybench.probes import case_of
+from memflow.benchmarks.memorybench.protocols import REPEATED
+from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, WholeTable, of_benchmark
+from memflow.records import Entry, PlayedRound, Probe, TranscriptMessage, Turn
+
+_PROBES = "question.probes"
+
+
+def _if(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
+    """Restrict a rule to domains whose parameters satisfy a condition."""
+    return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
+
+
+def _held_out(parameters: Parameters) -> bool:
+    return parameters.protocol not in REPEATED
+
+
+def _leak_rule(table: str) -> PerDomain:
+    return _if(AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds), _held_out)
+
+
+def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
+    """Return rounds with a critique but without the next round."""
+    led = {(row.checkpoint, row.case_id, row.round) for row in rounds}
+    return [
+        at
+        for at, row in enumerate(rounds)
+        if row.critique is not None and not row.ended and row.round < ANSWERS - 1
+        if (row.checkpoint, row.case_id, row.round + 1) not in led
+    ]
+
+
+def find_unwritten_answers(
+    rounds: Sequence[PlayedRound], said: Sequence[TranscriptMessage]
+) -> Collection[int]:
+    """Return rounds whose answer is not in the transcript."""
+    given = {
+        (line.checkpoint, case_of(line.message_id), line.text)
+        for line in said
+        if line.reason is None and line.role == "assistant"
+    }
+    return [
+        at
+        for at, row in enumerate(rounds)
+        if row.reason is None and (row.checkpoint, row.case_id, row.answer) not in given
+    ]
+
+
+MIN_GOLD_LENGTH = 16
+"""Minimum characters of a gold text that cannot occur by chance."""
+
+
+def find_test_dialogues(said: Sequence[TranscriptMessage], probes: Sequence[Probe]) -> list[int]:
+    """Return messages of dialogues about anything but a training case."""
+    train = _training(probes)
+    return [at for at, line in enumerate(said) if not train.issuperset(_cases((line.message_id,)))]
+
+
+def find_test_sources(entries: Sequence[Entry], probes: Sequence[Probe]) -> list[int]:
+    """Return entries derived from such messages."""
+    train = _training(probes)
+    return [at for at, entry in enumerate(entries) if not train.issuperset(_cases(entry.sources))]
+
+
+def find_leaked_golds(rows: Sequence[Any], probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return rows whose text contains the gold of a test case."""
+    corpora = tuple({f"{turn.episode_id}/" for turn in turns})
+    test = [probe for probe in probes if probe.split == "test" and not probe.probe_id.startswith(corpora)]
+    shown = "\n".join(_plain(text) for probe in probes for text in _public(probe))
+    golds = {text for probe in test for text in _texts(probe.gold) if len(text) >= MIN_GOLD_LENGTH}
+    texts = [_plain(row.text) for row in rows]
+    everything = "\n".join(texts)
+    leaked = [gold for gold in golds if gold in everything and gold not in shown]
+    return [at for at, text in enumerate(texts) if any(gold in text for gold in leaked)]
+
+
+def _training(probes: Iterable[Probe]) -> frozenset[str]:
+    return frozenset(probe.probe_id for probe in probes if probe.split == "train")
+
+
+def _cases(message_ids: Iterable[str]) -> set[str]:
+    return {case for each in message_ids if (case := case_of(each)) is not None}
+
+
+def _public(probe: Probe) -> Iterator[str]:
+    yield probe.question
+    yield from probe.options
+    if probe.split == "train":
+        yield probe.gold
+        yield probe.revealed
+        yield from _texts(probe.gold)
+
+
+def _texts(gold: str) -> Collection[str]:
+    """Return the texts of a gold value, which may be a JSON object."""
+    try:
+        parts = json.loads(gold)
+    except ValueError:
+        parts = gold
+    return {_plain(text) for text in _leaves(parts if isinstance(parts, dict | list) else gold)}
+
+
+def _leaves(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict | list):
+        for each in part.values() if isinstance(part, dict) else part:
+            yield from _leaves(each)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+EXPECTED = of_benchmark(
+    "memorybench",
+    (
+        Expectation(
+            "memory.transcripts",
+            "dialogues_of_training_cases_only",
+            AcrossTables(("memory.transcripts", _PROBES), find_test_dialogues),
+        ),
+        Expectation("memory.transcripts", "test_gold_not_in_transcripts", _leak_rule("memory.transcripts")),
+        Expectation(
+            "memory.indexes",
+            "entries_from_training_cases_only",
+            AcrossTables(("memory.indexes", _PROBES), find_test_sources),
+        ),
+        Expectation("memory.indexes", "test_gold_not_in_entries", _leak_rule("memory.indexes")),
+        Expectation(
+            "memory.feedback",
+            "continued_dialogues_have_next_answer",
+            _if(WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"),
+        ),
+        Expectation(
+            "memory.feedback",
+            "answers_in_transcript",
+            AcrossTables(("memory.feedback", "memory.transcripts"), find_unwritten_answers),
+        ),
+    ),
+)
+"""MemoryBench's checks of the memory stage."""

@@ -1,0 +1,157 @@
+"""Interface of scorer modules and their shared types and functions.
+
+Computed values come first, for all replies; then all judge requests are sent at once. A failed or unparseable judge
+yields
+a null value with its reason.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memflow.chat.asking import Answer, ask
+from memflow.chat.prompts import load
+from memflow.errors import BadInput
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Probe
+
+PACKAGE = "memflow.benchmarks.memorybench.scorers"
+STANDARD = "standard"
+PUBLISHED = "published_code"
+NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
+
+MetricKey = tuple[str, str]
+"""Metric and variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """A metric's value of a reply, or None with the reason."""
+
+    metric: str
+    value: float | None
+    reason: str | None = None
+    variant: str = STANDARD
+    completion: str | None = None
+    """Digest of the judge's completion in the ledger, if a judge decided."""
+
+    @property
+    def key(self) -> MetricKey:
+        return self.metric, self.variant
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringContext:
+    """Metric backends, whether `published_code` is wanted, and the seed."""
+
+    instruments: MetricBackends = field(default_factory=MetricBackends)
+    published: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredProbe:
+    """A probe and its answer. `place` numbers the probes of its task at its checkpoint."""
+
+    probe: Probe
+    answer: str
+    place: int = 0
+
+    def gold(self, part: str) -> Any:
+        """Return a part of a structured gold. Raises BadInput if it is missing."""
+        return gold_part(self.probe, part)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedValues:
+    """Values computed without a judge. `shown` is the part of the answer the judge sees, if not all."""
+
+    values: Sequence[MetricValue] = ()
+    shown: str = ""
+
+
+class Scorer(Protocol):
+    """Interface that every scorer module implements."""
+
+    def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
+        """Return the key of each value, for any answer; the probe's own metric first."""
+        ...
+
+    async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+        """Compute the values that need no judge."""
+        ...
+
+    async def judge(
+        self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+    ) -> Sequence[MetricValue]:
+        """Request the judge's values, given the computed ones."""
+        ...
+
+    def prompts(self, published: bool) -> list[str]:
+        """Return the stems of the judge's prompts."""
+        ...
+
+    def required_backends(self, metric: str) -> frozenset[str]:
+        """Return the metric backends used besides a judge; `metric` is the task's."""
+        ...
+
+
+def gold_part(probe: Probe, part: str) -> Any:
+    """Return a part of a structured gold. Raises BadInput if it is missing."""
+    try:
+        return json.loads(probe.gold)[part]
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise BadInput(
+            f"probe {probe.probe_id}: its gold has no {part!r}, which {probe.metric} needs; reread {probe.dataset}"
+        ) from wrong
+
+
+async def ask_judge(
+    context: ScoringContext,
+    stem: str,
+    fields: Mapping[str, Any],
+    check: Callable[[Any], str | None] | None = None,
+) -> Answer[Any]:
+    """Return the judge's answer to the prompt `stem`; without a judge, none with its reason."""
+    if context.instruments.judge is None:
+        return Answer(None, NO_JUDGE)
+    return await ask(context.instruments.judge, load(PACKAGE, stem), fields, check=check)
+
+
+def judged_value(
+    metric: str, answer: Answer[Any], read: Callable[[Any], float], variant: str = STANDARD
+) -> MetricValue:
+    """Return the value that `read` extracts from the judge's answer, or none with the reason."""
+    value = None if answer.value is None else float(read(answer.value))
+    return MetricValue(metric, value, answer.reason, variant, completion_digest(answer))
+
+
+def completion_digest(answer: Answer[Any]) -> str | None:
+    """Return the ledger digest of the last completion, if recorded."""
+    return (answer.completion.digest or None) if answer.completion else None
+
+
+def wanted_variants(context: ScoringContext) -> list[str]:
+    """Return the wanted variants of a metric with a published error."""
+    return [STANDARD, PUBLISHED] if context.published else [STANDARD]
+
+
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+
+
+def parse_list_reply(answer: str, name: str) -> list[str]:
+    """Return the texts of the list `name` in a reply's JSON object; empty if there is none."""
+    fenced = _FENCED.search(answer)
+    text = fenced[1] if fenced else answer
+    try:
+        given = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)[name]
+    except (ValueError, KeyError, TypeError):
+        return []
+    return [_told(one) for one in given] if isinstance(given, list) else []
+
+
+def _told(one: Any) -> str:
+    parts = one.values() if isinstance(one, dict) else [one]
+    return " ".join(str(part).strip() for part in parts)

@@ -1,0 +1,183 @@
+"""MemoryBench's action model: probabilities of like, dislike and copy by satisfaction (paper, A.2.3).
+
+Likes rise and dislikes fall with satisfaction S. Two constants calibrate them to given rates over a population of
+S.
+"""
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from memflow.errors import BadInput
+
+Family = Literal["general", "binary", "deterministic"]
+"""Source of S: a model's score, correctness (3 or 9), or F1. Each family is calibrated on its own population."""
+MIN_SATISFACTION, MAX_SATISFACTION = 1, 10
+"""The scale of S."""
+MIN_RIGHT_SATISFACTION = 6
+"""Lowest S of a right answer: the middle between 3 and 9, because noise may change S."""
+
+PUBLISHED_HISTOGRAMS: Mapping[Family, Mapping[int, float]] = {
+    "general": {
+        1: 0.02, 2: 0.93, 3: 3.06, 4: 1.93, 5: 0.40, 6: 2.56, 7: 17.5, 8: 32.12, 9: 41.05, 10: 0.43,
+    },
+    "binary": {3: 43.5, 9: 56.5},
+}  # fmt: skip
+"""Published shares of S in percent: Table 4, and for DialSim those that reproduce its two probabilities."""
+
+
+class ActionModel(BaseModel):
+    """Parameters of the action model, with the paper's defaults.
+
+    Rates are shares of answers liked and disliked: 6.5 % get either, 86 % of these a like. Midpoints are S0 and
+    steepness is k of
+    the sigmoids: a high `like_midpoint` is a user who rarely likes.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    like_rate: float = Field(0.065 * 0.86, ge=0, le=1)
+    dislike_rate: float = Field(0.065 * 0.14, ge=0, le=1)
+    like_steepness: float = Field(1.5, gt=0, le=20)
+    dislike_steepness: float = Field(1.5, gt=0, le=20)
+    like_midpoint: float = Field(7.5, ge=MIN_SATISFACTION, le=MAX_SATISFACTION)
+    dislike_midpoint: float = Field(4.5, ge=MIN_SATISFACTION, le=MAX_SATISFACTION)
+    copies_per_like: float = Field(4, ge=0, le=100)
+
+    @model_validator(mode="after")
+    def _one_at_most(self) -> "ActionModel":
+        if self.like_rate + self.dislike_rate > 1:
+            raise ValueError("like_rate and dislike_rate add up to more than 1")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class ActionProbabilities:
+    """Probabilities of like and dislike, which exclude each other, and of copy, which is independent."""
+
+    like: float
+    dislike: float
+    copy: float
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnActions:
+    """The drawn actions of a user."""
+
+    liked: bool
+    disliked: bool
+    copied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedModel:
+    """An action model with its constants c_L and c_D for a population of S."""
+
+    family: Family
+    model: ActionModel
+    c_like: float
+    c_dislike: float
+
+    def actions(self, satisfaction: int, *, long_output: bool = False) -> ActionProbabilities:
+        """Return P(like | S), P(dislike | S) and P(copy | S); only long outputs are copied.
+
+        Probabilities above 1 are clipped; `fits` reports this. Raises BadInput for S off the scale.
+        """
+        if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
+            raise BadInput(
+                f"satisfaction is {satisfaction}; it goes from {MIN_SATISFACTION} to {MAX_SATISFACTION}"
+            )
+        rise, fall = _shapes(satisfaction, self.family, self.model)
+        like = min(1.0, self.c_like * rise)
+        dislike = min(1.0 - like, self.c_dislike * fall)
+        return ActionProbabilities(
+            like, dislike, min(1.0, self.model.copies_per_like * like) if long_output else 0.0
+        )
+
+    def fits(self, satisfaction: int) -> bool:
+        """Return whether P(like | S) + P(dislike | S) is at most 1 without clipping."""
+        rise, fall = _shapes(satisfaction, self.family, self.model)
+        return self.c_like * rise + self.c_dislike * fall <= 1.0
+
+
+def calibrate(
+    histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
+) -> CalibratedModel:
+    """Calibrate `model` so that its rates are the means over a histogram of S.
+
+    Unreachable rates stay 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
+    """
+    _known(family)
+    total = sum(histogram.values())
+    if total <= 0:
+        raise BadInput("an action model needs at least one satisfaction score; there is none")
+    if any(
+        not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0 for score, share in histogram.items()
+    ):
+        raise BadInput(
+            f"shares of satisfaction are for scores from {MIN_SATISFACTION} to {MAX_SATISFACTION}, and none is below 0"
+        )
+    model = model or ActionModel()
+    shapes = {score: _shapes(score, family, model) for score in histogram}
+    likes = sum(share * shapes[score][0] for score, share in histogram.items()) / total
+    dislikes = sum(share * shapes[score][1] for score, share in histogram.items()) / total
+    return CalibratedModel(
+        family,
+        model,
+        model.like_rate / likes if likes else 0.0,
+        model.dislike_rate / dislikes if dislikes else 0.0,
+    )
+
+
+def action_probabilities(
+    satisfaction: int,
+    family: Family = "general",
+    histogram: Mapping[int, float] | None = None,
+    *,
+    long_output: bool = False,
+    model: ActionModel | None = None,
+) -> ActionProbabilities:
+    """Return P(like | S), P(dislike | S) and P(copy | S) of a satisfaction score.
+
+    The model is calibrated on `histogram`, by default the paper's (Table 4; none for `deterministic`). Raises
+    BadInput.
+    """
+    _known(family)
+    population = PUBLISHED_HISTOGRAMS.get(family) if histogram is None else histogram
+    if population is None:
+        raise BadInput(
+            f"the paper publishes no satisfaction scores for the action model {family!r}: give a histogram, "
+            "the number of scores from 1 to 10"
+        )
+    return calibrate(population, family, model).actions(satisfaction, long_output=long_output)
+
+
+def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnActions:
+    """Draw the actions of a user."""
+    first, second = chance.random(), chance.random()
+    liked = first < actions.like
+    disliked = not liked and first < actions.like + actions.dislike
+    return DrawnActions(liked, disliked, second < actions.copy)
+
+
+def _known(family: str) -> None:
+    if family not in get_args(Family):
+        raise BadInput(f"unknown action model {family!r}; known are {', '.join(get_args(Family))}")
+
+
+def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:
+    """Return uncalibrated like and dislike values: sigmoids of S, or a step between right and wrong."""
+    if family == "binary":
+        return (1.0, 0.0) if score >= MIN_RIGHT_SATISFACTION else (0.0, 1.0)
+    return (
+        _sigmoid(model.like_steepness * (score - model.like_midpoint)),
+        _sigmoid(-model.dislike_steepness * (score - model.dislike_midpoint)),
+    )
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))

@@ -1,0 +1,171 @@
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from memflow.benchmarks.memorybench.feedback import action_probabilities
+from memflow.benchmarks.memorybench.users.action_model import (
+    PUBLISHED_HISTOGRAMS,
+    ActionModel,
+    ActionProbabilities,
+    Family,
+    calibrate,
+    draw_actions,
+)
+from memflow.errors import BadInput
+
+TABLE_5 = {
+    1: (0.000, 15.091), 2: (0.002, 14.821), 3: (0.010, 13.723), 4: (0.045, 10.303), 5: (0.197, 4.867),
+    6: (0.817, 1.446), 7: (2.748, 0.349), 8: (5.818, 0.079), 9: (7.749, 0.018), 10: (8.369, 0.004),
+}  # fmt: skip
+F1_SCORES = {1: 40, 4: 12, 5: 6, 6: 10, 8: 3, 10: 29}
+POPULATIONS: list[tuple[Family, dict[int, float]]] = [
+    ("general", dict(PUBLISHED_HISTOGRAMS["general"])),
+    ("binary", dict(PUBLISHED_HISTOGRAMS["binary"])),
+    ("deterministic", F1_SCORES),
+]
+models = st.builds(
+    ActionModel,
+    like_rate=st.floats(0, 0.5),
+    dislike_rate=st.floats(0, 0.5),
+    like_steepness=st.floats(0.05, 20),
+    dislike_steepness=st.floats(0.05, 20),
+    like_midpoint=st.floats(1, 10),
+    dislike_midpoint=st.floats(1, 10),
+    copies_per_like=st.floats(0, 100),
+)
+families = st.sampled_from(["general", "binary", "deterministic"])
+histograms = st.dictionaries(st.integers(1, 10), st.floats(0.01, 1e6), min_size=1)
+
+
+def test_default_constants_match_paper() -> None:
+    found = calibrate(PUBLISHED_HISTOGRAMS["general"])
+    assert (found.c_like, found.c_dislike) == pytest.approx((0.0856668, 0.1517200), abs=5e-8)
+
+
+@pytest.mark.parametrize("score", range(1, 11))
+def test_probabilities_match_table_5(score: int) -> None:
+    actions = action_probabilities(score, family="general")
+    assert (100 * actions.like, 100 * actions.dislike) == pytest.approx(TABLE_5[score], abs=0.003)
+    assert actions.copy == 0.0
+    assert action_probabilities(score, long_output=True).copy == pytest.approx(4 * actions.like)
+
+
+def test_binary_probabilities_match_paper() -> None:
+    right, wrong = action_probabilities(9, "binary"), action_probabilities(3, "binary")
+    assert (right.like, right.dislike) == (pytest.approx(0.099, abs=5e-4), 0.0)
+    assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
+
+
+def test_binary_family_tolerates_noise() -> None:
+    of = calibrate({3: 1, 9: 3}, "binary")
+    assert [of.actions(score).like > 0 for score in (2, 5, 6, 10)] == [False, False, True, True]
+    assert of.actions(9).like == pytest.approx(0.0559 * 4 / 3)
+
+
+@pytest.mark.parametrize(("family", "population"), POPULATIONS)
+def test_drawn_rates_match_configured_rates(family: Family, population: dict[int, float]) -> None:
+    chance, n = random.Random(7), 100_000
+    of = calibrate(population, family)
+    chances = {score: of.actions(score, long_output=True) for score in population}
+    scores = chance.choices(list(population), list(population.values()), k=n)
+    drawn = [draw_actions(chances[score], chance) for score in scores]
+    pressed = [
+        sum(one.liked for one in drawn),
+        sum(one.disliked for one in drawn),
+        sum(one.copied for one in drawn),
+    ]
+    for count, rate in zip(pressed, (0.0559, 0.0091, 4 * 0.0559), strict=True):
+        assert abs(count / n - rate) < 3 * (rate * (1 - rate) / n) ** 0.5
+
+
+@given(families, histograms, models, st.integers(1, 10))
+def test_probabilities_are_at_most_one(
+    family: Family, histogram: dict[int, float], model: ActionModel, score: int
+) -> None:
+    of = calibrate(histogram, family, model)
+    actions = of.actions(score, long_output=True)
+    assert min(actions.like, actions.dislike, actions.copy) >= 0.0
+    assert actions.like + actions.dislike <= 1.0 + 1e-12
+    assert actions.copy <= 1.0
+
+
+@given(families, histograms, models)
+def test_calibrated_rates_hold_for_any_histogram(
+    family: Family, histogram: dict[int, float], model: ActionModel
+) -> None:
+    of = calibrate(histogram, family, model)
+    if not all(of.fits(score) for score in histogram):
+        return
+    total = sum(histogram.values())
+    likes = sum(share * of.actions(score).like for score, share in histogram.items()) / total
+    dislikes = sum(share * of.actions(score).dislike for score, share in histogram.items()) / total
+    assert likes == pytest.approx(model.like_rate if of.c_like else 0.0)
+    assert dislikes == pytest.approx(model.dislike_rate if of.c_dislike else 0.0)
+
+
+@given(histograms, models)
+def test_likes_rise_and_dislikes_fall_with_satisfaction(
+    histogram: dict[int, float], model: ActionModel
+) -> None:
+    of = calibrate(histogram, "general", model)
+    likes = [of.actions(score).like for score in range(1, 11)]
+    dislikes = [of.actions(score).dislike for score in range(1, 11)]
+    assert likes == sorted(likes)
+    assert dislikes == sorted(dislikes, reverse=True)
+
+
+def test_low_like_midpoint_keeps_overall_rate() -> None:
+    lenient, strict = (
+        action_probabilities(5, model=ActionModel(like_midpoint=midpoint)) for midpoint in (3, 9)
+    )
+    assert lenient.like > 0.05
+    assert strict.like < 0.001
+
+
+def test_one_sided_histogram_is_clipped() -> None:
+    of = calibrate({1: 1_000_000, 10: 1})
+    assert not of.fits(10)
+    assert of.actions(10).like == 1.0
+    assert of.actions(10).dislike == 0.0
+
+
+def test_unreachable_like_rate_is_zero() -> None:
+    of = calibrate({3: 20}, "binary")
+    assert (of.c_like, of.actions(9).like) == (0.0, 0.0)
+    assert of.actions(3).dislike == pytest.approx(0.0091)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"family": "dialsim"}, "general, binary, deterministic"),
+        ({"family": "deterministic"}, "give a histogram"),
+        ({"histogram": {}}, "at least one"),
+        ({"histogram": {11: 1}}, "from 1 to 10"),
+        ({"histogram": {3: 2, 4: -1}}, "below 0"),
+        ({"satisfaction": 0}, "from 1 to 10"),
+    ],
+)
+def test_invalid_histogram_or_family_is_rejected(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        action_probabilities(**{"satisfaction": 5, **given})
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"like_rate": 0.7, "dislike_rate": 0.4}, {"like_steepness": 0}, {"like_midpoint": 11}, {"k": 1}]
+)
+def test_invalid_action_model_is_rejected(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValidationError):
+        ActionModel(**wrong)
+
+
+def test_like_and_dislike_are_exclusive_and_copy_independent() -> None:
+    drawn = [draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(seed)) for seed in range(400)]
+    assert all(one.liked != one.disliked for one in drawn)
+    assert 150 < sum(one.liked for one in drawn) < 250
+    assert 60 < sum(one.copied and one.disliked for one in drawn) < 140
+    assert draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(7)) == drawn[7]
