@@ -1,7 +1,6 @@
 """Option selection of the scripted chat: word matching of options with the shown text, without a model or gold.
 
-Verbatim options win by the question words in their line, then by recency. List options win by the items near a
-question
+Verbatim options win by the question words in their line, then by recency. List options win by the items near a question
 word. Else the option with most words in one line wins; without any match all are returned.
 """
 
@@ -64,9 +63,7 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
 
 
 def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, int] | None:
-    """Return (question words, position, text length) of the best line that contains the text; None if there is
-    none.
-    """
+    """Return (question words, position, text length) of the best line that contains the text; None if there is none."""
     said = [(len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.says(text)]
     if not said:
         return None

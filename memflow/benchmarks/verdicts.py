@@ -1,7 +1,6 @@
 """Accuracy verdicts of multiple-choice benchmarks.
 
-Unparsed answers and quarantined probes have a null value with the reason; the metric `unparsed` tells them apart.
-The
+Unparsed answers and quarantined probes have a null value with the reason; the metric `unparsed` tells them apart. The
 published code counts both as wrong.
 """
 

@@ -13,8 +13,7 @@ class Parameters(BaseModel):
     """Parameters of a domain.
 
     Published domains draw `factual`, `reflective` and `emotion` trajectories per question kind and scenario by the
-    domain's
-    seed; None takes all. Generated domains have `graphs` users, each with `each` trajectories per kind and
+    domain's seed; None takes all. Generated domains have `graphs` users, each with `each` trajectories per kind and
     scenario.
 
     `noise_tokens` is the length in tokens that noise extends each trajectory to; 0 adds no noise. Noise is inserted

@@ -13,9 +13,7 @@ from memflow.run.play import Origin, SpokenMessage
 
 
 def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
-    """Return the messages of a dialogue in order, failed ones last. `step` is part of the ids of repeated
-    dialogues.
-    """
+    """Return the messages of a dialogue in order, failed ones last. `step` is part of the ids of repeated dialogues."""
     found: list[SpokenMessage] = []
 
     def say(

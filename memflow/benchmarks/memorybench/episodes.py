@@ -1,8 +1,7 @@
 """Episodes of each protocol: corpora and dialogues that an assistant processes.
 
-Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their
-scores and all
-gold are excluded. `protocols.py` schedules the probes.
+Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their scores
+and all gold are excluded. `protocols.py` schedules the probes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,9 +31,7 @@ def episodes(
     probes: Sequence[Probe],
     simulator: Chat,
 ) -> list[Episode]:
-    """Return the episodes of the domain's protocol. `probes` has the training cases (on_policy) and episode ids
-    (same).
-    """
+    """Return the episodes of the domain's protocol. `probes` has the training cases (on_policy) and episode ids (same)."""
     parameters = parameters_of(domain)
     corpora = _corpora(turns)
     cases = _grouped(feedback, lambda row: row.case_id)

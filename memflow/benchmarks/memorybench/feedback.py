@@ -78,9 +78,8 @@ async def converse(
 ) -> list[FeedbackRound]:
     """Return the dialogue of one training case, one row per answer.
 
-    The recall for the question precedes every answer (paper, A.3.3: only the first turn queries the memory).
-    Actions are added
-    later, because they depend on the dialogues of all cases.
+    The recall for the question precedes every answer (paper, A.3.3: only the first turn queries the memory). Actions
+    are added later, because they depend on the dialogues of all cases.
     """
     notes = recall.notes
     answers = 1 if parameters_of(domain).follow_ups == "published_code" else ANSWERS

@@ -1,8 +1,7 @@
 """On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
 
 All dialogues of a step use the memory before the step, and are then written in the order of drawing (run/play.py).
-Follow-ups
-use the recall of the dialogue's question. A memory receives the texts only, never the user's gold.
+Follow-ups use the recall of the dialogue's question. A memory receives the texts only, never the user's gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,7 @@
 """Published populations that scores are normalized against: of a partition, or of everything that was run.
 
-Min-max and z scores (paper, section 3) compare data sets with different scales. Both are affine in the score, so
-that they
-apply to groups of verdicts too.
+Min-max and z scores (paper, section 3) compare data sets with different scales. Both are affine in the score, so that
+they apply to groups of verdicts too.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,7 @@
 """MemoryBench's published sampling and split, and the limit.
 
-Draws reproduce the reference implementation: each uses a new `random.Random(42)`; larger data sets are sampled
-first, then a
-fifth is drawn as test.
+Draws reproduce the reference implementation: each uses a new `random.Random(42)`; larger data sets are sampled first,
+then a fifth is drawn as test.
 """
 
 import math
@@ -40,9 +39,7 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
 
 
 def stratified(strata: Sequence[str], seed: int = 42) -> Split:
-    """Split by stratum, a fifth of each as test, rounded up. The published code splits HelloBench and WritingBench
-    so.
-    """
+    """Split by stratum, a fifth of each as test, rounded up. The published code splits HelloBench and WritingBench so."""
     test: list[int] = []
     for stratum in dict.fromkeys(strata):
         places = [place for place, name in enumerate(strata) if name == stratum]

@@ -1,8 +1,7 @@
 """Checks of trajectories with noise; quarantined ones are not checked.
 
 They block, because noise that contradicts a question or replaces messages invalidates all scores. Conflicts of
-published
-noise are warnings.
+published noise are warnings.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Checks of all turns and probes of MemBench, published or generated.
 
-Errors are properties that every question needs; readers quarantine published questions without them. Decreasing
-times are
-warnings, because the published data has some (33 in data2test's 0-10k files, 6 in its 100k files).
+Errors are properties that every question needs; readers quarantine published questions without them. Decreasing times
+are warnings, because the published data has some (33 in data2test's 0-10k files, 6 in its 100k files).
 """
 
 from collections.abc import Collection, Sequence

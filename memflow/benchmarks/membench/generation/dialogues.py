@@ -1,8 +1,7 @@
 """Wording of plans by the simulator (paper, section 3.1 and appendix C).
 
-The simulator rewords planned messages, and invents the conversation around them. Required words are verified.
-Requests are
-independent. A trajectory that cannot be worded is quarantined with its reason.
+The simulator rewords planned messages, and invents the conversation around them. Required words are verified. Requests
+are independent. A trajectory that cannot be worded is quarantined with its reason.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """Plans that ask for an unnamed mood, shown by consecutive remarks about one event.
 
-The paper has such questions (table 7) but no procedure; this one is ours. One session has an event and remarks in
-the
+The paper has such questions (table 7) but no procedure; this one is ours. One session has an event and remarks in the
 asked mood, another an event and remarks in a distant mood, which is a wrong option (sample/emotions_*.yaml).
 """
 

@@ -91,8 +91,7 @@ class QuestionSubjects:
     def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
         """Return the facts that messages state so that these attributes can be asked.
 
-        In participation, these attributes of all entities. In observation, all of the target and these of the
-        others.
+        In participation, these attributes of all entities. In observation, all of the target and these of the others.
         """
         if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]

@@ -1,7 +1,6 @@
 """Random user graphs with MemSim's dependencies between attributes (paper, section 3.1).
 
-The n-th graph depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is
-called.
+The n-th graph depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is called.
 """
 
 import random
@@ -49,9 +48,7 @@ _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def sample_graph(
     seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
 ) -> Graph:
-    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events, half of
-    work.
-    """
+    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events, half of work."""
     return _GraphSampler(
         random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
     ).graph(f"u{number:04}")

@@ -66,9 +66,8 @@ class Graph:
 
     To make answers unique, no two nodes of a graph share a name; no two people share relationship, birthday, hobby,
     character, position, phone or e-mail; no two events share type, content or time; no two items or places share a
-    type.
-    Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation and
-    company.
+    type. Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation
+    and company.
     """
 
     user_id: str

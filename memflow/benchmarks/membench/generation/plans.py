@@ -1,8 +1,7 @@
 """Types of a plan: the messages and the question of a trajectory before the simulator words them.
 
-A plan depends only on the user's graph, the domain's parameters and its seed, so that turns and probes can be
-generated in
-separate steps.
+A plan depends only on the user's graph, the domain's parameters and its seed, so that turns and probes can be generated
+in separate steps.
 """
 
 import random
@@ -37,10 +36,8 @@ class PlannedSession:
     """A session: messages in order, with unrelated conversation around them.
 
     The conversation is either `rounds` rounds about `context`, with the messages at random positions, or `fillers`
-    rounds
-    (messages in observation) after each message. `forbidden_words` must not occur in the session because they
-    reveal the
-    answer. With `within_minutes`, messages of an observed session are minutes apart.
+    rounds (messages in observation) after each message. `forbidden_words` must not occur in the session because they
+    reveal the answer. With `within_minutes`, messages of an observed session are minutes apart.
     """
 
     topic: str

@@ -1,9 +1,7 @@
 """Preference categories of films, food and books, with the items of each.
 
-A category is a high-level preference; its items are what a user mentions (paper, section 3.1). An item belongs to
-one
-category only, so that items determine the preference. `sample/` has ours; `rating_counts.py` derives them from
-ratings.
+A category is a high-level preference; its items are what a user mentions (paper, section 3.1). An item belongs to one
+category only, so that items determine the preference. `sample/` has ours; `rating_counts.py` derives them from ratings.
 """
 
 import random

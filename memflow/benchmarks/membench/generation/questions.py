@@ -59,9 +59,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question with the date of its relative time and nearby dates as wrong options, if it asks for a
-    date.
-    """
+    """Return the question; one that asks for a date with the resolved date and nearby dates as wrong options."""
     query = plan.query
     if not query.dated:
         return query

@@ -1,7 +1,6 @@
 """Preference categories from ratings: items per category, and users per preferred category.
 
-A user prefers the most frequent category among positively rated items (paper, section 3.1); ties go to the first.
-Only
+A user prefers the most frequent category among positively rated items (paper, section 3.1); ties go to the first. Only
 items of a single category are used, most liked first. `rating_datasets.py` reads the files.
 """
 

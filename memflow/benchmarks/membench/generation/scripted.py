@@ -1,7 +1,6 @@
 """Scripted simulator for MemBench's prompts; not a language model.
 
-It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are
-the
+It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are the
 correct one with another number or another last word.
 """
 

@@ -131,8 +131,7 @@ class TopicTemplates(_Part):
     """Templates of one topic; `plural` is its name in questions.
 
     The user likes an item, also likes it, or dislikes it; or wants one, and accepts or rejects a recommendation.
-    Questions ask
-    for the preferred category and for the recommendations.
+    Questions ask for the preferred category and for the recommendations.
     """
 
     plural: Words

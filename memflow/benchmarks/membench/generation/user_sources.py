@@ -1,7 +1,6 @@
 """Data sets from which user graphs are drawn, as raw records and back: vocabulary, preferences and ratings.
 
-Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category,
-and
+Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category, and
 each vocabulary, is a record.
 """
 

@@ -38,10 +38,9 @@ def insert_noise(
     """Insert noise so that each trajectory reaches `noise_tokens`, exceeding it by less than one unit.
 
     Tokens are memflow.tokens.estimate of the message texts. Trajectories that are long enough or not played stay
-    unchanged.
-    Real messages keep order, ids and fields except the event number. Their positions among all units are a
-    uniformly drawn
-    subset. Noise has no time and no place. `forbidden` has the phrases that noise must not contain, by trajectory.
+    unchanged. Real messages keep order, ids and fields except the event number. Their positions among all units are a
+    uniformly drawn subset. Noise has no time and no place. `forbidden` has the phrases that noise must not contain, by
+    trajectory.
 
     Raises BadInput if the pool is invalid or every unit contains a forbidden phrase.
     """
@@ -92,9 +91,7 @@ def _merge_events(
 def _messages(
     first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
 ) -> Iterator[Turn]:
-    """Yield the rows of a noise step, modeled on the trajectory's first row. A repeated unit has a suffix in its
-    id.
-    """
+    """Yield the rows of a noise step, modeled on the trajectory's first row. A repeated unit has a suffix in its id."""
     name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):
@@ -130,9 +127,7 @@ class NoisePool:
             self._units.append((unit, tokens, _normalize_all(texts)))
 
     def drawn(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when all are
-        drawn.
-        """
+        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when all are drawn."""
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0
         while missing > 0:

@@ -1,7 +1,6 @@
 """Synthetic noise: news on topics outside all user graphs, from sample/noise_en.yaml and noise_zh.yaml.
 
-Each unit is about one topic. Sentence templates are filled with the topic's phrases. Sizes are those of the
-published
+Each unit is about one topic. Sentence templates are filled with the topic's phrases. Sizes are those of the published
 noise: three rounds with about 1,000 tokens in participation, three messages with about 100 in observation.
 """
 

@@ -1,8 +1,7 @@
 """MemDaily (MemSim, arXiv 2409.20163), MemBench's Chinese predecessor: observation, factual, a file per kind and
 scenario.
 
-A record is a trajectory with its questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer
-and
+A record is a trajectory with its questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer and
 options.
 """
 

@@ -1,6 +1,4 @@
-"""Checks of MemoryBench's feedback. Rules of the dialogue are errors; action rates are random, so they are
-warnings.
-"""
+"""Checks of MemoryBench's feedback. Rules of the dialogue are errors; action rates are random, so they are warnings."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence

@@ -1,8 +1,7 @@
 """Checks of the memory stage in MemoryBench: no test case reaches a memory, and on-policy dialogues are complete.
 
 Messages of dialogues name their case, and only training cases have dialogues. Gold of test cases is searched in all
-texts,
-except for protocols that repeat training cases, cases about a corpus, and short, shared or visible gold.
+texts, except for protocols that repeat training cases, cases about a corpus, and short, shared or visible gold.
 """
 
 import json

@@ -1,8 +1,7 @@
 """IdeaBench: up to three hypotheses against the idea of the real paper, merged by a judge (A.1.1, A.1.2).
 
 A judge rates the hypothesis with the best BERTScore, and ranks all hypotheses and the real abstract for novelty and
-feasibility; a rank score is the share of three hypotheses above the real one. `standard` rotates the real
-abstract's
+feasibility; a rank score is the share of three hypotheses above the real one. `standard` rotates the real abstract's
 position; in `published_code` it is first. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
 """
 

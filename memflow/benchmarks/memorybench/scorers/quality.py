@@ -1,5 +1,4 @@
-"""NF-Cats: a judge's score from 1 to 5 of how far an answer solves its question, without gold (A.1.1, after
-NTCIR-18).
+"""NF-Cats: a judge's score from 1 to 5 of how far an answer solves its question, without gold (A.1.1, after NTCIR-18).
 
 `published_code` shows the judge the assistant's full prompt. That code also accepts scores of 6 to 10, and uses 1
 without a

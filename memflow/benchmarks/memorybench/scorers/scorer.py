@@ -1,8 +1,7 @@
 """Interface of scorer modules and their shared types and functions.
 
 Computed values come first, for all replies; then all judge requests are sent at once. A failed or unparseable judge
-yields
-a null value with its reason.
+yields a null value with its reason.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Replies -> verdicts: each probe has one per metric of its task.
 
-A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are
-sent at
-once, bounded by the chat.
+A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are sent
+at once, bounded by the chat.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """DialSim: the script of a television show and fan questions about it (A.1.1).
 
-The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speaker: text`. Questions are DialSim
-v1.1's
+The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speaker: text`. Questions are DialSim v1.1's
 answerable fan quiz with a time, from its pickle, or a JSON list of `question`, `answer` and `date` objects.
 """
 

@@ -1,8 +1,7 @@
 """LoCoMo: long conversations of two people, and questions about each (A.1.1).
 
-Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and
-speaker B the
-assistant, as in the paper.
+Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and speaker
+B the assistant, as in the paper.
 """
 
 import json

@@ -1,8 +1,7 @@
 """WritingBench: English and Chinese texts, each judged by its own criteria (A.1.1).
 
 Three tasks from its domains, without finance and business; the domain is the stratum, as in the published code. A
-missing
-language is detected by script.
+missing language is detected by script.
 """
 
 import json

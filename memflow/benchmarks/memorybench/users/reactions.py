@@ -1,8 +1,7 @@
 """Reactions of simulated users to an answer: satisfaction, critique, and the end of the dialogue (A.2.1).
 
-For LoCoMo and DialSim a metric determines satisfaction and fixed texts. Elsewhere the simulator plays the user and,
-in a
-separate request, scores. A failed simulator is a reason, never a satisfied user as in the published code.
+For LoCoMo and DialSim a metric determines satisfaction and fixed texts. Elsewhere the simulator plays the user and, in
+a separate request, scores. A failed simulator is a reason, never a satisfied user as in the published code.
 """
 
 import asyncio
