@@ -82,8 +82,7 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
     """Return the records of a data set's files in order, with checksum, license and origin.
 
     `files` maps paths in the data folder to files; `reader` returns the reader of a path. Raises BadInput, also for
-    repeated
-    ids.
+    repeated ids.
     """
     found: list[Record] = []
     seen: set[str] = set()

@@ -17,12 +17,10 @@ class Parameters(BaseModel):
     scenario.
 
     `noise_tokens` is the length in tokens that noise extends each trajectory to; 0 adds no noise. Noise is inserted
-    between
-    sessions or between messages.
+    between sessions or between messages.
 
     `protocol` sets when a question is asked: at the `end`, or, for `capacity`, after every message from its last
-    evidence
-    on (paper, section 4.4).
+    evidence on (paper, section 4.4).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

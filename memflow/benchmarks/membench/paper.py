@@ -20,8 +20,7 @@ MODEL = "Qwen2.5-7B-Instruct"
 class Published:
     """A published accuracy, recall or time in seconds. A text is a bound, such as `<0.001`.
 
-    `subset` is sub-dataset 1 (about 10k tokens per trajectory in participation, 1k in observation) or 2 (100k,
-    10k).
+    `subset` is sub-dataset 1 (about 10k tokens per trajectory in participation, 1k in observation) or 2 (100k, 10k).
     `questions` is the number of questions behind an accuracy, where known; `doubt` names a known error.
     """
 

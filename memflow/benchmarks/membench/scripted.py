@@ -1,5 +1,4 @@
-"""Scripted assistant for MemBench's prompts; not a language model. The scripted simulator is
-`generation/scripted.py`.
+"""Scripted assistant for MemBench's prompts; not a language model. The scripted simulator is `generation/scripted.py`.
 
 It reads only its prompt, by `scripted_reader`, and chooses pseudo-randomly among options without support there.
 """

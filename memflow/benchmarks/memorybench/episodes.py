@@ -31,7 +31,7 @@ def episodes(
     probes: Sequence[Probe],
     simulator: Chat,
 ) -> list[Episode]:
-    """Return the episodes of the domain's protocol. `probes` has the training cases (on_policy) and episode ids (same)."""
+    """Return the episodes of the domain's protocol. `probes` are read for `on_policy` and `same` only."""
     parameters = parameters_of(domain)
     corpora = _corpora(turns)
     cases = _grouped(feedback, lambda row: row.case_id)

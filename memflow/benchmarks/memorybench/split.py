@@ -39,7 +39,7 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
 
 
 def stratified(strata: Sequence[str], seed: int = 42) -> Split:
-    """Split by stratum, a fifth of each as test, rounded up. The published code splits HelloBench and WritingBench so."""
+    """Split by stratum, a fifth of each as test, rounded up, as published for HelloBench and WritingBench."""
     test: list[int] = []
     for stratum in dict.fromkeys(strata):
         places = [place for place, name in enumerate(strata) if name == stratum]

@@ -21,8 +21,7 @@ class PlannedMessage:
     """A plain sentence of the user, to be reworded by the simulator.
 
     `assistant` is the plain reply; None leaves it to the simulator. `required_words` must stay in the wording.
-    `exposes` is
-    gold, {"entity": ..., "attribute": ..., "value": ...}; None if the message is no evidence.
+    `exposes` is gold, {"entity": ..., "attribute": ..., "value": ...}; None if the message is no evidence.
     """
 
     user: str
@@ -54,10 +53,8 @@ class PlannedQuestion:
     """The final question. `evidence` has (session, message) positions in the plan.
 
     `wrong` are incorrect options; the simulator adds more if there are fewer than three. The wording keeps
-    `required_words`.
-    If `dated`, the answer is the date of a relative time in the evidence. If `aside`, small talk precedes the
-    question (kind
-    `noisy`).
+    `required_words`. If `dated`, the answer is the date of a relative time in the evidence. If `aside`, small talk
+    precedes the question (kind `noisy`).
     """
 
     question: str

@@ -2,8 +2,7 @@
 (`sayings_*`).
 
 In fact templates, `$who` is the entity and `$value` the value. In preference templates, `$item` is the item and
-`$before`
-the previous one. The simulator rewords the sentences.
+`$before` the previous one. The simulator rewords the sentences.
 """
 
 import random

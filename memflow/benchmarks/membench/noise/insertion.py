@@ -127,7 +127,7 @@ class NoisePool:
             self._units.append((unit, tokens, _normalize_all(texts)))
 
     def drawn(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when all are drawn."""
+        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when empty."""
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0
         while missing > 0:

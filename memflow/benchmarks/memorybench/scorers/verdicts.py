@@ -26,10 +26,10 @@ from memflow.records import Probe, Reply, Verdict
 
 
 async def make_verdicts(
-    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
 ) -> list[Verdict]:
     """Return the verdicts of all test probes in order, each probe's own metric first."""
-    context = ScoringContext(instruments, wants_published(domain), domain.seed)
+    context = ScoringContext(backends, wants_published(domain), domain.seed)
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
     asked = [probe for probe in probes if probe.split == "test"]

@@ -1,4 +1,4 @@
-"""JuDGE: Chinese judgments written from the facts of a case (A.1.1). Training and test set are one pool, in this order."""
+"""JuDGE: Chinese judgments written from the facts of a case (A.1.1). Training and test set are one pool."""
 
 import json
 from collections.abc import Sequence

@@ -15,10 +15,9 @@ Part = Literal["train", "test"]
 class Task:
     """A data set of MemoryBench, or a part of one.
 
-    `published` is its name in published configurations and results; `metric` is its main metric and `measures` are
-    the others.
-    Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem of
-    its prompt.
+    `published` is its name in published configurations and results; `metric` is its main metric and `measures` are the
+    others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem
+    of its prompt.
     """
 
     name: str
@@ -42,10 +41,8 @@ class Case:
     """A question and its gold.
 
     `case_id` is unique in its pool. `gold` is the metric's input, text or JSON; `revealed` is the oracle's gold
-    context.
-    `evidence` has ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
-    `stratum` the unit of
-    stratified splits, `asked_at` a simulated time. `reason` is set if the case cannot be asked.
+    context. `evidence` has ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
+    `stratum` the unit of stratified splits, `asked_at` a simulated time. `reason` is set if the case cannot be asked.
     """
 
     case_id: str
