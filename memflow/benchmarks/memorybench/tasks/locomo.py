@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -202,3 +202,6 @@ def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Map
         evidence=tuple(evidence),
         part=asked.split,
     )
+
+
+READER = TaskReader(read, pools=pools)

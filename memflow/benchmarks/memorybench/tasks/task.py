@@ -1,8 +1,15 @@
-"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3)."""
+"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3), and how they are read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.published_file import File
+from memflow.records import Record
+
+M = TypeVar("M", bound=BaseModel)
 
 Field = Literal["open", "legal", "academic"]
 """The paper's domains."""
@@ -93,3 +100,27 @@ class Pool:
     def probe_id(self, case: Case) -> str:
         """Return an id unique in a domain."""
         return f"{self.name}/{case.case_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReader:
+    """The reader of a data set: of its files, and of its records, which are `pools` or the `cases` of one pool."""
+
+    read: Callable[[File], Iterable[tuple[str, Any]]]
+    """Returns the ids and contents of the records in a file. Raises BadInput."""
+    cases: Callable[[Sequence[Record]], list[Case]] = lambda records: []
+    pools: Callable[[str, Sequence[Record]], list[Pool]] | None = None
+    rows: str = ""
+    """What a file contains, in the plural, if it must contain any."""
+
+    def records(self, file: File) -> list[tuple[str, Any]]:
+        """Return the ids and contents of the records in a file. Raises BadInput."""
+        found = list(self.read(file))
+        if self.rows and not found:
+            raise file.bad(f"it has no {self.rows}")
+        return found
+
+
+def parse_rows(shape: type[M], records: Iterable[Record]) -> list[M]:
+    """Parse the contents of records."""
+    return [shape.model_validate_json(record.content) for record in records]
