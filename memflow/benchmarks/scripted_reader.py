@@ -18,7 +18,7 @@ _HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True)
-class _Line:
+class _ShownLine:
     """A shown line: normalized text and word stems."""
 
     plain: str
@@ -62,7 +62,7 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
     return [at for at, score in enumerate(scores) if score == best]
 
 
-def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, int] | None:
+def _nearest(lines: Sequence[_ShownLine], asks: _ShownLine, text: str) -> tuple[int, int, int] | None:
     """Return (question words, position, text length) of the best line that contains the text; None if there is none."""
     said = [(len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.says(text)]
     if not said:
@@ -71,7 +71,7 @@ def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, 
     return (near, 0, 0) if asks.says(text) else (near, at, len(text))
 
 
-def _covered(lines: Iterable[_Line], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
+def _covered(lines: Iterable[_ShownLine], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
     """Return the largest share of an option's words in one line, and that line's question words."""
     shares = (
         (len(there) / len(own), len(asked & line.words)) for line in lines if (there := own & line.words)
@@ -87,7 +87,7 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
     return None
 
 
-def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[frozenset[str]]:
+def _told(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
     """Return the non-empty sets of items beside each question word, or all items found anywhere."""
     beside = {
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
@@ -101,9 +101,9 @@ def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[fr
 
 
 @lru_cache(maxsize=100_000)
-def _line(text: str) -> _Line:
+def _line(text: str) -> _ShownLine:
     words = frozenset(stem(word) for word in search_words(text))
-    return _Line(_plain(text), words, _HAN.search(text) is not None)
+    return _ShownLine(_plain(text), words, _HAN.search(text) is not None)
 
 
 def _plain(text: str) -> str:

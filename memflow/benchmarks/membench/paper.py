@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-import yaml
 from pydantic import BaseModel, ConfigDict
+
+from memflow.benchmarks.packaged import load_yaml
 
 MODEL = "Qwen2.5-7B-Instruct"
 """The answering model of all tables but table 5."""
@@ -64,8 +64,7 @@ class _File(BaseModel):
 
 @cache
 def _file() -> _File:
-    text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
-    return _File.model_validate(yaml.safe_load(text))
+    return _File.model_validate(load_yaml("memflow.benchmarks.membench", "reference.yaml"))
 
 
 def mechanisms() -> Mapping[str, str]:

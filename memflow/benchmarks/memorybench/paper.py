@@ -6,11 +6,9 @@ they apply to groups of verdicts too.
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
-import yaml
-
+from memflow.benchmarks.packaged import load_yaml
 from memflow.scoring.groups import Group, Spread, spread
 
 Against = Mapping[str, Spread]
@@ -28,13 +26,13 @@ class Scale(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _published() -> Mapping[str, Against]:
-    text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
+    partitions = load_yaml("memflow.benchmarks.memorybench", "reference.yaml")
     return {
         partition: {
-            name: Spread(0, figures["mean"], figures["deviation"], figures["low"], figures["high"])
-            for name, figures in tasks.items()
+            name: Spread(0, values["mean"], values["deviation"], values["low"], values["high"])
+            for name, values in tasks.items()
         }
-        for partition, tasks in yaml.safe_load(text).items()
+        for partition, tasks in partitions.items()
     }
 
 

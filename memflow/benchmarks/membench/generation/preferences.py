@@ -8,13 +8,12 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from memflow.benchmarks.membench.generation.vocabulary import Language, Words
+from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 
 Topic = Literal["movie", "food", "book"]
@@ -25,10 +24,8 @@ MIN_CATEGORIES = 4
 """Minimum number of categories per topic, so that a question has four options."""
 
 
-class Category(BaseModel):
+class Category(FrozenModel):
     """A category of a topic. `weight` is the number of users with this preference; 1 without counts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     topic: Topic
     name: Words
@@ -86,5 +83,4 @@ def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Cat
 @cache
 def bundled_preferences(language: Language) -> Preferences:
     """Load the bundled categories and items of a language."""
-    path = files("memflow.benchmarks.membench") / "sample" / f"preferences_{language}.yaml"
-    return build_preferences(parse_categories(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    return build_preferences(parse_categories(load_yaml(PACKAGE, f"sample/preferences_{language}.yaml")))

@@ -8,14 +8,13 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.turns import Step
+from memflow.benchmarks.packaged import load_yaml
 from memflow.fingerprint import seeded
 from memflow.tokens import estimate
 
@@ -65,12 +64,7 @@ class Grammar(BaseModel):
 @cache
 def load_grammar(language: str) -> Grammar:
     """Load the grammar in `en` or `zh`."""
-    text = (
-        files("memflow.benchmarks.membench")
-        .joinpath(f"sample/noise_{language}.yaml")
-        .read_text(encoding="utf-8")
-    )
-    return Grammar.model_validate(yaml.safe_load(text))
+    return Grammar.model_validate(load_yaml("memflow.benchmarks.membench", f"sample/noise_{language}.yaml"))
 
 
 @cache

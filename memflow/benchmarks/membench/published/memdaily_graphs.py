@@ -74,10 +74,7 @@ class _Graph(PublishedModel):
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and content of each graph in the file. Raises BadInput."""
-    values = file.json()
-    if not isinstance(values, list) or not values:
-        raise file.bad("expected a JSON list of graphs")
-    for number, raw in enumerate(values):
+    for number, raw in enumerate(file.json_list("graphs")):
         where = f"graph {number}"
         shaped = file.shaped(_Graph, raw, where)
         for part, key, held in (("user_profile", "姓名", shaped.user_profile), *_named(shaped)):

@@ -74,7 +74,7 @@ def _sessions(value: Any) -> Any:
     return value
 
 
-class _Trajectory(PublishedModel):
+class _PublishedTrajectory(PublishedModel):
     tid: Annotated[int, Field(validation_alias=AliasChoices("tid", "gid"))]
     message_list: Annotated[list[list[PublishedStep]], BeforeValidator(_sessions)]
     QA: PublishedQuestion
@@ -93,7 +93,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     for of, scenario, values in _groups(file, scene):
         for number, raw in enumerate(values):
             where = f"{of.name}, {scenario}, trajectory {number}"
-            shaped = file.shaped(_Trajectory, raw, where)
+            shaped = file.shaped(_PublishedTrajectory, raw, where)
             if {step.scene for session in shaped.message_list for step in session} != {scene}:
                 raise file.bad(f"{where}: it has steps that are not of its scene, {scene}")
             empty = False
@@ -104,7 +104,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def trajectory(record: Record) -> Trajectory:
     """Return the trajectory of a record; an invalid question has a reason."""
-    shaped = _Trajectory.model_validate_json(record.content)
+    shaped = _PublishedTrajectory.model_validate_json(record.content)
     scene, name, scenario, _ = record.record_id.split("/")
     units = _units(record)
     steps = tuple(_step(step, session) for session, said in enumerate(shaped.message_list) for step in said)

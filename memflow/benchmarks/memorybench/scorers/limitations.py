@@ -9,9 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
-
-import yaml
 
 from memflow.benchmarks.memorybench.scorers.scorer import (
     PACKAGE,
@@ -27,6 +24,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
 )
 from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, RATING
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 from memflow.records import Probe
 
@@ -121,7 +119,5 @@ def aspect_of(category: str) -> Aspect:
 
 @lru_cache(maxsize=1)
 def _aspects() -> Mapping[str, Aspect]:
-    text = files(PACKAGE).joinpath("limitations.yaml").read_text(encoding="utf-8")
-    return {
-        name: Aspect(name, each["description"], each["kinds"]) for name, each in yaml.safe_load(text).items()
-    }
+    found = load_yaml(PACKAGE, "limitations.yaml")
+    return {name: Aspect(name, each["description"], each["kinds"]) for name, each in found.items()}

@@ -110,11 +110,8 @@ def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return a record per conversation. Raises BadInput."""
-    published = file.json()
-    if not isinstance(published, list) or not published:
-        raise file.bad("expected a JSON list of LoCoMo conversations")
     found = []
-    for place, raw in enumerate(published):
+    for place, raw in enumerate(file.json_list("LoCoMo conversations")):
         name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
         where = f"conversation {name}"
         if not isinstance(raw, dict):
