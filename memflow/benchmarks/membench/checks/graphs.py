@@ -206,19 +206,13 @@ _MUST: dict[str, Rule] = {
     "relatives_share_hometown_colleagues_share_job": WholeTable(_find_unshared_attributes),
 }
 
+_SHOULD: dict[str, Callable[[Parameters], Rule]] = {
+    "ages_match_relationships": lambda parameters: WholeTable(_find_wrong_ages(parameters)),
+    "entity_counts_match_settings": lambda parameters: WholeTable(_find_wrong_counts(parameters)),
+}
+
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation("state.entities", name, if_generated(rule)) for name, rule in _MUST.items()),
-    Expectation(
-        "state.entities",
-        "ages_match_relationships",
-        _if_generated(lambda parameters: WholeTable(_find_wrong_ages(parameters))),
-        "warn",
-    ),
-    Expectation(
-        "state.entities",
-        "entity_counts_match_settings",
-        _if_generated(lambda parameters: WholeTable(_find_wrong_counts(parameters))),
-        "warn",
-    ),
+    *(Expectation("state.entities", name, _if_generated(rule), "warn") for name, rule in _SHOULD.items()),
 )
 """Checks of generated user graphs."""
