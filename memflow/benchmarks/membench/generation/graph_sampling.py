@@ -86,29 +86,17 @@ class _GraphSampler:
         vocabulary: Vocabulary,
         preferences: Preferences,
     ) -> None:
-        self.rng, self.parameters, self.words, self.preferences = (
-            rng,
-            parameters,
-            vocabulary,
-            preferences,
-        )
+        self.rng, self.parameters = rng, parameters
+        self.words, self.preferences = vocabulary, preferences
         self.given = {gender: _Deck(rng, words) for gender, words in vocabulary.given.items()}
         self.family, self.tags = _Deck(rng, vocabulary.family), _Deck(rng, vocabulary.tags)
-        self.hobbies, self.characters = (
-            _Deck(rng, vocabulary.hobbies),
-            _Deck(rng, vocabulary.characters),
-        )
+        self.hobbies, self.characters = _Deck(rng, vocabulary.hobbies), _Deck(rng, vocabulary.characters)
         self.taken: set[str] = set()
         self.occupations: set[str] = set()
 
     def graph(self, user_id: str) -> Graph:
         """Sample the whole graph."""
-        rng, words, roles, events = (
-            self.rng,
-            self.words,
-            self.parameters.roles,
-            self.parameters.events,
-        )
+        rng, words, roles, events = self.rng, self.words, self.parameters.roles, self.parameters.events
         work = self._work()
         seats = _Deck(rng, work.occupation.positions)
         seniors = _Deck(rng, work.occupation.seniors)

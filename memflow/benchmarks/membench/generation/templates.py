@@ -41,13 +41,7 @@ class CountTemplates(FrozenModel):
         return fill(self.one if count == 1 else self.many, count=count)
 
 
-class CountedTemplates(FrozenModel):
-    """Templates of a counting question."""
-
-    counts: CountTemplates = CountTemplates(one="$count", many="$count")
-
-
-class SubjectTemplates(CountedTemplates):
+class SubjectTemplates(FrozenModel):
     """Templates of one entity type. `named` uses the name, `who` does not.
 
     `compared` asks which of two has more, `counted` how many have so much, `processed` for a derived value.
@@ -59,6 +53,7 @@ class SubjectTemplates(CountedTemplates):
     compared: dict[str, str] = Field({})
     counted: dict[str, str] = Field({})
     processed: dict[str, str] = Field({})
+    counts: CountTemplates = CountTemplates(one="$count", many="$count")
 
 
 class MixedTemplates(FrozenModel):
