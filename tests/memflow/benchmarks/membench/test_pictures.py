@@ -37,7 +37,7 @@ def test_levels_stand_beside_each_other_by_mechanism_with_chance_below_them() ->
     assert drawn.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)
     assert drawn.caption == (
         "40 questions of 40 episodes a column; 95 % intervals by bootstrap over episodes; "
-        "1 without a figure: see `memflow show mechanisms`"
+        "1 without a value: see `memflow show mechanisms`"
     )
     assert drawn.label == f"{LABEL}: factual"
 
