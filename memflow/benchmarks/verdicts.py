@@ -5,6 +5,7 @@ published code counts both as wrong.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import graded
@@ -27,19 +28,26 @@ def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[R
     def of(probe: Probe) -> Iterator[Verdict]:
         reply = given.get(probe.probe_id)
         value, reason = graded(probe, reply)
-        yield _verdict(domain, assistants[0], probe, probe.metric, value, reason)
+        yield verdict_row(domain.name, assistants[0], probe, probe.metric, value, reason)
         said = probe.reason is None and reply is not None and reply.text is not None
         unparsed = float(value is None) if said else None
-        yield _verdict(domain, assistants[0], probe, UNPARSED, unparsed, None if said else reason)
+        yield verdict_row(domain.name, assistants[0], probe, UNPARSED, unparsed, None if said else reason)
 
     return [row for probe in probes for row in of(probe)]
 
 
-def _verdict(
-    domain: Domain, assistant: str, probe: Probe, metric: str, value: float | None, reason: str | None
+def verdict_row(
+    domain: str,
+    assistant: str,
+    probe: Probe,
+    metric: str,
+    value: float | None,
+    reason: str | None,
+    **more: Any,
 ) -> Verdict:
+    """Return a verdict on a probe. `more` has its variant and completion, if any."""
     return Verdict(
-        domain=domain.name,
+        domain=domain,
         assistant=assistant,
         probe_id=probe.probe_id,
         episode_id=probe.episode_id,
@@ -49,4 +57,5 @@ def _verdict(
         metric=metric,
         value=value,
         reason=reason,
+        **more,
     )

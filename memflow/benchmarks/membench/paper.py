@@ -82,17 +82,10 @@ def published() -> tuple[Published, ...]:
     """Return all published values in the order of the tables."""
     return tuple(
         Published(
-            column.table,
-            column.level,
-            column.scene,
-            column.subset,
-            column.measure,
-            name,
-            value,
-            column.kind,
-            column.model,
-            column.questions,
-            column.doubts.get(name, column.doubts.get("all")),
+            **column.model_dump(exclude={"values", "doubts"}),
+            mechanism=name,
+            value=value,
+            doubt=column.doubts.get(name, column.doubts.get("all")),
         )
         for column in _file().columns
         for name, value in zip(mechanisms(), column.values, strict=False)
@@ -113,10 +106,9 @@ def shares(value: float, questions: int) -> list[int]:
 
 def order(memory: str) -> tuple[int, int, str]:
     """Sort key of memories: `none`, the paper's mechanisms in its order, others, `oracle`."""
-    names = list(mechanisms())
-    mine = mechanism(memory)
-    place = {"none": 0, "oracle": 3}.get(memory, 2 if mine is None else 1)
-    return place, names.index(mine) if mine else 0, memory
+    names, name = list(mechanisms()), mechanism(memory)
+    group = {"none": 0, "oracle": 3}.get(memory, 2 if name is None else 1)
+    return group, names.index(name) if name else 0, memory
 
 
 def mechanism(memory: str) -> str | None:

@@ -11,7 +11,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import message_of
 from memflow.benchmarks.memorybench import on_policy, steps
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.dialogues import remembered_messages
+from memflow.benchmarks.memorybench.feedback import remembered_messages
 from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.requests import Chat

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench import dialogues, feedback, question
+from memflow.benchmarks.memorybench import feedback, question
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
@@ -71,7 +71,7 @@ def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat)
         else:
             rows = await feedback.converse(domain, probe, recall, chat, simulator)
         return Dialogue(
-            dialogues.dialogue_messages(rows, step if again else None), DialogueRecord(step, probe, rows)
+            feedback.dialogue_messages(rows, step if again else None), DialogueRecord(step, probe, rows)
         )
 
     return lead

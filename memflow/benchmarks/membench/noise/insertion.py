@@ -45,7 +45,7 @@ def insert_noise(
     Raises BadInput if the pool is invalid or every unit contains a forbidden phrase.
     """
     parameters = parameters_of(domain)
-    lot = NoisePool(pool)
+    units = NoisePool(pool)
     said: dict[str, list[Turn]] = {}
     for turn in turns:
         said.setdefault(turn.episode_id, []).append(turn)
@@ -55,7 +55,7 @@ def insert_noise(
         real = _units(parameters, held)
         played = [turn for turn in held if turn.reason is None]
         missing = parameters.noise_tokens - sum(estimate(turn.text) for turn in played) if played else 0
-        drawn = lot.drawn(name, missing, (forbidden or {}).get(name, ()), chance)
+        drawn = units.draw(name, missing, (forbidden or {}).get(name, ()), chance)
         found.extend(_merge_events(held[0], real, drawn, chance))
     return found
 
@@ -126,7 +126,7 @@ class NoisePool:
             seen.add(unit.unit_id)
             self._units.append((unit, tokens, _normalize_all(texts)))
 
-    def drawn(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
+    def draw(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
         """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when empty."""
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0

@@ -101,7 +101,7 @@ def _steps(
     """Return three steps about one event; no template or detail occurs twice."""
     fixed = {name: chance.choice(getattr(topic, name)) for name in ("thing", "done")}
 
-    def told(frames: Sequence[str]) -> str:
+    def join(frames: Sequence[str]) -> str:
         return ("" if language == "zh" else " ").join(map(sentence, frames))
 
     def sentence(frame: str) -> str:
@@ -111,13 +111,13 @@ def _steps(
         return filled[0].upper() + filled[1:]
 
     if scene == "observation":
-        return tuple(Step(told([frame])) for frame in chance.sample(of.reports, UNIT_STEPS))
+        return tuple(Step(join([frame])) for frame in chance.sample(of.reports, UNIT_STEPS))
     reports = chance.sample(of.reports, UNIT_STEPS * USER_SENTENCES)
     remarks = chance.sample((*of.remarks, *topic.details), UNIT_STEPS * ASSISTANT_SENTENCES)
     return tuple(
         Step(
-            told(reports[step * USER_SENTENCES : (step + 1) * USER_SENTENCES]),
-            told(remarks[step * ASSISTANT_SENTENCES : (step + 1) * ASSISTANT_SENTENCES]),
+            join(reports[step * USER_SENTENCES : (step + 1) * USER_SENTENCES]),
+            join(remarks[step * ASSISTANT_SENTENCES : (step + 1) * ASSISTANT_SENTENCES]),
         )
         for step in range(UNIT_STEPS)
     )

@@ -20,6 +20,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     ScoringContext,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.verdicts import verdict_row
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
@@ -41,7 +42,16 @@ async def make_verdicts(
         places[task_at] += 1
     found = await asyncio.gather(*(_judged(one, context) for one in measured))
     return [
-        _verdict(domain.name, assistant, probe, mark)
+        verdict_row(
+            domain.name,
+            assistant,
+            probe,
+            mark.metric,
+            mark.value,
+            mark.reason,
+            variant=mark.variant,
+            completion=mark.completion,
+        )
         for probe, values in zip(asked, found, strict=True)
         for mark in values
     ]
@@ -91,20 +101,3 @@ def _reason(reply: Reply | None) -> str:
     if reply is None:
         return "no reply; rerun the answers of this probe"
     return reply.reason or "the reply holds no answer"
-
-
-def _verdict(domain: str, assistant: str, probe: Probe, mark: MetricValue) -> Verdict:
-    return Verdict(
-        domain=domain,
-        assistant=assistant,
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        dataset=probe.dataset,
-        category=probe.category,
-        metric=mark.metric,
-        variant=mark.variant,
-        value=mark.value,
-        completion=mark.completion,
-        reason=mark.reason,
-    )

@@ -1,6 +1,6 @@
 """IdeaBench: research ideas from the abstracts a paper cites; the paper's own idea is the gold (A.1.1).
 
-The published code draws three abstracts anew in every run; here the draw depends only on the paper.
+The published code draws other three abstracts in every run; here the draw depends only on the paper.
 """
 
 import csv

@@ -86,7 +86,7 @@ def test_times_stand_on_a_log_scale_without_those_that_are_nothing() -> None:
     drawn = pictures(figures, D)["times"]
     assert drawn.log and drawn.ticks == ("full", "retrieval")
     assert drawn.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
-    assert "no time at all: read of full" in drawn.caption and "1 without a figure" in drawn.caption
+    assert "no time at all: read of full" in drawn.caption and "1 without a value" in drawn.caption
 
 
 def test_other_domains_are_not_drawn() -> None:
