@@ -93,10 +93,12 @@ def _told(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) 
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
     }
     sets = [
-        frozenset(item for item, held in beside.items() if any(word in words for words in held))
+        frozenset(item for item, lines_of in beside.items() if any(word in words for words in lines_of))
         for word in sorted(asks.words)
     ]
-    found = [told for told in sets if told] or [frozenset(item for item, held in beside.items() if held)]
+    found = [told for told in sets if told] or [
+        frozenset(item for item, lines_of in beside.items() if lines_of)
+    ]
     return [told for told in found if told]
 
 

@@ -46,7 +46,7 @@ def pooled(groups: Iterable[Group]) -> Against:
     by_task: dict[str, list[Group]] = {}
     for group in groups:
         by_task.setdefault(group.dataset, []).append(group)
-    return {name: spread(held) for name, held in by_task.items()}
+    return {name: spread(members) for name, members in by_task.items()}
 
 
 def min_max(population: Spread) -> Scale:

@@ -39,12 +39,12 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
     assistants = tuple(dict.fromkeys(row.assistant for row in rows))
     panels = []
     for format_ in domains:
-        held = {assistants.index(row.assistant): row for row in rows if row.format == format_}
+        by_place = {assistants.index(row.assistant): row for row in rows if row.format == format_}
         parts = {
-            "memory": {at: row.memory_s for at, row in held.items() if row.memory_s is not None},
-            "predict": {at: row.predict_s for at, row in held.items() if row.predict_s is not None},
+            "memory": {at: row.memory_s for at, row in by_place.items() if row.memory_s is not None},
+            "predict": {at: row.predict_s for at, row in by_place.items() if row.predict_s is not None},
         }
-        panels.append(Panel(format_, parts, any(row.scripted for row in held.values())))
+        panels.append(Panel(format_, parts, any(row.scripted for row in by_place.values())))
     dialogues, cases = (_range([row.dialogues for row in rows]), _range([row.cases for row in rows]))
     caption = (
         f"a bar rests on so many dialogues and cases: {dialogues}, {cases}; "
@@ -81,10 +81,10 @@ def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str
     domain cannot be compared. Otherwise the metric that most probes have in all of the domains.
     """
     found: dict[str, Chart] = {}
-    for parameter, held in _differing(domains):
-        chart = _noise_chart(scores, parameter, held)
+    for parameter, group in _differing(domains):
+        chart = _noise_chart(scores, parameter, group)
         if chart is not None:
-            first = held[min(held)]
+            first = group[min(group)]
             found[f"{parameter}_{first.name}"] = chart
     return found
 
@@ -99,9 +99,9 @@ def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, 
             at = (values if parameter in values else values["actions"]).pop(parameter)
             key = json.dumps([values, domain.datasets, domain.seed, domain.limit], sort_keys=True)
             alike.setdefault(key, {}).setdefault(at, domain)
-        for held in alike.values():
-            if len(held) > 1:
-                yield parameter, held
+        for group in alike.values():
+            if len(group) > 1:
+                yield parameter, group
 
 
 def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float, Domain]) -> Chart | None:
@@ -132,9 +132,9 @@ def _metric(scores: Sequence[Score], domains: int) -> str | None:
     for score in scores:
         by_metric.setdefault(score.metric, []).append(score)
     everywhere = {
-        metric: sum(score.n for score in held)
-        for metric, held in by_metric.items()
-        if len({score.domain for score in held}) == domains
+        metric: sum(score.n for score in group)
+        for metric, group in by_metric.items()
+        if len({score.domain for score in group}) == domains
     }
     if "min_max" in everywhere:
         return "min_max"

@@ -52,8 +52,8 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     if parameters.learn_from != "dialogues":
         splits = [split.remaining(one, len(pool.cases)) for one, pool in zip(splits, pools, strict=True)]
     cut = split.limited(splits, domain.limit)
-    taken = [SelectedPool(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
-    return [each for each in taken if each.split.test]
+    used = [SelectedPool(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
+    return [each for each in used if each.split.test]
 
 
 def _split(pool: Pool, seed: int) -> Split:

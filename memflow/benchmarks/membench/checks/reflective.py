@@ -92,8 +92,8 @@ def _answer_words(probe: Probe) -> tuple[str, ...]:
     """Return the words that name the answer."""
     if scenario_of(probe.episode_id) != EMOTION:
         return (probe.revealed,)
-    held = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}
-    return (probe.revealed, *held.get(probe.revealed, ()))
+    named = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}
+    return (probe.revealed, *named.get(probe.revealed, ()))
 
 
 def _language(probe: Probe) -> Language:

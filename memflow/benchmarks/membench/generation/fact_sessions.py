@@ -129,10 +129,10 @@ def plan_sessions(
         spoken = request.scene == "participation"
         groups.setdefault(fact.subject.node.entity_id if spoken else "", []).append(fact)
     sessions, positions = [], []
-    for number, held in enumerate(request.rng.sample(list(groups.values()), len(groups))):
-        messages = _order_messages(request, held, wanted)
+    for number, group in enumerate(request.rng.sample(list(groups.values()), len(groups))):
+        messages = _order_messages(request, group, wanted)
         positions += [(number, at) for at, (_, message) in enumerate(messages) if message.exposes is not None]
-        sessions.append(_build_session(request, held, tuple(message for _, message in messages)))
+        sessions.append(_build_session(request, group, tuple(message for _, message in messages)))
     return tuple(sessions), tuple(positions)
 
 

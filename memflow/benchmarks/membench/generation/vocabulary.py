@@ -147,7 +147,7 @@ class Vocabulary(FrozenModel):
     def _tells_apart(self) -> "Vocabulary":
         """Require distinct names for everything that questions refer to."""
         events = self.work_events + self.rest_events
-        for what, held in (
+        for what, names in (
             ("cities", [each.name for each in self.cities]),
             ("occupations", [each.name for each in self.occupations]),
             ("positions", [name for each in self.occupations for name in each.positions + each.seniors]),
@@ -158,7 +158,7 @@ class Vocabulary(FrozenModel):
             ("types of places", [each.type for each in self.places]),
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
-            if twice := next((each for each in held if held.count(each) > 1), None):
+            if twice := next((each for each in names if names.count(each) > 1), None):
                 raise ValueError(f"{what}: {twice} is there twice")
         return self
 

@@ -50,13 +50,13 @@ def insert_noise(
     for turn in turns:
         said.setdefault(turn.episode_id, []).append(turn)
     found: list[Turn] = []
-    for name, held in said.items():
+    for name, messages in said.items():
         chance = random.Random(seeded(domain.seed, NOISE, name))
-        real = _units(parameters, held)
-        played = [turn for turn in held if turn.reason is None]
+        real = _units(parameters, messages)
+        played = [turn for turn in messages if turn.reason is None]
         missing = parameters.noise_tokens - sum(estimate(turn.text) for turn in played) if played else 0
         drawn = units.draw(name, missing, (forbidden or {}).get(name, ()), chance)
-        found.extend(_merge_events(held[0], real, drawn, chance))
+        found.extend(_merge_events(messages[0], real, drawn, chance))
     return found
 
 
@@ -65,7 +65,7 @@ def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
-    return [list(held) for _, held in groupby(steps, key=lambda step: session_of(step[0].message_id))]
+    return [list(group) for _, group in groupby(steps, key=lambda step: session_of(step[0].message_id))]
 
 
 def _merge_events(

@@ -135,10 +135,10 @@ def _step(step: PublishedStep, session: int) -> Step:
 
 def _told(step: PublishedStep) -> dict[str, str] | None:
     """Return the gold fact of a step."""
-    held = {"entity": step.rel, "attribute": step.attr, "value": step.value}
+    fields = {"entity": step.rel, "attribute": step.attr, "value": step.value}
     told = {
         name: each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
-        for name, each in held.items()
+        for name, each in fields.items()
         if each is not None
     }
     return told or None
@@ -186,10 +186,10 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
             raise file.bad(f"{name} does not contain trajectories by scenario")
-        for scenario, held in scenarios.items():
+        for scenario, trajectories in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"
                 raise file.bad(f"{name} has no scenario {scenario!r} in {scene}; it has {known}")
-            if not isinstance(held, list):
+            if not isinstance(trajectories, list):
                 raise file.bad(f"{name}, {scenario}: expected a JSON list of trajectories")
-            yield of, scenario, held
+            yield of, scenario, trajectories

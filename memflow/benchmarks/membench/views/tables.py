@@ -68,11 +68,11 @@ def tables_answer(
     notes += [Note(f"{DOUBTED} {name}: {problem}.") for name, problem in problems.items()]
     if paper and not of_paper:
         notes.append(Note("The paper has no figures of these domains: its questions are in English."))
-    measured, theirs = [row.plain() for row in found], [_record(each) for each in of_paper]
+    measured, from_paper = [row.plain() for row in found], [_record(each) for each in of_paper]
     return Answer(
-        {"rows": measured, "paper": theirs, "doubts": problems},
+        {"rows": measured, "paper": from_paper, "doubts": problems},
         [*parts, *notes],
-        [*({"source": "measured", **row} for row in measured), *theirs],
+        [*({"source": "measured", **row} for row in measured), *from_paper],
         scripted=any(row.scripted for row in found),
     )
 

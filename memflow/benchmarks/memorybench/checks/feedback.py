@@ -76,9 +76,9 @@ def _find_wrong_score_fields(domain: Domain, rows: Rounds, probes: Sequence[Prob
 def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> dict[int, RoundActions]:
     """Return actions by row position; rows of unknown cases or data sets are skipped."""
     known = {probe.probe_id for probe in probes}
-    held = [at for at, row in enumerate(rows) if row.case_id in known and row.dataset in TASKS]
-    found = round_actions(domain, [rows[at] for at in held], probes)
-    return {at: one for at, one in zip(held, found, strict=True) if one is not None}
+    known_rows = [at for at, row in enumerate(rows) if row.case_id in known and row.dataset in TASKS]
+    found = round_actions(domain, [rows[at] for at in known_rows], probes)
+    return {at: one for at, one in zip(known_rows, found, strict=True) if one is not None}
 
 
 def _find_clipped_probabilities(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
