@@ -7,7 +7,7 @@ observation all facts are in one session in random order.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, PlanRequest
 from memflow.benchmarks.membench.generation.templates import (
     SubjectType,
@@ -17,21 +17,7 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
-PERSON_FACTS = (
-    "name",
-    "age",
-    "height",
-    "birthday",
-    "hometown",
-    "work_location",
-    "education",
-    "occupation",
-    "position",
-    "company",
-    "hobby",
-    "phone",
-    "email",
-)
+PERSON_FACTS = ("name", *(name for name in PERSON_ATTRIBUTES if name not in ("gender", "character")))
 """The thirteen attributes of a person that messages state."""
 FACT_ATTRIBUTES: dict[SubjectType, tuple[str, ...]] = {
     "people": PERSON_FACTS,

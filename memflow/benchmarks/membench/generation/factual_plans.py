@@ -29,17 +29,13 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 
 ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": PERSON_FACTS,
+    **FACT_ATTRIBUTES,
     "events": ("location", "time", "scale", "duration"),
-    "items": ("name", "item_type", "review"),
-    "places": ("name", "place_type", "review"),
 }
 """Attributes that questions ask for."""
 _IDENTIFYING_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": PERSON_FACTS,
+    **FACT_ATTRIBUTES,
     "events": ("event_type", "location", "scale", "duration"),
-    "items": ("name", "item_type", "review"),
-    "places": ("name", "place_type", "review"),
 }
 """Attributes that identify an entity if no other one has the same value."""
 _LEAKING_PAIRS = tuple(

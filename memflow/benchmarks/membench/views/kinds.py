@@ -10,6 +10,7 @@ from memflow.benchmarks.membench.views.tables import (
     AT_FLOOR,
     NONE,
     PaperValue,
+    chance_cell,
     measured_rows,
     missing_notes,
     paper_cell,
@@ -49,7 +50,7 @@ def _measured(own: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[A
             yield [Dim(model), *([""] * len(slices))]
         for assistant in dict.fromkeys(row.assistant for row in own if row.model == model):
             yield [assistant, *(_accuracy(rows.get((assistant, slice_))) for slice_ in slices)]
-    yield ["chance", *(_chance([row for row in own if row.slice == slice_]) for slice_ in slices)]
+    yield ["chance", *(f"{chance_cell(row for row in own if row.slice == slice_)} " for slice_ in slices)]
     yield ["n", *(_questions([row for row in own if row.slice == slice_]) for slice_ in slices)]
 
 
@@ -58,11 +59,6 @@ def _accuracy(row: TableRow | None) -> str:
     if row is None or value is None:
         return f"{NONE} "
     return f"{value:.3f}{AT_FLOOR if row.at_floor else ' '}"
-
-
-def _chance(rows: Sequence[TableRow]) -> str:
-    values = [value for row in rows if (value := row.value("random")) is not None]
-    return f"{values[0]:.3f} " if values else f"{NONE} "
 
 
 def _questions(rows: Sequence[TableRow]) -> str:

@@ -10,6 +10,7 @@ from memflow.benchmarks.membench.views.tables import (
     AT_FLOOR,
     NONE,
     PaperValue,
+    chance_cell,
     measured_rows,
     missing_notes,
     paper_cell,
@@ -72,8 +73,7 @@ def _measured(own: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[
             yield [assistant, *(cell for name in domains for cell in _cells(rows.get((name, assistant))))]
     chance: list[Any] = ["chance"]
     for name in domains:
-        values = [value for row in own if row.domain == name and (value := row.value("random")) is not None]
-        chance += [f"{values[0]:.3f}" if values else NONE, *([""] * (len(HEADS) - 1))]
+        chance += [chance_cell(row for row in own if row.domain == name), *([""] * (len(HEADS) - 1))]
     yield chance
 
 
@@ -90,8 +90,7 @@ def _cells(row: TableRow | None) -> list[str]:
         accuracy,
         str(score.n) if score is not None else NONE,
         *(_share(row.value(name)) for name in ("recall_at_10", "evidence_recall")),
-        _number(row.value("read_time")),
-        _number(row.value("write_time")),
+        *(_number(row.value(name)) for name in ("read_time", "write_time")),
         NONE if calls == [NONE, NONE] else " / ".join(calls),
     ]
 

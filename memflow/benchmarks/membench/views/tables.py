@@ -119,3 +119,8 @@ def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEAS
             by_owner.setdefault(names, []).append(measure)
         listed = "; ".join(f"{', '.join(missing)} of {names}" for names, missing in by_owner.items())
         yield Note(f"{NONE} {reason}: {listed}.")
+
+
+def chance_cell(rows: Iterable[TableRow]) -> str:
+    """Return the accuracy by chance of the first row that has one."""
+    return next((f"{value:.3f}" for row in rows if (value := row.value("random")) is not None), NONE)
