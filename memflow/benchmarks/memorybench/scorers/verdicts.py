@@ -43,7 +43,7 @@ async def make_verdicts(
     found = await asyncio.gather(*(_judged(one, context) for one in measured))
     return [
         verdict_row(
-            domain.name,
+            domain,
             assistant,
             probe,
             mark.metric,
