@@ -10,6 +10,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
+    load,
     on_policy,
     probes,
     protocols,
@@ -25,7 +26,6 @@ from memflow.benchmarks.memorybench.metrics import METRICS
 from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
-from memflow.benchmarks.memorybench.tasks.readers import read
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
 from memflow.benchmarks.training import Action, TrainingSet
@@ -47,7 +47,7 @@ class MemoryBench(Benchmark):
     training_actions = ("like", "copy")
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read(dataset, files)
+        return load.read(dataset, files)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

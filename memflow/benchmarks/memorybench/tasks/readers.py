@@ -1,10 +1,8 @@
-"""Published files -> raw records -> pools of cases, by data set."""
+"""Readers by data set, and the pools of raw records."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 
-from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
     hellobench,
@@ -23,7 +21,6 @@ from memflow.benchmarks.memorybench.tasks import (
 )
 from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.task import Pool, TaskReader
-from memflow.benchmarks.published_file import records_of
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -50,11 +47,6 @@ def reader_of(dataset: str) -> TaskReader:
     if dataset not in READERS:
         raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
     return READERS[dataset]
-
-
-def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
-    return records_of(dataset, files, lambda source: reader_of(dataset.name).records)
 
 
 def build_pools(records: Sequence[Record]) -> list[Pool]:
