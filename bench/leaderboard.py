@@ -22,7 +22,7 @@ import pandas as pd
 from bench.measure import ROUNDS, report
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench.scoring import figures
+from memflow.benchmarks.memorybench.scoring import make_scores
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
@@ -96,7 +96,7 @@ def build_scores(groups: list[Group]) -> list[Score]:
     return [
         figure
         for name, held in by_assistant.items()
-        for figure in figures(
+        for figure in make_scores(
             OPEN,
             AssistantResults("open", name, name, "m", [], [], [], [], "s", True, groups=held, pool=groups),
         )

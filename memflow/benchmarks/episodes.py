@@ -27,10 +27,10 @@ def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
 
     Messages with a reason are skipped. The messages of an event are written at once.
     """
-    held: dict[str, list[Turn]] = {}
+    by_episode: dict[str, list[Turn]] = {}
     for turn in turns:
         if turn.reason is None:
-            held.setdefault(turn.episode_id, []).append(turn)
+            by_episode.setdefault(turn.episode_id, []).append(turn)
     return [
         Episode(
             name,
@@ -39,5 +39,5 @@ def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
                 for number, come in enumerate(arrivals(said))
             ),
         )
-        for name, said in held.items()
+        for name, said in by_episode.items()
     ]

@@ -147,6 +147,6 @@ def _clashes(name: str, named: Mapping[str, list[str]], accepted: Iterable[Plugi
             yield f"the package {plugin.package} has a benchmark of that name; rename one of them"
         domains: set[str] = {each.name for each in other.domains}
         datasets: set[str] = {each.name for each in other.datasets}
-        for kind, taken in (("domain", domains), ("data set", datasets)):
-            if shared := taken & set(named[kind]):
+        for kind, used in (("domain", domains), ("data set", datasets)):
+            if shared := used & set(named[kind]):
                 yield f"the package {plugin.package} has a {kind} {min(shared)!r} too; rename one of them"

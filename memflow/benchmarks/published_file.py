@@ -40,6 +40,13 @@ class File:
         except json.JSONDecodeError as wrong:
             raise self.bad(f"it is truncated or invalid JSON ({wrong})") from wrong
 
+    def json_list(self, items: str) -> list[Any]:
+        """Parse the file as a non-empty JSON list. Raises BadInput naming the expected `items`."""
+        values = self.json()
+        if not isinstance(values, list) or not values:
+            raise self.bad(f"expected a JSON list of {items}")
+        return values
+
     def numbered(self) -> Iterator[tuple[int, Any]]:
         """Yield the number, from 1, and JSON of each non-empty line. Raises BadInput."""
         # Not splitlines: texts hold other line separators, and JSON lets them stand.
@@ -70,8 +77,8 @@ class File:
 
     def bad(self, what: str) -> BadInput:
         """Return the error that rejects this file."""
-        mend = "reinstall memflow" if self.dataset.ships else f"get the file again: {self.dataset.how}"
-        return BadInput(f"{self.dataset.name}: {self.source}: {what}; {mend}")
+        fix = "reinstall memflow" if self.dataset.ships else f"get the file again: {self.dataset.how}"
+        return BadInput(f"{self.dataset.name}: {self.source}: {what}; {fix}")
 
 
 Reader = Callable[[File], Iterable[tuple[str, Any]]]
@@ -82,8 +89,7 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
     """Return the records of a data set's files in order, with checksum, license and origin.
 
     `files` maps paths in the data folder to files; `reader` returns the reader of a path. Raises BadInput, also for
-    repeated
-    ids.
+    repeated ids.
     """
     found: list[Record] = []
     seen: set[str] = set()

@@ -124,7 +124,7 @@ def benchmark(name: str) -> "Benchmark":
 def handlers() -> "dict[str, Handler]":
     """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name; ours take precedence."""
     of_each = [benchmark(name).handlers() for name in _usable(benchmark)]
-    return {prompt: handler for mine in reversed(of_each) for prompt, handler in mine.items()}
+    return {prompt: handler for own in reversed(of_each) for prompt, handler in own.items()}
 
 
 @cache

@@ -1,7 +1,6 @@
 """Option selection of the scripted chat: word matching of options with the shown text, without a model or gold.
 
-Verbatim options win by the question words in their line, then by recency. List options win by the items near a
-question
+Verbatim options win by the question words in their line, then by recency. List options win by the items near a question
 word. Else the option with most words in one line wins; without any match all are returned.
 """
 
@@ -19,7 +18,7 @@ _HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True)
-class _Line:
+class _ShownLine:
     """A shown line: normalized text and word stems."""
 
     plain: str
@@ -63,10 +62,8 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
     return [at for at, score in enumerate(scores) if score == best]
 
 
-def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, int] | None:
-    """Return (question words, position, text length) of the best line that contains the text; None if there is
-    none.
-    """
+def _nearest(lines: Sequence[_ShownLine], asks: _ShownLine, text: str) -> tuple[int, int, int] | None:
+    """Return (question words, position, text length) of the best line that contains the text; None if there is none."""
     said = [(len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.says(text)]
     if not said:
         return None
@@ -74,7 +71,7 @@ def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, 
     return (near, 0, 0) if asks.says(text) else (near, at, len(text))
 
 
-def _covered(lines: Iterable[_Line], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
+def _covered(lines: Iterable[_ShownLine], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
     """Return the largest share of an option's words in one line, and that line's question words."""
     shares = (
         (len(there) / len(own), len(asked & line.words)) for line in lines if (there := own & line.words)
@@ -90,23 +87,25 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
     return None
 
 
-def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[frozenset[str]]:
+def _told(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
     """Return the non-empty sets of items beside each question word, or all items found anywhere."""
     beside = {
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
     }
     sets = [
-        frozenset(item for item, held in beside.items() if any(word in words for words in held))
+        frozenset(item for item, lines_of in beside.items() if any(word in words for words in lines_of))
         for word in sorted(asks.words)
     ]
-    found = [told for told in sets if told] or [frozenset(item for item, held in beside.items() if held)]
+    found = [told for told in sets if told] or [
+        frozenset(item for item, lines_of in beside.items() if lines_of)
+    ]
     return [told for told in found if told]
 
 
 @lru_cache(maxsize=100_000)
-def _line(text: str) -> _Line:
+def _line(text: str) -> _ShownLine:
     words = frozenset(stem(word) for word in search_words(text))
-    return _Line(_plain(text), words, _HAN.search(text) is not None)
+    return _ShownLine(_plain(text), words, _HAN.search(text) is not None)
 
 
 def _plain(text: str) -> str:

@@ -76,6 +76,6 @@ class TrainingSet:
 
     def counts(self) -> list[tuple[str, int, int, int]]:
         """Return the number of first answers, examples and cases left out by data set."""
-        taken = Counter(example.dataset for example in self.examples)
+        used = Counter(example.dataset for example in self.examples)
         lost = Counter(each.dataset for each in self.left_out)
-        return [(name, n, taken[name], lost[name]) for name, n in self.first_answers.items()]
+        return [(name, n, used[name], lost[name]) for name, n in self.first_answers.items()]

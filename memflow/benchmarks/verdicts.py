@@ -1,11 +1,11 @@
 """Accuracy verdicts of multiple-choice benchmarks.
 
-Unparsed answers and quarantined probes have a null value with the reason; the metric `unparsed` tells them apart.
-The
+Unparsed answers and quarantined probes have a null value with the reason; the metric `unparsed` tells them apart. The
 published code counts both as wrong.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import graded
@@ -43,9 +43,15 @@ def only_assistant(domain: Domain, replies: Sequence[Reply]) -> str:
 
 
 def verdict_row(
-    domain: Domain, assistant: str, probe: Probe, metric: str, value: float | None, reason: str | None
+    domain: Domain,
+    assistant: str,
+    probe: Probe,
+    metric: str,
+    value: float | None,
+    reason: str | None,
+    **more: Any,
 ) -> Verdict:
-    """Return the verdict of one metric on the reply to a probe."""
+    """Return the verdict of one metric on the reply to a probe. `more` has its variant and completion, if any."""
     return Verdict(
         domain=domain.name,
         assistant=assistant,
@@ -57,4 +63,5 @@ def verdict_row(
         metric=metric,
         value=value,
         reason=reason,
+        **more,
     )

@@ -8,7 +8,13 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
-from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_scores, placed
+from memflow.benchmarks.membench.capacity import (
+    CAPACITY,
+    capacity_scores,
+    checkpoint_per_step,
+    probes_at_end,
+    probes_per_step,
+)
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.graph_sampling import sample_states
 from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
@@ -43,20 +49,20 @@ class MemBench(Benchmark):
         return files_of.read(dataset, files)
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-        parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
+        parameters_of(domain)  # Raises for a wrong one before anything is requested or played.
         return sample_states(domain, records) if generated(domain) else states_of(domain.name, records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            said, asked = await generate_turns(domain, records, states, simulator), []
+            found, probes = await generate_turns(domain, records, states, simulator), []
         else:
             trajectories = select_trajectories(domain, records)
-            said = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
-            asked = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
-        said = lengthen(domain, records, said, asked, states.entities)
-        return placed(said) if parameters_of(domain).protocol == CAPACITY else said
+            found = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
+            probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
+        found = lengthen(domain, records, found, probes, states.entities)
+        return checkpoint_per_step(found) if parameters_of(domain).protocol == CAPACITY else found
 
     async def probes(
         self,
@@ -68,15 +74,12 @@ class MemBench(Benchmark):
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
-            asked = await generate_probes(domain, records, states, turns, simulator)
+            found = await generate_probes(domain, records, states, turns, simulator)
         else:
-            asked = [
-                probe
-                for each in select_trajectories(domain, records)
-                for probe in probe_rows(domain.name, each)
-            ]
-        along = parameters_of(domain).protocol == CAPACITY
-        return asked_along(asked, turns) if along else asked_at_end(asked, turns)
+            trajectories = select_trajectories(domain, records)
+            found = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
+        every_step = parameters_of(domain).protocol == CAPACITY
+        return probes_per_step(found, turns) if every_step else probes_at_end(found, turns)
 
     def episodes(
         self,

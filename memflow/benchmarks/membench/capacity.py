@@ -30,12 +30,12 @@ BINS = 12
 """The maximal number of bins: their width is 1, 2 or 5 times a power of ten, the same for all memories of a domain."""
 
 
-def placed(turns: Sequence[Turn]) -> list[Turn]:
+def checkpoint_per_step(turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns with every step a checkpoint."""
     return [replace(turn, checkpoint=turn.event) for turn in turns]
 
 
-def asked_along(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
+def probes_per_step(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     """Return each probe once per step from its last evidence on, with the step as its checkpoint.
 
     A probe that is quarantined, or whose evidence was not played, is asked once, after the last step.
@@ -56,7 +56,7 @@ def asked_along(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     return found
 
 
-def asked_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
+def probes_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     """Return the probes with the number of tokens up to the end."""
     streams = _streams(turns)
     found = [(probe, streams.get(probe.episode_id, _TokenCount())) for probe in probes]

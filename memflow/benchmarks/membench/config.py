@@ -13,17 +13,14 @@ class Parameters(BaseModel):
     """Parameters of a domain.
 
     Published domains draw `factual`, `reflective` and `emotion` trajectories per question kind and scenario by the
-    domain's
-    seed; None takes all. Generated domains have `graphs` users, each with `each` trajectories per kind and
+    domain's seed; None takes all. Generated domains have `graphs` users, each with `each` trajectories per kind and
     scenario.
 
     `noise_tokens` is the length in tokens that noise extends each trajectory to; 0 adds no noise. Noise is inserted
-    between
-    sessions or between messages.
+    between sessions or between messages.
 
     `protocol` sets when a question is asked: at the `end`, or, for `capacity`, after every message from its last
-    evidence
-    on (paper, section 4.4).
+    evidence on (paper, section 4.4).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

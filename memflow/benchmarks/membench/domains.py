@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.kinds import Scene
+from memflow.benchmarks.membench.kinds import SCENES, Scene
 
 _SAMPLES: tuple[tuple[Scene, str, str, int, int], ...] = (
     ("participation", "", "sub-dataset 1: 360 factual and 120 reflective", 20, 20),
@@ -19,137 +19,78 @@ _SAMPLES: tuple[tuple[Scene, str, str, int, int], ...] = (
 """Scene, length, in words, and how many of a kind and scenario: factual, reflective (paper, section 4.1)."""
 
 
+def _domain(
+    name: str,
+    datasets: str | tuple[str, ...],
+    title: str,
+    parameters: Mapping[str, Any],
+    listed: bool = False,
+) -> Domain:
+    sources = (datasets,) if isinstance(datasets, str) else datasets
+    return Domain(f"membench_{name}", "membench", sources, title, parameters, listed=listed)
+
+
 def _sampled() -> Iterator[Domain]:
     for scene, length, words, factual, reflective in _SAMPLES:
+        name, dataset = f"{scene}{length}", f"membench_{scene}{length}"
         sizes = {"factual": factual, "reflective": reflective, "emotion": 0}
-        dataset = f"membench_{scene}{length}"
-        yield Domain(
-            dataset,
-            "membench",
-            (dataset,),
-            f"MemBench, {scene}, {words}",
-            {"scene": scene, **sizes},
-            listed=not length,
+        yield _domain(
+            name, dataset, f"MemBench, {scene}, {words}", {"scene": scene, **sizes}, listed=not length
         )
-        yield Domain(
-            f"{dataset}_all",
-            "membench",
-            (dataset,),
-            f"MemBench, {scene}{', lengthened by noise' if length else ''}: all that is published, emotion too",
-            {"scene": scene},
-            listed=False,
-        )
+        lengthened = ", lengthened by noise" if length else ""
+        title = f"MemBench, {scene}{lengthened}: all that is published, emotion too"
+        yield _domain(f"{name}_all", dataset, title, {"scene": scene})
 
 
 def _raw() -> Iterator[Domain]:
-    for scene in ("participation", "observation"):
-        yield Domain(
-            f"membench_{scene}_raw",
-            "membench",
-            (f"membench_{scene}_raw",),
-            f"MemBench, {scene}, before sampling",
-            {"scene": scene},
-            listed=False,
-        )
+    for scene in SCENES:
+        name = f"{scene}_raw"
+        yield _domain(name, f"membench_{name}", f"MemBench, {scene}, before sampling", {"scene": scene})
 
 
 def _long() -> Iterator[Domain]:
-    """Trajectories that noise is woven into here, to the lengths of sub-dataset 2 and its sizes.
+    """Trajectories that are lengthened by noise here, to the lengths and sizes of sub-dataset 2.
 
-    Where two speak they are the raw ones, as those that are sampled do not say where a session ends.
+    In participation they are the raw ones, because the sampled ones do not state where a session ends.
     """
-    for scene, of, tokens, between, factual, reflective in (
+    for scene, source, tokens, between, factual, reflective in (
         ("participation", "participation_raw", 100_000, "sessions", 5, 5),
         ("observation", "observation", 10_000, "messages", 3, 5),
     ):
-        yield Domain(
-            f"membench_{scene}_long",
-            "membench",
-            (f"membench_{of}", "membench_noise"),
+        sizes = {"factual": factual, "reflective": reflective, "emotion": 0}
+        yield _domain(
+            f"{scene}_long",
+            (f"membench_{source}", "membench_noise"),
             f"MemBench, {scene}, lengthened here to {tokens:,} tokens by its noise",
-            {
-                "scene": scene,
-                "factual": factual,
-                "reflective": reflective,
-                "emotion": 0,
-                "noise_tokens": tokens,
-                "noise_between": between,
-            },
-            listed=False,
+            {"scene": scene, **sizes, "noise_tokens": tokens, "noise_between": between},
         )
     for length, tokens, factual in (("10k", 10_000, 10), ("100k", 100_000, 3)):
-        yield Domain(
-            f"membench_memdaily_{length}",
-            "membench",
-            ("memdaily",),
+        yield _domain(
+            f"memdaily_{length}",
+            "memdaily",
             f"MemDaily, lengthened to {tokens:,} tokens by noise of our own making: observed, factual",
             {**_DAILY, "factual": factual, "noise_tokens": tokens, "noise_between": "messages"},
-            listed=False,
         )
 
 
 def _generated() -> Iterator[Domain]:
-    """Trajectories of users who are invented here; where two speak, and where one is observed."""
-    for language, name in (("en", "membench_demo"), ("zh", "membench_demo_zh")):
-        words = "in Chinese" if language == "zh" else "in English"
-        yield Domain(
-            name,
-            "membench",
-            (f"lives_{language}",),
-            f"MemBench, two invented users with short sessions, {words}",
-            {**_SMALL, "language": language},
-            listed=False,
-        )
+    for language, name, words in (("en", "demo", "in English"), ("zh", "demo_zh", "in Chinese")):
+        title = f"MemBench, two invented users with short sessions, {words}"
+        yield _domain(name, f"lives_{language}", title, {**_SMALL, "language": language})
     for scene, words, tokens in (
         ("participation", "who talk with an assistant", 100_000),
         ("observation", "who are observed", 10_000),
     ):
         title = f"MemBench, generated for 20 invented users {words}"
-        for name, more, length in (
-            ("generated", {}, ""),
-            (
-                f"generated_{tokens // 1000}k",
-                {"noise_tokens": tokens, "noise_between": "sessions"},
-                f", lengthened to {tokens:,} tokens by noise",
-            ),
-        ):
-            yield Domain(
-                f"membench_{scene}_{name}",
-                "membench",
-                ("lives_en",),
-                f"{title}{length}",
-                {"scene": scene, "graphs": 20, **more},
-                listed=False,
-            )
-
-
-def _capacity() -> Iterator[Domain]:
-    """Each question asked after every message that follows its evidence, in trajectories long enough for it: those of
-    sub-dataset 2, as in section 4.4, and MemDaily's with noise: those whose answer rests on one message, as others are
-    lost piece by piece."""
-    yield Domain(
-        "membench_observation_capacity",
-        "membench",
-        ("membench_observation_100k",),
-        "MemBench, observation, sub-dataset 2, each question asked after every message that follows its evidence",
-        {"scene": "observation", "factual": 3, "reflective": 5, "emotion": 0, "protocol": "capacity"},
-        listed=False,
-    )
-    yield Domain(
-        "membench_memdaily_capacity",
-        "membench",
-        ("memdaily",),
-        "MemDaily, lengthened to 5,000 tokens, each question asked after every message that follows its evidence",
-        {
-            **_DAILY,
-            "kinds": ("simple",),
-            "factual": 20,
-            "noise_tokens": 5_000,
-            "noise_between": "messages",
-            "protocol": "capacity",
-        },
-        listed=False,
-    )
+        parameters = {"scene": scene, "graphs": 20}
+        noise = {"noise_tokens": tokens, "noise_between": "sessions"}
+        yield _domain(f"{scene}_generated", "lives_en", title, parameters)
+        yield _domain(
+            f"{scene}_generated_{tokens // 1000}k",
+            "lives_en",
+            f"{title}, lengthened to {tokens:,} tokens by noise",
+            {**parameters, **noise},
+        )
 
 
 _SMALL: Mapping[str, Any] = {
@@ -163,19 +104,31 @@ _SMALL: Mapping[str, Any] = {
 }
 """Sizes of a domain to try things with."""
 _DAILY: Mapping[str, Any] = {"scene": "observation", "language": "zh"}
+_DAILY_CAPACITY: Mapping[str, Any] = {
+    "kinds": ("simple",),
+    "factual": 20,
+    "noise_tokens": 5_000,
+    "noise_between": "messages",
+    "protocol": "capacity",
+}
+"""Only questions whose answer is in one message: the evidence of others is lost piece by piece."""
 
 DOMAINS = (
     *_sampled(),
     *_raw(),
     *_generated(),
-    Domain(
-        "membench_memdaily",
-        "membench",
-        ("memdaily",),
-        "MemDaily, MemBench's Chinese parent: observed, factual",
-        _DAILY,
-        listed=False,
-    ),
+    _domain("memdaily", "memdaily", "MemDaily, MemBench's Chinese parent: observed, factual", _DAILY),
     *_long(),
-    *_capacity(),
+    _domain(
+        "observation_capacity",
+        "membench_observation_100k",
+        "MemBench, observation, sub-dataset 2, each question asked after every message that follows its evidence",
+        {"scene": "observation", "factual": 3, "reflective": 5, "emotion": 0, "protocol": "capacity"},
+    ),
+    _domain(
+        "memdaily_capacity",
+        "memdaily",
+        "MemDaily, lengthened to 5,000 tokens, each question asked after every message that follows its evidence",
+        {**_DAILY, **_DAILY_CAPACITY},
+    ),
 )

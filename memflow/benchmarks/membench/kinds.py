@@ -1,8 +1,7 @@
 """Question kinds of MemBench: names in the data and in the paper, memory level, scenarios and scenes.
 
-A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. The
-scenarios of
-each kind are those of the published data, whose factual part includes `noisy` (docs/fidelity.md).
+A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. The scenarios
+of each kind are those of the published data, whose factual part includes `noisy` (docs/fidelity.md).
 """
 
 from dataclasses import dataclass, field

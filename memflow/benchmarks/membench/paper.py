@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-import yaml
 from pydantic import BaseModel, ConfigDict
+
+from memflow.benchmarks.packaged import load_yaml
 
 MODEL = "Qwen2.5-7B-Instruct"
 """The answering model of all tables but table 5."""
@@ -20,8 +20,7 @@ MODEL = "Qwen2.5-7B-Instruct"
 class Published:
     """A published accuracy, recall or time in seconds. A text is a bound, such as `<0.001`.
 
-    `subset` is sub-dataset 1 (about 10k tokens per trajectory in participation, 1k in observation) or 2 (100k,
-    10k).
+    `subset` is sub-dataset 1 (about 10k tokens per trajectory in participation, 1k in observation) or 2 (100k, 10k).
     `questions` is the number of questions behind an accuracy, where known; `doubt` names a known error.
     """
 
@@ -65,8 +64,7 @@ class _File(BaseModel):
 
 @cache
 def _file() -> _File:
-    text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
-    return _File.model_validate(yaml.safe_load(text))
+    return _File.model_validate(load_yaml("memflow.benchmarks.membench", "reference.yaml"))
 
 
 def mechanisms() -> Mapping[str, str]:
@@ -84,17 +82,10 @@ def published() -> tuple[Published, ...]:
     """Return all published values in the order of the tables."""
     return tuple(
         Published(
-            column.table,
-            column.level,
-            column.scene,
-            column.subset,
-            column.measure,
-            name,
-            value,
-            column.kind,
-            column.model,
-            column.questions,
-            column.doubts.get(name, column.doubts.get("all")),
+            **column.model_dump(exclude={"values", "doubts"}),
+            mechanism=name,
+            value=value,
+            doubt=column.doubts.get(name, column.doubts.get("all")),
         )
         for column in _file().columns
         for name, value in zip(mechanisms(), column.values, strict=False)
@@ -115,10 +106,9 @@ def shares(value: float, questions: int) -> list[int]:
 
 def order(memory: str) -> tuple[int, int, str]:
     """Sort key of memories: `none`, the paper's mechanisms in its order, others, `oracle`."""
-    names = list(mechanisms())
-    mine = mechanism(memory)
-    place = {"none": 0, "oracle": 3}.get(memory, 2 if mine is None else 1)
-    return place, names.index(mine) if mine else 0, memory
+    names, name = list(mechanisms()), mechanism(memory)
+    group = {"none": 0, "oracle": 3}.get(memory, 2 if name is None else 1)
+    return group, names.index(name) if name else 0, memory
 
 
 def mechanism(memory: str) -> str | None:

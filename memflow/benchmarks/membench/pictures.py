@@ -1,5 +1,6 @@
-"""What MemBench's tables show, as pictures: accuracy by mechanism, by kind of question and by model, and the seconds of
-reads and writes. Plain data; rows are tables.py's. How accuracy falls with what is held is plots.py's.
+"""MemBench's tables as pictures: accuracy by mechanism, kind of question and model, and seconds of reads and writes.
+
+The rows are tables.py's; accuracy over tokens is plots.py's.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,17 +13,17 @@ from memflow.plots.shapes import Columns, Curve, Point
 from memflow.records import Score
 
 TIMES = {"read_time": "read", "write_time": "write"}
-"""The figures of seconds, and what they are called in a legend."""
+"""The metrics in seconds, and their names in a legend."""
 BOUNDS = ("none", "oracle")
-"""Memories that take in nothing: no time is shown of them, and by kind they would stand in the way of the others."""
+"""Memories that store nothing: they have no times, and are left out of the picture by kind."""
 
 
-def pictures(figures: Sequence[Score], domain: Domain) -> dict[str, Columns]:
-    """What there is to draw of a domain, by name: mechanisms, kinds, models (where several answer), times."""
+def pictures(scores: Sequence[Score], domain: Domain) -> dict[str, Columns]:
+    """Return the pictures of a domain by name: mechanisms, kinds, models (if there are several) and times."""
     if not tabled([domain]):
         return {}
-    levels, kinds = rows(figures, [domain], LEVEL_SLICES), rows(figures, [domain], KIND_SLICES)
-    over_all = rows(figures, [domain], ["all"])
+    levels, kinds = rows(scores, [domain], LEVEL_SLICES), rows(scores, [domain], KIND_SLICES)
+    over_all = rows(scores, [domain], ["all"])
     found = {
         "mechanisms": _accuracies(
             f"Accuracy by mechanism, {domain.name}", levels, lambda row: row.assistant, _level
@@ -42,13 +43,13 @@ def pictures(figures: Sequence[Score], domain: Domain) -> dict[str, Columns]:
     return {name: columns for name, columns in found.items() if columns is not None}
 
 
-def pictures_over(figures: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Columns]:
-    """What there is to draw over several domains, by name: mechanisms at each level, a column for each domain."""
-    there = tabled(domains)
+def pictures_over(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Columns]:
+    """Return the pictures over several domains by name: mechanisms at each level, a column for each domain."""
+    with_tables = tabled(domains)
     found = {
         f"{slice_.removeprefix('level ')}_mechanisms": _accuracies(
             f"Accuracy by mechanism, {slice_.removeprefix('level ')} memory",
-            rows(figures, there, [slice_]),
+            rows(scores, with_tables, [slice_]),
             lambda row: row.assistant,
             lambda row: row.domain,
         )
@@ -66,26 +67,30 @@ def _kind(row: TableRow) -> str:
 
 
 def _accuracies(
-    title: str, every: Sequence[TableRow], tick: Callable[[TableRow], str], curve: Callable[[TableRow], str]
+    title: str,
+    rows: Sequence[TableRow],
+    position_of: Callable[[TableRow], str],
+    curve_of: Callable[[TableRow], str],
 ) -> Columns | None:
-    """Accuracies of rows: which place each is at, and to which of the columns there it belongs."""
-    shown = [row for row in every if row.value("accuracy") is not None]
+    """Return the accuracies of rows by position, with a column for each curve; None if there is none."""
+    shown = [row for row in rows if row.value("accuracy") is not None]
     if not shown:
         return None
-    ticks = list(dict.fromkeys(map(tick, shown)))
-    curves = _curves(shown, "accuracy", ticks, tick, curve)
-    figures = [row.scores["accuracy"] for row in shown]
-    caption = f"{resting(figures, 'questions')} a column; {intervals(figures)}{_lacking(every, shown)}"
-    return Columns(title, "accuracy", tuple(ticks), curves, caption, _chance(shown, ticks, tick, curve))
+    positions = list(dict.fromkeys(map(position_of, shown)))
+    located = [(positions.index(position_of(row)), curve_of(row), row) for row in shown]
+    scores = [row.scores["accuracy"] for row in shown]
+    caption = f"{resting(scores, 'questions')} a column; {intervals(scores)}{_lacking(rows, shown)}"
+    curves = _curves(located, "accuracy")
+    return Columns(title, "accuracy", tuple(positions), curves, caption, _chance(located))
 
 
 def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
-    """Seconds of reads and writes, on a log scale; a mean of 0 seconds cannot stand there, and is named."""
-    held = [row for row in every if row.memory not in BOUNDS]
-    shown = [row for row in held if any(row.value(metric) for metric in TIMES)]
+    """Return the seconds of reads and writes on a log scale; the caption names means of 0 seconds."""
+    timed = [row for row in every if row.memory not in BOUNDS]
+    shown = [row for row in timed if any(row.value(metric) for metric in TIMES)]
     if not shown:
         return None
-    ticks = [row.assistant for row in shown]
+    assistants = tuple(row.assistant for row in shown)
     curves = tuple(
         Curve(name, points, any(row.scripted for row in shown))
         for metric, name in TIMES.items()
@@ -95,54 +100,50 @@ def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
             )
         )
     )
-    figures = [row.scores[metric] for row in shown for metric in TIMES if row.value(metric)]
+    scores = [row.scores[metric] for row in shown for metric in TIMES if row.value(metric)]
     none = [
         f"{name} of {row.assistant}"
         for metric, name in TIMES.items()
-        for row in held
+        for row in timed
         if row.value(metric) == 0
     ]
-    caption = f"{resting(figures, 'operations')} a column, means; {intervals(figures)}"
+    caption = f"{resting(scores, 'operations')} a column, means; {intervals(scores)}"
     if none:
         caption += f"; no time at all: {', '.join(none)}"
-    caption += _lacking(held, [row for row in held if all(row.reason(metric) is None for metric in TIMES)])
-    return Columns(title, "seconds per operation", tuple(ticks), curves, caption, log=True)
+    caption += _lacking(timed, [row for row in timed if all(row.reason(metric) is None for metric in TIMES)])
+    return Columns(title, "seconds per operation", assistants, curves, caption, log=True)
 
 
-def _curves(
-    shown: Sequence[TableRow],
-    metric: str,
-    ticks: Sequence[str],
-    tick: Callable[[TableRow], str],
-    curve: Callable[[TableRow], str],
-) -> tuple[Curve, ...]:
+LocatedRow = tuple[int, str, TableRow]
+"""The index of a row's position, the name of its curve, and the row."""
+
+
+def _curves(located: Sequence[LocatedRow], metric: str) -> tuple[Curve, ...]:
     points: dict[str, list[Point]] = {}
-    for row in sorted(shown, key=lambda row: ticks.index(tick(row))):
-        points.setdefault(curve(row), []).append(_point(ticks.index(tick(row)), row.scores[metric]))
-    scripted = {curve(row) for row in shown if row.scripted}
-    order = dict.fromkeys(map(curve, shown))  # as in the tables: none first, oracle last
-    return tuple(Curve(name, tuple(points[name]), name in scripted) for name in order)
+    for at, name, row in located:
+        points.setdefault(name, []).append(_point(at, row.scores[metric]))
+    scripted = {name for _, name, row in located if row.scripted}
+    return tuple(
+        Curve(name, tuple(sorted(own, key=lambda point: point.at)), name in scripted)
+        for name, own in points.items()
+    )
 
 
-def _chance(
-    shown: Sequence[TableRow],
-    ticks: Sequence[str],
-    tick: Callable[[TableRow], str],
-    curve: Callable[[TableRow], str],
-) -> tuple[Curve, ...]:
-    """Chance at each place, where it is the same for all columns there; of each column's name otherwise."""
-    there = [row for row in shown if row.value(CHANCE) is not None]
-    at = {(ticks.index(tick(row)), row.value(CHANCE) or 0.0) for row in there}
-    if len({place for place, _ in at}) == len(at):
-        return (Curve("chance", tuple(Point(*each) for each in sorted(at))),) if at else ()
-    found = _curves(there, CHANCE, ticks, tick, curve)
-    return tuple(Curve(f"chance, {each.name}", each.points) for each in found)
+def _chance(located: Sequence[LocatedRow]) -> tuple[Curve, ...]:
+    """Return one curve of chance if it is the same for all columns of a position, else one for each column."""
+    with_chance = [each for each in located if each[2].value(CHANCE) is not None]
+    values = {(at, row.value(CHANCE) or 0.0) for at, _, row in with_chance}
+    if not values:
+        return ()
+    if len({at for at, _ in values}) == len(values):
+        return (Curve("chance", tuple(Point(*each) for each in sorted(values))),)
+    return tuple(Curve(f"chance, {each.name}", each.points) for each in _curves(with_chance, CHANCE))
 
 
-def _point(at: float, figure: Score) -> Point:
-    return Point(at, figure.value or 0.0, figure.low, figure.high)
+def _point(at: float, score: Score) -> Point:
+    return Point(at, score.value or 0.0, score.low, score.high)
 
 
 def _lacking(every: Sequence[TableRow], shown: Sequence[TableRow]) -> str:
     lacking = len(every) - len(shown)
-    return f"; {lacking} without a figure: see `memflow show mechanisms`" if lacking else ""
+    return f"; {lacking} without a value: see `memflow show mechanisms`" if lacking else ""

@@ -20,41 +20,41 @@ AXES = {
 """The ways of counting tokens: the picture's name, and what its axis and its title say."""
 
 
-def capacity_charts(figures: Sequence[Score], domain: str) -> dict[str, Chart]:
+def capacity_charts(scores: Sequence[Score], domain: str) -> dict[str, Chart]:
     """A chart for each way of counting tokens, by name; none, where the domain has no curve over tokens."""
     found = {}
     for variant, (name, axis, title) in AXES.items():
-        mine = [figure for figure in figures if figure.domain == domain and figure.variant == variant]
-        chart = _chart(mine, axis, f"{title}, {domain}")
+        own = [score for score in scores if score.domain == domain and score.variant == variant]
+        chart = _chart(own, axis, f"{title}, {domain}")
         if chart is not None:
             found[name] = chart
     return found
 
 
-def _chart(figures: Sequence[Score], axis: str, title: str) -> Chart | None:
-    curve = [one for one in figures if is_curve(one) and one.n_episodes >= FEWEST and one.value is not None]
+def _chart(scores: Sequence[Score], axis: str, title: str) -> Chart | None:
+    curve = [one for one in scores if is_curve(one) and one.n_episodes >= FEWEST and one.value is not None]
     shown = [one for one in curve if one.metric == "accuracy"]
     if not shown:
         return None
-    at = tuple(sorted({tokens_of(figure) for figure in shown}))
-    names = dict.fromkeys(figure.assistant for figure in shown)
+    at = tuple(sorted({tokens_of(score) for score in shown}))
+    names = dict.fromkeys(score.assistant for score in shown)
     curves = [_curve(name, [one for one in shown if one.assistant == name]) for name in names]
-    knees = [one for one in figures if one.metric == CAPACITY and one.assistant in names]
+    knees = [one for one in scores if one.metric == CAPACITY and one.assistant in names]
     width = at[0] if len(at) == 1 else min(after - before for before, after in pairwise(at))
     said = f"a point is the {width:,} tokens up to it: {resting(shown)}; {intervals(shown)}"
-    caption = f"{said}. {_told(knees)}"
+    caption = f"{said}. {_knees_note(knees)}"
     chance = {tokens_of(one): one.value or 0.0 for one in curve if one.metric == "random"}
     points = tuple(Point(place, value) for place, value in sorted(chance.items()))
     beside = (Curve("chance", points),) if points else ()
     return Chart(title, axis, "accuracy", at, tuple(best_first(curves)), caption, beside)
 
 
-def _curve(name: str, figures: Sequence[Score]) -> Curve:
-    points = [Point(tokens_of(one), one.value or 0.0, one.low, one.high) for one in figures]
-    return Curve(name, tuple(sorted(points, key=lambda point: point.at)), figures[0].scripted)
+def _curve(name: str, scores: Sequence[Score]) -> Curve:
+    points = [Point(tokens_of(one), one.value or 0.0, one.low, one.high) for one in scores]
+    return Curve(name, tuple(sorted(points, key=lambda point: point.at)), scores[0].scripted)
 
 
-def _told(knees: Sequence[Score]) -> str:
+def _knees_note(knees: Sequence[Score]) -> str:
     """Where the knees are, and who has none."""
     there = [
         f"{one.assistant} at {one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})"

@@ -42,7 +42,7 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
 def level_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
     """Return the ids of the probes of each level of memory: `level factual`, `level reflective`."""
     return {
-        name: frozenset(each.probe_id for each in held)
-        for name, held in probe_slices(probes).items()
+        name: frozenset(each.probe_id for each in group)
+        for name, group in probe_slices(probes).items()
         if name.startswith("level ")
     }

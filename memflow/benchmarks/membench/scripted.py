@@ -1,10 +1,7 @@
-"""Scripted assistant for MemBench's prompts; not a language model. The scripted simulator is
-`generation/scripted.py`.
+"""Scripted assistant for MemBench's prompts; not a language model. The scripted simulator is `generation/scripted.py`.
 
 It reads only its prompt, by `scripted_reader`, and chooses pseudo-randomly among options without support there.
 """
-
-import random
 
 from memflow.benchmarks.membench.generation import scripted as generation
 from memflow.benchmarks.membench.wording import twins
@@ -12,13 +9,6 @@ from memflow.benchmarks.multiple_choice import LETTERS, Choice
 from memflow.benchmarks.scripted_reader import best_options
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.fingerprint import seeded
-
-
-def _chance(request: ChatRequest) -> random.Random:
-    """Return a random generator seeded by the request and the model's seed."""
-    said = [message.content for message in request.messages]
-    return random.Random(seeded(request.prompt, said, request.sampling.seed))
 
 
 def _choice(request: ChatRequest) -> Choice:
@@ -26,7 +16,7 @@ def _choice(request: ChatRequest) -> Choice:
     before = [message.content for message in request.messages[:-1]]
     shown = "\n".join([*before, request.fields.get("told", "")])
     best = best_options(shown, request.fields["question"], options)
-    return Choice(choice=LETTERS[_chance(request).choice(best)])
+    return Choice(choice=LETTERS[generation.random_of(request).choice(best)])
 
 
 _BY_STEM: dict[str, Handler] = {

@@ -24,10 +24,10 @@ def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Traje
         scene, *named = record.record_id.split("/")
         if scene == parameters.scene and _wanted(parameters, kind := named[0], scenario := named[1]):
             groups.setdefault((kind, scenario), []).append(record)
-    drawn = [_drawn(domain, parameters, name, held) for name, held in groups.items()]
+    drawn = [_drawn(domain, parameters, name, group) for name, group in groups.items()]
     if domain.limit:
         return [trajectory(each) for each in _in_turn(drawn)[: domain.limit]]
-    return [trajectory(each) for held in drawn for each in held]
+    return [trajectory(each) for group in drawn for each in group]
 
 
 def _wanted(parameters: Parameters, kind: str, scenario: str) -> bool:
@@ -36,16 +36,18 @@ def _wanted(parameters: Parameters, kind: str, scenario: str) -> bool:
     )
 
 
-def _drawn(domain: Domain, parameters: Parameters, name: tuple[str, str], held: list[Record]) -> list[Record]:
+def _drawn(
+    domain: Domain, parameters: Parameters, name: tuple[str, str], records: list[Record]
+) -> list[Record]:
     wanted = parameters.factual if KINDS[name[0]].level == "factual" else parameters.reflective
     if name[1] == EMOTION:
         wanted = parameters.emotion
-    if wanted is None or wanted >= len(held):
-        return held
+    if wanted is None or wanted >= len(records):
+        return records
     chance = random.Random(seeded(domain.seed, *name))
-    return [held[place] for place in sorted(chance.sample(range(len(held)), wanted))]
+    return [records[place] for place in sorted(chance.sample(range(len(records)), wanted))]
 
 
 def _in_turn(groups: Sequence[Sequence[Record]]) -> list[Record]:
     longest = max(map(len, groups), default=0)
-    return [held[place] for place in range(longest) for held in groups if place < len(held)]
+    return [group[place] for place in range(longest) for group in groups if place < len(group)]

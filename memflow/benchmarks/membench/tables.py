@@ -109,15 +109,17 @@ def stands_for(domain: Domain) -> tuple[str, int] | None:
 def rows(scores: Iterable[Score], domains: Sequence[Domain], slices: Sequence[str]) -> list[TableRow]:
     """Return a row for each domain, slice and assistant: model by model, memories in the paper's order."""
     names = [domain.name for domain in domains]
-    held: dict[tuple[str, str], dict[str, list[Score]]] = {}
+    by_slice: dict[tuple[str, str], dict[str, list[Score]]] = {}
     for score in scores:
         if score.domain in names and score.slice in slices and score.variant == "standard":
-            held.setdefault((score.domain, score.slice), {}).setdefault(score.assistant, []).append(score)
+            by_slice.setdefault((score.domain, score.slice), {}).setdefault(score.assistant, []).append(score)
     return [
-        TableRow(domain, slice_, one, mine[0].memory, mine[0].model, {score.metric: score for score in mine})
+        TableRow(domain, slice_, one, own[0].memory, own[0].model, {score.metric: score for score in own})
         for domain in names
         for slice_ in slices
-        for one, mine in sorted(held.get((domain, slice_), {}).items(), key=lambda item: _place(item[1][0]))
+        for one, own in sorted(
+            by_slice.get((domain, slice_), {}).items(), key=lambda item: _place(item[1][0])
+        )
     ]
 
 

@@ -1,7 +1,6 @@
 """Trajectories and their turn rows.
 
-A step is a round in participation and one message in observation. `published/` and `generation/` build
-trajectories;
+A step is a round in participation and one message in observation. `published/` and `generation/` build trajectories;
 `noise/` and `capacity.py` change their rows.
 """
 
@@ -20,8 +19,7 @@ NOISE = "noise"
 class Step:
     """A round, or a message in observation. Times have the format of the data set.
 
-    `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session`
-    of a
+    `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session` of a
     noise step is its noise unit.
     """
 

@@ -1,8 +1,7 @@
 """MemoryBench (arXiv 2510.17281): continual learning of assistants from user feedback.
 
-A backbone answers training cases and simulated users give feedback. These dialogues go into memory, with a corpus
-if the
-data set has one; then test cases are asked. The parameter `protocol` selects off-policy, stepwise or on-policy
+A backbone answers training cases and simulated users give feedback. These dialogues go into memory, with a corpus if
+the data set has one; then test cases are asked. The parameter `protocol` selects off-policy, stepwise or on-policy
 learning.
 """
 

@@ -52,7 +52,7 @@ class MemoryBench(Benchmark):
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
+        parameters_of(domain)  # Raises for a wrong one before anything is requested or played.
         return protocols.place_turns(domain, turns.turns(domain.name, selection.select(domain, records)))
 
     async def probes(

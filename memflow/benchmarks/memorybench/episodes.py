@@ -1,8 +1,7 @@
 """Episodes of each protocol: corpora and dialogues that an assistant processes.
 
-Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their
-scores and all
-gold are excluded. `protocols.py` schedules the probes.
+Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their scores
+and all gold are excluded. `protocols.py` schedules the probes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +11,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import message_of
 from memflow.benchmarks.memorybench import on_policy, steps
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.dialogues import remembered_messages
+from memflow.benchmarks.memorybench.feedback import remembered_messages
 from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.requests import Chat
@@ -32,9 +31,7 @@ def episodes(
     probes: Sequence[Probe],
     simulator: Chat,
 ) -> list[Episode]:
-    """Return the episodes of the domain's protocol. `probes` has the training cases (on_policy) and episode ids
-    (same).
-    """
+    """Return the episodes of the domain's protocol. `probes` are read for `on_policy` and `same` only."""
     parameters = parameters_of(domain)
     corpora = _corpora(turns)
     cases = _grouped(feedback, lambda row: row.case_id)

@@ -6,10 +6,11 @@ A dialogue has at most three answers and two reactions. A failure of a model bec
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.benchmarks.memorybench.question import (
     answer_text,
     build_prompt,
@@ -26,6 +27,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall, Tools
 from memflow.memories.retrieval import Lexical
 from memflow.records import FeedbackRound, Probe, Turn
+from memflow.run.play import Origin, SpokenMessage
 from memflow.tokens import estimate
 
 __all__ = ["action_probabilities", "feedback", "react", "satisfaction"]
@@ -78,9 +80,8 @@ async def converse(
 ) -> list[FeedbackRound]:
     """Return the dialogue of one training case, one row per answer.
 
-    The recall for the question precedes every answer (paper, A.3.3: only the first turn queries the memory).
-    Actions are added
-    later, because they depend on the dialogues of all cases.
+    The recall for the question precedes every answer (paper, A.3.3: only the first turn queries the memory). Actions
+    are added later, because they depend on the dialogues of all cases.
     """
     notes = recall.notes
     answers = 1 if parameters_of(domain).follow_ups == "published_code" else ANSWERS
@@ -117,3 +118,34 @@ async def converse(
             break
         said = row.critique
     return rows
+
+
+def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
+    """Return the messages of a dialogue in order, failed ones last. `step` is part of the ids of repeated dialogues."""
+    found: list[SpokenMessage] = []
+
+    def say(
+        role: Literal["user", "assistant"],
+        text: str,
+        origin: Origin,
+        completion: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        message = Message(feedback_id(rows[0].case_id, len(found), step), role, text)
+        found.append(SpokenMessage(message, origin, completion, reason))
+
+    valid = [row for row in rows if row.reason is None]
+    for row in valid:
+        say("user", row.user_text, "simulator" if row.round else "given")
+        say("assistant", row.answer, "assistant", row.completion)
+    if valid and valid[-1].critique is not None:
+        say("user", valid[-1].critique, "simulator")
+    for row in rows:
+        if row.reason is not None:
+            say("assistant", row.answer, "assistant", row.completion, row.reason)
+    return found
+
+
+def remembered_messages(rows: Sequence[FeedbackRound]) -> list[Message]:
+    """Return the messages of an off-policy dialogue that a memory receives."""
+    return [one.message for one in dialogue_messages(rows) if one.reason is None]

@@ -11,4 +11,4 @@ from memflow.records import Record
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
-    return records_of(dataset, files, lambda source: reader_of(dataset.name).read)
+    return records_of(dataset, files, lambda source: reader_of(dataset.name).records)

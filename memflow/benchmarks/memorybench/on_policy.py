@@ -1,15 +1,14 @@
 """On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
 
 All dialogues of a step use the memory before the step, and are then written in the order of drawing (run/play.py).
-Follow-ups
-use the recall of the dialogue's question. A memory receives the texts only, never the user's gold.
+Follow-ups use the recall of the dialogue's question. A memory receives the texts only, never the user's gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench import dialogues, feedback, question
+from memflow.benchmarks.memorybench import feedback, question
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
@@ -72,7 +71,7 @@ def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat)
         else:
             rows = await feedback.converse(domain, probe, recall, chat, simulator)
         return Dialogue(
-            dialogues.dialogue_messages(rows, step if again else None), DialogueRecord(step, probe, rows)
+            feedback.dialogue_messages(rows, step if again else None), DialogueRecord(step, probe, rows)
         )
 
     return lead

@@ -1,17 +1,14 @@
 """Published populations that scores are normalized against: of a partition, or of everything that was run.
 
-Min-max and z scores (paper, section 3) compare data sets with different scales. Both are affine in the score, so
-that they
-apply to groups of verdicts too.
+Min-max and z scores (paper, section 3) compare data sets with different scales. Both are affine in the score, so that
+they apply to groups of verdicts too.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
-import yaml
-
+from memflow.benchmarks.packaged import load_yaml
 from memflow.scoring.groups import Group, Spread, spread
 
 Against = Mapping[str, Spread]
@@ -29,13 +26,13 @@ class Scale(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _published() -> Mapping[str, Against]:
-    text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
+    partitions = load_yaml("memflow.benchmarks.memorybench", "reference.yaml")
     return {
         partition: {
-            name: Spread(0, figures["mean"], figures["deviation"], figures["low"], figures["high"])
-            for name, figures in tasks.items()
+            name: Spread(0, values["mean"], values["deviation"], values["low"], values["high"])
+            for name, values in tasks.items()
         }
-        for partition, tasks in yaml.safe_load(text).items()
+        for partition, tasks in partitions.items()
     }
 
 
@@ -49,7 +46,7 @@ def pooled(groups: Iterable[Group]) -> Against:
     by_task: dict[str, list[Group]] = {}
     for group in groups:
         by_task.setdefault(group.dataset, []).append(group)
-    return {name: spread(held) for name, held in by_task.items()}
+    return {name: spread(members) for name, members in by_task.items()}
 
 
 def min_max(population: Spread) -> Scale:

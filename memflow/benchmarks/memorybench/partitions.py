@@ -56,7 +56,7 @@ def cells(
 ) -> list[Cell]:
     """Return a cell for each assistant in each of `domains`."""
     names = {domain.name for domain in domains}
-    held = {
+    by_key = {
         (score.domain, score.assistant, score.metric): score
         for score in scores
         if score.domain in names
@@ -64,13 +64,13 @@ def cells(
         and score.variant == variant
         and (score.slice == slice_ or (score.value is None and score.slice == MICRO))
     }
-    assistants = sorted({assistant for _, assistant, _ in held})
+    assistants = sorted({assistant for _, assistant, _ in by_key})
     return [
         Cell(
             str(parameters_of(domain).partition),
             domain.name,
             assistant,
-            *(held.get((domain.name, assistant, metric)) for metric in SCALES),
+            *(by_key.get((domain.name, assistant, metric)) for metric in SCALES),
         )
         for assistant in assistants
         for domain in domains

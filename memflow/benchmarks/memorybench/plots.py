@@ -4,7 +4,7 @@ Curves over steps are memflow/plots/charts.py's.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
@@ -39,66 +39,52 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
     assistants = tuple(dict.fromkeys(row.assistant for row in rows))
     panels = []
     for format_ in domains:
-        held = {assistants.index(row.assistant): row for row in rows if row.format == format_}
+        by_place = {assistants.index(row.assistant): row for row in rows if row.format == format_}
         parts = {
-            "memory": {at: row.memory_s for at, row in held.items() if row.memory_s is not None},
-            "predict": {at: row.predict_s for at, row in held.items() if row.predict_s is not None},
+            "memory": {at: row.memory_s for at, row in by_place.items() if row.memory_s is not None},
+            "predict": {at: row.predict_s for at, row in by_place.items() if row.predict_s is not None},
         }
-        panels.append(Panel(format_, parts, any(row.scripted for row in held.values())))
+        panels.append(Panel(format_, parts, any(row.scripted for row in by_place.values())))
     dialogues, cases = (_range([row.dialogues for row in rows]), _range([row.cases for row in rows]))
-    said = (
+    caption = (
         f"a bar rests on so many dialogues and cases: {dialogues}, {cases}; "
         "recorded seconds of models, and a memory's own computing"
     )
-    return Bars(
-        title,
-        "",
-        "seconds per case",
-        tuple(range(len(assistants))),
-        tuple(panels),
-        said,
-        ticks=assistants,
-        what="time",
-    )
+    places = tuple(range(len(assistants)))
+    return Bars(title, "", "seconds per case", places, tuple(panels), caption, ticks=assistants, what="time")
 
 
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:
     """Min-max scores of each assistant by partition; None where there is no score."""
     shown = [(cell, cell.min_max) for cell in cells if cell.min_max is not None]
-    shown = [(cell, figure) for cell, figure in shown if figure.value is not None]
+    shown = [(cell, score) for cell, score in shown if score.value is not None]
     if not shown:
         return None
-    domains = [name for name in dict.fromkeys(cell.domain for cell in cells)]
-    domains = [name for name in domains if any(cell.domain == name for cell, _ in shown)]
+    measured = {cell.domain for cell, _ in shown}
+    domains = [name for name in dict.fromkeys(cell.domain for cell in cells) if name in measured]
+    scripted = {cell.assistant for cell, _ in shown if cell.scripted}
     partition = {cell.domain: cell.partition for cell in cells}
     names = [partition[name] for name in domains]
-    ticks = [name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)]
-    points: dict[str, list[Point]] = {}
-    for cell, figure in sorted(shown, key=lambda one: domains.index(one[0].domain)):
-        place = domains.index(cell.domain)
-        points.setdefault(cell.assistant, []).append(_point(place, figure))
-    scripted = {cell.assistant for cell, _ in shown if cell.scripted}
-    curves = [Curve(name, tuple(held), name in scripted) for name, held in points.items()]
-    figures = [figure for _, figure in shown]
+    labels = [name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)]
+    scores = [score for _, score in shown]
+    curves = _curves(scores, {name: float(at) for at, name in enumerate(domains)}, scripted)
     lacking = len(cells) - len(shown)
     missing = f"; {lacking} without a score: see `memflow show partitions`" if lacking else ""
-    caption = f"{resting(figures)} a column; {intervals(figures)}{missing}"
-    return Columns(
-        "Min-max scores by partition", "min-max score", tuple(ticks), tuple(best_first(curves)), caption
-    )
+    caption = f"{resting(scores)} a column; {intervals(scores)}{missing}"
+    return Columns("Min-max scores by partition", "min-max score", tuple(labels), curves, caption)
 
 
-def noise_charts(figures: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Chart]:
+def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Chart]:
     """A chart for each set of domains that differ in nothing but how noisy their users are, by a name.
 
-    It shows min-max scores where they are measured against the published figures; those against what was run in each
+    It shows min-max scores where they are measured against the published scores; those against what was run in each
     domain cannot be compared. Otherwise the metric that most probes have in all of the domains.
     """
     found: dict[str, Chart] = {}
-    for parameter, held in _differing(domains):
-        chart = _noise_chart(figures, parameter, held)
+    for parameter, group in _differing(domains):
+        chart = _noise_chart(scores, parameter, group)
         if chart is not None:
-            first = held[min(held)]
+            first = group[min(group)]
             found[f"{parameter}_{first.name}"] = chart
     return found
 
@@ -113,54 +99,57 @@ def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, 
             at = (values if parameter in values else values["actions"]).pop(parameter)
             key = json.dumps([values, domain.datasets, domain.seed, domain.limit], sort_keys=True)
             alike.setdefault(key, {}).setdefault(at, domain)
-        for held in alike.values():
-            if len(held) > 1:
-                yield parameter, held
+        for group in alike.values():
+            if len(group) > 1:
+                yield parameter, group
 
 
-def _noise_chart(figures: Sequence[Score], parameter: str, domains: Mapping[float, Domain]) -> Chart | None:
+def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float, Domain]) -> Chart | None:
     place = {domain.name: at for at, domain in domains.items()}
-    mine = [
-        figure
-        for figure in figures
-        if figure.domain in place
-        and figure.variant == "standard"
-        and figure.slice == "all"
-        and figure.value is not None
+    own = [
+        score
+        for score in scores
+        if score.domain in place
+        and score.variant == "standard"
+        and score.slice == "all"
+        and score.value is not None
     ]
-    metric = _metric(mine, len(place))
+    metric = _metric(own, len(place))
     if metric is None:
         return None
-    shown = [figure for figure in mine if figure.metric == metric]
-    points: dict[str, list[Point]] = {}
-    for figure in sorted(shown, key=lambda one: place[one.domain]):
-        points.setdefault(figure.assistant, []).append(_point(place[figure.domain], figure))
-    scripted = {figure.assistant for figure in shown if figure.scripted}
-    curves = [Curve(name, tuple(held), name in scripted) for name, held in points.items()]
+    shown = [score for score in own if score.metric == metric]
+    curves = _curves(shown, place, {score.assistant for score in shown if score.scripted})
     first = domains[min(domains)]
     name = metric.replace("_", " ")
     title = f"{name.capitalize()} with noisy users, {first.name} and {len(place) - 1} like it"
     caption = f"{resting(shown)} a point; {intervals(shown)}"
-    return Chart(title, NOISES[parameter], name, tuple(sorted(domains)), tuple(best_first(curves)), caption)
+    return Chart(title, NOISES[parameter], name, tuple(sorted(domains)), curves, caption)
 
 
-def _metric(figures: Sequence[Score], domains: int) -> str | None:
+def _metric(scores: Sequence[Score], domains: int) -> str | None:
     """Min-max where all domains have it, else the metric of most probes that all have; None where there is none."""
     by_metric: dict[str, list[Score]] = {}
-    for figure in figures:
-        by_metric.setdefault(figure.metric, []).append(figure)
+    for score in scores:
+        by_metric.setdefault(score.metric, []).append(score)
     everywhere = {
-        metric: sum(figure.n for figure in held)
-        for metric, held in by_metric.items()
-        if len({figure.domain for figure in held}) == domains
+        metric: sum(score.n for score in group)
+        for metric, group in by_metric.items()
+        if len({score.domain for score in group}) == domains
     }
     if "min_max" in everywhere:
         return "min_max"
     return max(everywhere, key=lambda metric: everywhere[metric], default=None)
 
 
-def _point(at: float, figure: Score) -> Point:
-    return Point(at, figure.value or 0.0, figure.low, figure.high)
+def _curves(
+    scores: Sequence[Score], place: Mapping[str, float], scripted: Collection[str]
+) -> tuple[Curve, ...]:
+    """Return a curve for each assistant, best first, with its scores at the places of their domains."""
+    points: dict[str, list[Point]] = {}
+    for score in sorted(scores, key=lambda score: place[score.domain]):
+        point = Point(place[score.domain], score.value or 0.0, score.low, score.high)
+        points.setdefault(score.assistant, []).append(point)
+    return tuple(best_first([Curve(name, tuple(own), name in scripted) for name, own in points.items()]))
 
 
 def _range(numbers: Sequence[int]) -> str:

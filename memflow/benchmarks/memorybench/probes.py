@@ -14,9 +14,9 @@ from memflow.records import Probe
 def probes(domain: str, selection: Sequence[SelectedPool]) -> list[Probe]:
     """Return all probes of the domain: by pool, test before training."""
     return [
-        _probe(domain, taken.pool, case, part)
-        for taken in selection
-        for part, cases in (("test", taken.test), ("train", taken.train))
+        _probe(domain, used.pool, case, part)
+        for used in selection
+        for part, cases in (("test", used.test), ("train", used.train))
         for case in cases
     ]
 

@@ -38,10 +38,10 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     context, own = MetricContext.of(domain, results), list(results.groups)
     found = []
     for metric, variant in dict.fromkeys((group.metric, group.variant) for group in own):
-        held = [group for group in own if (group.metric, group.variant) == (metric, variant)]
+        members = [group for group in own if (group.metric, group.variant) == (metric, variant)]
         found += [
             _group_score(context, metric, variant, name, part)
-            for name, part in _slices(held, categories=True).items()
+            for name, part in _slices(members, categories=True).items()
         ]
     primary = [group for group in own if _primary(group)]
     substituted = [_substitute(group, own) for group in primary]

@@ -1,8 +1,7 @@
 """Scripted assistant for MemoryBench's prompts; not a language model.
 
 It answers with the sentence of its prompt that shares most words with the question, without the question's words.
-Without
-any sentence it says so, or guesses between two options. So its scores rise with useful recall.
+Without any sentence it says so, or guesses between two options. So its scores rise with useful recall.
 """
 
 import re

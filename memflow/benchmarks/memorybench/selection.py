@@ -35,11 +35,9 @@ class SelectedPool:
 def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     """Return the selected pools of `domain`, those with a corpus first.
 
-    The limit is distributed over the pools in turn; training cases that a selected test case needs are included.
-    The parameter
-    `conversations` limits the number of corpora. With `learn_from` liked or copied, all other cases are training
-    cases (paper,
-    A.3.9). Raises BadInput if there are no cases.
+    The limit is distributed over the pools in turn; training cases that a selected test case needs are included. The
+    parameter `conversations` limits the number of corpora. With `learn_from` liked or copied, all other cases are
+    training cases (paper, A.3.9). Raises BadInput if there are no cases.
     """
     parameters = parameters_of(domain)
     pools = [pool for pool in build_pools(records) if pool.cases]
@@ -54,8 +52,8 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     if parameters.learn_from != "dialogues":
         splits = [split.remaining(one, len(pool.cases)) for one, pool in zip(splits, pools, strict=True)]
     cut = split.limited(splits, domain.limit)
-    taken = [SelectedPool(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
-    return [each for each in taken if each.split.test]
+    used = [SelectedPool(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
+    return [each for each in used if each.split.test]
 
 
 def _split(pool: Pool, seed: int) -> Split:

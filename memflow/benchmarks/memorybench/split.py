@@ -1,8 +1,7 @@
 """MemoryBench's published sampling and split, and the limit.
 
-Draws reproduce the reference implementation: each uses a new `random.Random(42)`; larger data sets are sampled
-first, then a
-fifth is drawn as test.
+Draws reproduce the reference implementation: each uses a new `random.Random(42)`; larger data sets are sampled first,
+then a fifth is drawn as test.
 """
 
 import math
@@ -31,18 +30,16 @@ def fixed_sample(items: Sequence[T], k: int, seed: int = 42) -> list[T]:
 
 def train_test(n: int, truncation: int, seed: int = 42) -> Split:
     """Split `n` questions, at most `truncation`, 4 to 1, rounding test up."""
-    taken = list(range(n))
+    used = list(range(n))
     if n > truncation:
-        taken = fixed_sample(taken, truncation, seed)
-    test = fixed_sample(taken, math.ceil(TEST_SHARE * len(taken)), seed)
+        used = fixed_sample(used, truncation, seed)
+    test = fixed_sample(used, math.ceil(TEST_SHARE * len(used)), seed)
     drawn = set(test)
-    return Split(test, [position for position in taken if position not in drawn])
+    return Split(test, [position for position in used if position not in drawn])
 
 
 def stratified(strata: Sequence[str], seed: int = 42) -> Split:
-    """Split by stratum, a fifth of each as test, rounded up. The published code splits HelloBench and WritingBench
-    so.
-    """
+    """Split by stratum, a fifth of each as test, rounded up, as published for HelloBench and WritingBench."""
     test: list[int] = []
     for stratum in dict.fromkeys(strata):
         places = [place for place, name in enumerate(strata) if name == stratum]
@@ -63,12 +60,12 @@ def limited(splits: Sequence[Split], limit: int) -> list[Split]:
         return list(splits)
     share = [0] * len(splits)
     left = limit
-    while left and any(taken < len(split.test) for taken, split in zip(share, splits, strict=True)):
+    while left and any(used < len(split.test) for used, split in zip(share, splits, strict=True)):
         for place, split in enumerate(splits):
             if left and share[place] < len(split.test):
                 share[place] += 1
                 left -= 1
-    return [_cut(split, taken) for split, taken in zip(splits, share, strict=True)]
+    return [_cut(split, used) for split, used in zip(splits, share, strict=True)]
 
 
 def _cut(split: Split, test: int) -> Split:

@@ -31,7 +31,7 @@ def turns(domain: str, selection: Sequence[SelectedPool]) -> list[Turn]:
             text=spoken.text,
             sent_at=session.date,
         )
-        for pool in (taken.pool for taken in selection)
+        for pool in (used.pool for used in selection)
         for event, session in enumerate(pool.corpus)
         for position, spoken in enumerate(session.messages)
     ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.checks.rows import by_trajectory
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.generation.timeline import parse_time
@@ -46,18 +47,15 @@ def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
 
 def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
     """Return messages sent no later than the previous step; noise has no time."""
-    by_episode: dict[str, list[int]] = defaultdict(list)
-    for at, turn in enumerate(turns):
-        if turn.reason is None and not is_noise(turn.message_id):
-            by_episode[turn.episode_id].append(at)
     found = []
-    for held in by_episode.values():
+    for trajectory in by_trajectory(turns):
         last = None
-        for at in sorted(held, key=lambda at: (turns[at].event, turns[at].position)):
-            here = turns[at].event, parse_time(turns[at].sent_at or "")
-            if last is not None and (here[1] != last[1] if here[0] == last[0] else here[1] <= last[1]):
-                found.append(at)
-            last = here
+        for at, turn in trajectory:
+            if turn.reason is None and not is_noise(turn.message_id):
+                now = turn.event, parse_time(turn.sent_at or "")
+                if last is not None and (now[1] != last[1] if now[0] == last[0] else now[1] <= last[1]):
+                    found.append(at)
+                last = now
     return found
 
 
@@ -78,24 +76,24 @@ def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) 
         name = turn.episode_id.split("/")[-3]
         if turn.exposes is None or name not in {*EVIDENCE_COUNT, "aggregative"}:
             continue
-        told = json.loads(turn.exposes)
-        if known.get((_user(turn.episode_id), told["entity"]), {}).get(told["attribute"]) != told["value"]:
+        fact = json.loads(turn.exposes)
+        if known.get((_user(turn.episode_id), fact["entity"]), {}).get(fact["attribute"]) != fact["value"]:
             found.append(at)
     return found
 
 
 def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     """Return probes whose evidence differs from all messages with gold in their trajectory, in order."""
-    telling: dict[str, list[Turn]] = defaultdict(list)
-    for turn in turns:
-        if turn.exposes is not None:
-            telling[turn.episode_id].append(turn)
-    found = []
-    for at, probe in enumerate(probes):
-        told = sorted(telling[probe.episode_id], key=lambda turn: (turn.event, turn.position))
-        if probe.reason is None and (not told or probe.evidence != [turn.message_id for turn in told]):
-            found.append(at)
-    return found
+    evidence: dict[str, list[str]] = {}
+    for trajectory in by_trajectory(turns):
+        ids = [turn.message_id for _, turn in trajectory if turn.exposes is not None]
+        evidence[trajectory[0][1].episode_id] = ids
+    return [
+        at
+        for at, probe in enumerate(probes)
+        for ids in [evidence.get(probe.episode_id)]
+        if probe.reason is None and (not ids or probe.evidence != ids)
+    ]
 
 
 def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
@@ -115,16 +113,16 @@ def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> li
 
 def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     """Return probes about a correction without a wrong option stated before it."""
-    said: dict[str, list[Turn]] = defaultdict(list)
+    episodes: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:
-        said[turn.episode_id].append(turn)
+        episodes[turn.episode_id].append(turn)
     found = []
     for at, probe in enumerate(probes):
         if probe.reason is not None or probe.category != "knowledge_update":
             continue
         until = min((events.get(message, -1) for message in probe.evidence), default=-1)
-        before = "\n".join(turn.text.casefold() for turn in said[probe.episode_id] if turn.event < until)
+        before = "\n".join(turn.text.casefold() for turn in episodes[probe.episode_id] if turn.event < until)
         wrong = [option for option in probe.options if option != probe.revealed]
         if not any(option.casefold() in before for option in wrong):
             found.append(at)
@@ -156,41 +154,31 @@ def _user(episode: str) -> str:
 def _probes_after_history(domain: Domain) -> Rule | None:
     """Check the time of probes, unless the protocol `capacity` asks them earlier too."""
     at_end = parameters_of(domain).protocol == "end"
-    return AcrossTables((_PROBES, _TURNS), find_probes_before_end) if at_end else None
+    return AcrossTables(_BOTH, find_probes_before_end) if at_end else None
 
 
 _PROBES, _TURNS = "question.probes", "utterance.turns"
+_BOTH = (_PROBES, _TURNS)
+_MUST: dict[str, dict[str, Rule | Callable[[Domain], Rule | None]]] = {
+    _TURNS: {
+        "generated_times_increasing": WholeTable(find_decreasing_times),
+        "generated_evidence_contains_value": each_valid_row(contains_gold_value),
+        "generated_evidence_in_user_graph": AcrossTables(
+            (_TURNS, "state.entities"), find_values_not_in_graph
+        ),
+    },
+    _PROBES: {
+        "every_kind_per_user": _every_kind_per_user,
+        "generated_evidence_complete": AcrossTables(_BOTH, find_incomplete_evidence),
+        "generated_evidence_count_by_kind": EachRow(_has_expected_evidence_count),
+        "generated_probes_after_history": _probes_after_history,
+        "corrected_value_stated_before": AcrossTables(_BOTH, find_missing_wrong_statements),
+    },
+}
 
-EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_TURNS, "generated_times_increasing", if_generated(WholeTable(find_decreasing_times))),
-    Expectation(
-        _TURNS, "generated_evidence_contains_value", if_generated(each_valid_row(contains_gold_value))
-    ),
-    Expectation(
-        _TURNS,
-        "generated_evidence_in_user_graph",
-        if_generated(AcrossTables((_TURNS, "state.entities"), find_values_not_in_graph)),
-    ),
-    Expectation(_PROBES, "every_kind_per_user", if_generated(_every_kind_per_user)),
-    Expectation(
-        _PROBES,
-        "generated_evidence_complete",
-        if_generated(AcrossTables((_PROBES, _TURNS), find_incomplete_evidence)),
-    ),
-    Expectation(
-        _PROBES,
-        "generated_evidence_count_by_kind",
-        if_generated(EachRow(_has_expected_evidence_count)),
-    ),
-    Expectation(
-        _PROBES,
-        "generated_probes_after_history",
-        if_generated(_probes_after_history),
-    ),
-    Expectation(
-        _PROBES,
-        "corrected_value_stated_before",
-        if_generated(AcrossTables((_PROBES, _TURNS), find_missing_wrong_statements)),
-    ),
+EXPECTED: tuple[Expectation, ...] = tuple(
+    Expectation(table, name, if_generated(rule))
+    for table, rules in _MUST.items()
+    for name, rule in rules.items()
 )
 """Checks of generated turns and probes."""

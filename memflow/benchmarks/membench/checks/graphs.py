@@ -113,11 +113,11 @@ def _by_user(entities: Sequence[Entity]) -> Iterator[list[tuple[int, Entity]]]:
 def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
     """Return entities that share an identifying value with another entity of their graph."""
     found: set[int] = set()
-    for held in _by_user(entities):
+    for group in _by_user(entities):
         for kinds, names in _UNIQUE_ATTRIBUTES:
             for name in names:
                 places: dict[Hashable, list[int]] = defaultdict(list)
-                for at, row in held:
+                for at, row in group:
                     if row.kind in kinds:
                         places[_values(row).get(name)].append(at)
                 found.update(at for same in places.values() if len(same) > 1 for at in same)
@@ -127,16 +127,19 @@ def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
 def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
     """Return the entities of users without exactly one `self`."""
     return [
-        at for held in _by_user(entities) if sum(row.kind == "self" for _, row in held) != 1 for at, _ in held
+        at
+        for group in _by_user(entities)
+        if sum(row.kind == "self" for _, row in group) != 1
+        for at, _ in group
     ]
 
 
 def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
     """Return relatives with another hometown, and colleagues with another place, job or education, than the user."""
     found = []
-    for held in _by_user(entities):
-        user = next((_values(row) for _, row in held if row.kind == "self"), {})
-        for at, row in held:
+    for group in _by_user(entities):
+        user = next((_values(row) for _, row in group if row.kind == "self"), {})
+        for at, row in group:
             values = _values(row)
             if any(values.get(name) != user.get(name) for name in _SHARED.get(row.kind, ())):
                 found.append(at)
@@ -150,10 +153,10 @@ def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Col
 
     def find_violations(entities: Sequence[Entity]) -> list[int]:
         found = []
-        for held in _by_user(entities):
-            ages = {at: _age(row) for at, row in held if row.kind in PEOPLE}
-            own = next((ages[at] for at, row in held if row.kind == "self"), None)
-            for at, row in held:
+        for group in _by_user(entities):
+            ages = {at: _age(row) for at, row in group if row.kind in PEOPLE}
+            own = next((ages[at] for at, row in group if row.kind == "self"), None)
+            for at, row in group:
                 relation = known.get(row.relationship)
                 age = ages.get(at)
                 if relation is None or own is None or age is None:
@@ -188,9 +191,9 @@ def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], C
     def find_violations(entities: Sequence[Entity]) -> list[int]:
         return [
             at
-            for held in _by_user(entities)
-            if Counter(row.kind for _, row in held) != wanted
-            for at, _ in held
+            for group in _by_user(entities)
+            if Counter(row.kind for _, row in group) != wanted
+            for at, _ in group
         ]
 
     return find_violations
@@ -206,19 +209,13 @@ _MUST: dict[str, Rule] = {
     "relatives_share_hometown_colleagues_share_job": WholeTable(_find_unshared_attributes),
 }
 
+_SHOULD: dict[str, Callable[[Parameters], Rule]] = {
+    "ages_match_relationships": lambda parameters: WholeTable(_find_wrong_ages(parameters)),
+    "entity_counts_match_settings": lambda parameters: WholeTable(_find_wrong_counts(parameters)),
+}
+
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation("state.entities", name, if_generated(rule)) for name, rule in _MUST.items()),
-    Expectation(
-        "state.entities",
-        "ages_match_relationships",
-        _if_generated(lambda parameters: WholeTable(_find_wrong_ages(parameters))),
-        "warn",
-    ),
-    Expectation(
-        "state.entities",
-        "entity_counts_match_settings",
-        _if_generated(lambda parameters: WholeTable(_find_wrong_counts(parameters))),
-        "warn",
-    ),
+    *(Expectation("state.entities", name, _if_generated(rule), "warn") for name, rule in _SHOULD.items()),
 )
 """Checks of generated user graphs."""

@@ -1,16 +1,15 @@
 """Checks of trajectories with noise; quarantined ones are not checked.
 
 They block, because noise that contradicts a question or replaces messages invalidates all scores. Conflicts of
-published
-noise are warnings.
+published noise are warnings.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.checks.rows import by_trajectory
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.benchmarks.membench.turns import is_noise, session_of
@@ -21,19 +20,17 @@ from memflow.tokens import estimate
 _STAMP = re.compile(r"\((place|time):|（(地点|时间)：")
 _STEP = re.compile(r"\.(\d+)[ua]$")
 
-PositionedTurns = list[tuple[int, Turn]]
-
 
 def _find_conflicts(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
     """Return noise messages that contain gold or an option of their trajectory."""
     phrases = forbidden_phrases(turns, probes, entities)
-    said: dict[str, str] = {}  # Trajectories share their noise.
+    normalized: dict[str, str] = {}  # Trajectories share their noise.
     found = []
     for at, turn in enumerate(turns):
         if turn.reason is None and is_noise(turn.message_id):
-            if turn.text not in said:
-                said[turn.text] = normalize(turn.text)
-            if find_conflict(said[turn.text], phrases[turn.episode_id]) is not None:
+            if turn.text not in normalized:
+                normalized[turn.text] = normalize(turn.text)
+            if find_conflict(normalized[turn.text], phrases[turn.episode_id]) is not None:
                 found.append(at)
     return found
 
@@ -46,10 +43,10 @@ def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
     """Return messages of noise units, or of sessions that stay whole, that are not contiguous."""
     sessions = parameters_of(domain).noise_between == "sessions"
     found: list[int] = []
-    for placed in _by_trajectory(turns):
+    for trajectory in by_trajectory(turns):
         seen: set[str] = set()
-        for name, held in groupby(placed, key=lambda each: session_of(each[1].message_id)):
-            members = list(held)
+        for name, group in groupby(trajectory, key=lambda each: session_of(each[1].message_id)):
+            members = list(group)
             if name in seen and (sessions or is_noise(members[0][1].message_id)):
                 found.extend(at for at, _ in members)
             seen.add(name)
@@ -59,9 +56,9 @@ def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
 def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
     """Return real messages that do not follow the previous real step: one is missing or moved."""
     found = []
-    for placed in _by_trajectory(turns):
+    for trajectory in by_trajectory(turns):
         last = -1
-        for at, turn in placed:
+        for at, turn in trajectory:
             if is_noise(turn.message_id):
                 continue
             match = _STEP.search(turn.message_id)
@@ -76,20 +73,11 @@ def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]
     """Return the last messages of trajectories with fewer tokens than `noise_tokens`."""
     wanted = parameters_of(domain).noise_tokens
     found = []
-    for placed in _by_trajectory(turns):
-        played = [turn for _, turn in placed if turn.reason is None]
+    for trajectory in by_trajectory(turns):
+        played = [turn for _, turn in trajectory if turn.reason is None]
         if played and sum(estimate(turn.text) for turn in played) < wanted:
-            found.append(placed[-1][0])
+            found.append(trajectory[-1][0])
     return found
-
-
-def _by_trajectory(turns: Sequence[Turn]) -> Iterator[PositionedTurns]:
-    """Yield the messages of each trajectory in order, with their positions in the table."""
-    held: dict[str, PositionedTurns] = defaultdict(list)
-    for at, turn in enumerate(turns):
-        held[turn.episode_id].append((at, turn))
-    for placed in held.values():
-        yield sorted(placed, key=lambda each: (each[1].event, each[1].position))
 
 
 def _if_noise_added(rule: Callable[[Domain], Rule]) -> PerDomain:
@@ -108,27 +96,19 @@ def _turns(find_violations: Callable[[Domain, Sequence[Turn]], Collection[int]])
 
 _CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _find_conflicts)
 
+_RULES: dict[str, PerDomain] = {
+    "noise_without_stamp": _if_noise_added(lambda domain: EachRow(_has_no_stamp)),
+    "noise_units_and_sessions_contiguous": _turns(_find_split_units),
+    "real_messages_complete_and_ordered": _turns(lambda domain, turns: _find_missing_steps(turns)),
+    "trajectories_reach_noise_tokens": _turns(_find_short_trajectories),
+}
+_PROBES = "question.probes"
+
 EXPECTED: tuple[Expectation, ...] = (
+    *(Expectation("utterance.turns", name, rule) for name, rule in _RULES.items()),
+    Expectation(_PROBES, "noise_without_gold_or_options", _if_noise_added(lambda domain: _CONTRADICTION)),
     Expectation(
-        "utterance.turns", "noise_without_stamp", _if_noise_added(lambda domain: EachRow(_has_no_stamp))
-    ),
-    Expectation("utterance.turns", "noise_units_and_sessions_contiguous", _turns(_find_split_units)),
-    Expectation(
-        "utterance.turns",
-        "real_messages_complete_and_ordered",
-        _turns(lambda domain, turns: _find_missing_steps(turns)),
-    ),
-    Expectation("utterance.turns", "trajectories_reach_noise_tokens", _turns(_find_short_trajectories)),
-    Expectation(
-        "question.probes",
-        "noise_without_gold_or_options",
-        _if_noise_added(lambda domain: _CONTRADICTION),
-    ),
-    Expectation(
-        "question.probes",
-        "published_noise_without_gold_or_options",
-        _if_noise_published(_CONTRADICTION),
-        "warn",
+        _PROBES, "published_noise_without_gold_or_options", _if_noise_published(_CONTRADICTION), "warn"
     ),
 )
 """Checks of noise."""

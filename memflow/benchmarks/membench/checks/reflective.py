@@ -34,13 +34,13 @@ def find_named_answers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[i
 
 def find_mismatched_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     """Return probes with evidence of another category or mood than the answer."""
-    told = {turn.message_id: json.loads(turn.exposes or "{}") for turn in turns}
-
-    def shown(probe: Probe) -> set[str | None]:
-        name = "value" if scenario_of(probe.episode_id) == EMOTION else "category"
-        return {told.get(message, {}).get(name) for message in probe.evidence}
-
-    return [at for at, probe in _select(probes, PREFERENCES) if shown(probe) != {probe.revealed}]
+    facts = {turn.message_id: json.loads(turn.exposes or "{}") for turn in turns}
+    return [
+        at
+        for at, probe in _select(probes, PREFERENCES)
+        for name in ["value" if scenario_of(probe.episode_id) == EMOTION else "category"]
+        if {facts.get(message, {}).get(name) for message in probe.evidence} != {probe.revealed}
+    ]
 
 
 def find_evidence_without_item(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
@@ -72,19 +72,17 @@ def find_gold_not_in_graph(probes: Sequence[Probe], entities: Sequence[Entity]) 
 
 def find_incomplete_recommendations(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     """Return probes whose answer or evidence is not exactly the recommendations, once each, in order."""
-    held: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    recommended: dict[str, dict[str, str]] = defaultdict(dict)
     for turn in turns:
-        told = json.loads(turn.exposes or "{}")
-        if told.get("attribute") == "recommended" and not is_noise(turn.message_id):
-            held[turn.episode_id].append((turn.message_id, told["value"]))
+        fact = json.loads(turn.exposes or "{}")
+        if fact.get("attribute") == "recommended" and not is_noise(turn.message_id):
+            recommended[turn.episode_id][turn.message_id] = fact["value"]
+    kinds = [name for name, kind in KINDS.items() if kind.evidence_role == "assistant"]
     return [
         at
-        for at, probe in _select(
-            probes, tuple(name for name, kind in KINDS.items() if kind.evidence_role == "assistant")
-        )
-        for told in [held[probe.episode_id]]
-        for items in [[item for _, item in told]]
-        if [message for message, _ in told] != probe.evidence
+        for at, probe in _select(probes, kinds)
+        for items in [list(recommended[probe.episode_id].values())]
+        if list(recommended[probe.episode_id]) != probe.evidence
         or len(set(items)) < len(items)
         or preference_templates(_language(probe)).comma.join(items) != probe.revealed
     ]
@@ -94,8 +92,8 @@ def _answer_words(probe: Probe) -> tuple[str, ...]:
     """Return the words that name the answer."""
     if scenario_of(probe.episode_id) != EMOTION:
         return (probe.revealed,)
-    held = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}
-    return (probe.revealed, *held.get(probe.revealed, ()))
+    named = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}
+    return (probe.revealed, *named.get(probe.revealed, ()))
 
 
 def _language(probe: Probe) -> Language:

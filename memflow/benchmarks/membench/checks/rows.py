@@ -1,19 +1,37 @@
 """Checks of all turns and probes of MemBench, published or generated.
 
-Errors are properties that every question needs; readers quarantine published questions without them. Decreasing
-times are
-warnings, because the published data has some (33 in data2test's 0-10k files, 6 in its 100k files).
+Errors are properties that every question needs; readers quarantine published questions without them. Decreasing times
+are warnings, because the published data has some (33 in data2test's 0-10k files, 6 in its 100k files).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import parse_time
-from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable, each_valid_row
+from memflow.checks.rules import (
+    AcrossTables,
+    EachRow,
+    Expectation,
+    Rule,
+    Severity,
+    WholeTable,
+    each_valid_row,
+)
 from memflow.records import Probe, Turn
+
+PositionedTurns = list[tuple[int, Turn]]
+
+
+def by_trajectory(turns: Sequence[Turn]) -> Iterator[PositionedTurns]:
+    """Yield the messages of each trajectory in order, with their positions in the table."""
+    found: dict[str, PositionedTurns] = {}
+    for at, turn in enumerate(turns):
+        found.setdefault(turn.episode_id, []).append((at, turn))
+    for trajectory in found.values():
+        yield sorted(trajectory, key=lambda each: (each[1].event, each[1].position))
 
 
 def _four_options(probe: Probe) -> bool:
@@ -64,9 +82,9 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
-_MUST: dict[str, dict[str, Rule]] = {
-    _TURNS: {"noise_without_time_and_gold": EachRow(_is_noise_without_gold)},
-    _PROBES: {
+_RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
+    (_TURNS, "error"): {"noise_without_time_and_gold": EachRow(_is_noise_without_gold)},
+    (_PROBES, "error"): {
         "four_distinct_options": each_valid_row(_four_options),
         "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
         "non_empty_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
@@ -74,23 +92,15 @@ _MUST: dict[str, dict[str, Rule]] = {
         "evidence_in_history": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
         "valid_kind_and_scenario": EachRow(_has_valid_kind),
     },
-}
-"""Blocking rules by table and name."""
-
-_SHOULD: dict[str, dict[str, Rule]] = {
-    _TURNS: {
+    (_TURNS, "warn"): {
         "parseable_times": EachRow(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
         "non_decreasing_times": WholeTable(find_decreasing_times),
     },
 }
-"""Warning rules by table and name."""
 
-EXPECTED: tuple[Expectation, ...] = (
-    *(Expectation(table, name, rule) for table, rules in _MUST.items() for name, rule in rules.items()),
-    *(
-        Expectation(table, name, rule, "warn")
-        for table, rules in _SHOULD.items()
-        for name, rule in rules.items()
-    ),
+EXPECTED: tuple[Expectation, ...] = tuple(
+    Expectation(table, name, rule, severity)
+    for (table, severity), rules in _RULES.items()
+    for name, rule in rules.items()
 )
 """Checks of turns and probes."""

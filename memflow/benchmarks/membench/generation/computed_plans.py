@@ -108,17 +108,17 @@ def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
     sort = subject_type_of(request)
     about = words.of(sort)
     name = request.rng.choice(list(about.counted))
-    held = nodes_of_type(request.graph, sort)
-    bound = request.rng.choice(held)
+    nodes = nodes_of_type(request.graph, sort)
+    bound = request.rng.choice(nodes)
     value = bound[name]
     if name == "birthday":
         month = values.parse_birthday(value)[0]
         value = words.months[month - 1]
-        count = sum(values.parse_birthday(node[name])[0] >= month for node in held)
+        count = sum(values.parse_birthday(node[name])[0] >= month for node in nodes)
     elif name in _MEASURES:
-        count = sum(_measure(request, name, node) >= _measure(request, name, bound) for node in held)
+        count = sum(_measure(request, name, node) >= _measure(request, name, bound) for node in nodes)
     else:
-        count = len(nodes_with(held, **{name: value}))
+        count = len(nodes_with(nodes, **{name: value}))
     return _plan_count(request, [(sort, name)], about.counted[name], value, count, about.counts)
 
 

@@ -52,21 +52,8 @@ def _birthday(request: PlanRequest, value: str) -> DerivedValue:
     return DerivedValue(season, tuple(each for each in seasons if each != season))
 
 
-def _occupation(request: PlanRequest, value: str) -> DerivedValue:
-    return _described(request, value, {each.name: each.duty for each in request.vocabulary.occupations})
-
-
-def _hobby(request: PlanRequest, value: str) -> DerivedValue:
-    return _described(request, value, request.vocabulary.hobbies)
-
-
 def _city(request: PlanRequest, value: str) -> DerivedValue:
     return _described(request, value, {each.name: each.known for each in request.vocabulary.cities})
-
-
-def _time(request: PlanRequest, value: str) -> DerivedValue:
-    """Return the time unchanged; questions.py resolves its date."""
-    return DerivedValue(value)
 
 
 def _scale(request: PlanRequest, value: str) -> DerivedValue:
@@ -91,20 +78,23 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
     "email": _email,
     "name": _name,
     "birthday": _birthday,
-    "occupation": _occupation,
-    "hobby": _hobby,
+    "occupation": lambda request, value: _described(
+        request, value, {each.name: each.duty for each in request.vocabulary.occupations}
+    ),
+    "hobby": lambda request, value: _described(request, value, request.vocabulary.hobbies),
     "hometown": _city,
     "work_location": _city,
     "location": _city,
-    "time": _time,
+    "time": lambda request, value: DerivedValue(value),
     "scale": _scale,
     "duration": _duration,
 }
+"""Functions by attribute. The date of a `time` is resolved in questions.py."""
 
 
 def _described(request: PlanRequest, value: str, known: Mapping[str, str]) -> DerivedValue:
     """Return a description from the vocabulary and those of others."""
-    return DerivedValue(known[value], _some(request, (told for name, told in known.items() if name != value)))
+    return DerivedValue(known[value], _some(request, (text for name, text in known.items() if name != value)))
 
 
 def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
@@ -113,5 +103,5 @@ def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
 
 def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
     """Return up to three of the options at random."""
-    held = sorted(set(options))
-    return tuple(request.rng.sample(held, min(3, len(held))))
+    unique = sorted(set(options))
+    return tuple(request.rng.sample(unique, min(3, len(unique))))

@@ -1,8 +1,7 @@
 """Wording of plans by the simulator (paper, section 3.1 and appendix C).
 
-The simulator rewords planned messages, and invents the conversation around them. Required words are verified.
-Requests are
-independent. A trajectory that cannot be worded is quarantined with its reason.
+The simulator rewords planned messages, and invents the conversation around them. Required words are verified. Requests
+are independent. A trajectory that cannot be worded is quarantined with its reason.
 """
 
 import asyncio
@@ -102,7 +101,7 @@ class _SessionWriter:
                 for at, fillers in enumerate(session.fillers)
                 if fillers
             ]
-        return {slot: words for held in await asyncio.gather(*asked) for slot, words in held.items()}
+        return {slot: words for group in await asyncio.gather(*asked) for slot, words in group.items()}
 
     async def _word_message(
         self, slot: StepSlot, message: PlannedMessage, session: PlannedSession
@@ -179,8 +178,8 @@ class _SessionWriter:
         if answer.value is None:
             return _failed(slot, count, answer.reason)
         return {
-            replace(slot, filler=at): _StepText(held.user, held.assistant)
-            for at, held in enumerate(answer.value.rounds)
+            replace(slot, filler=at): _StepText(each.user, each.assistant)
+            for at, each in enumerate(answer.value.rounds)
         }
 
 

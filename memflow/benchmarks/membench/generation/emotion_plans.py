@@ -1,15 +1,12 @@
 """Plans that ask for an unnamed mood, shown by consecutive remarks about one event.
 
-The paper has such questions (table 7) but no procedure; this one is ours. One session has an event and remarks in
-the
+The paper has such questions (table 7) but no procedure; this one is ours. One session has an event and remarks in the
 asked mood, another an event and remarks in a distant mood, which is a wrong option (sample/emotions_*.yaml).
 """
 
 from functools import cache
-from importlib.resources import files
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from memflow.benchmarks.membench.generation.liked_items import DISTRACTOR_COUNT
 from memflow.benchmarks.membench.generation.plans import (
@@ -19,14 +16,11 @@ from memflow.benchmarks.membench.generation.plans import (
     PlanRequest,
     TrajectoryPlan,
 )
-from memflow.benchmarks.membench.generation.vocabulary import Language, Words
+from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
+from memflow.benchmarks.packaged import load_yaml
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Mood(_Part):
+class Mood(FrozenModel):
     """A mood: its events and remarks, the words that name it, and similar moods."""
 
     mood: Words
@@ -36,7 +30,7 @@ class Mood(_Part):
     remarks: tuple[Words, ...] = Field(min_length=6)
 
 
-class EmotionTemplates(_Part):
+class EmotionTemplates(FrozenModel):
     """The moods of a language. `$happening` in the question stands for the event."""
 
     asked: Words
@@ -59,8 +53,7 @@ class EmotionTemplates(_Part):
 @cache
 def emotion_templates(language: Language) -> EmotionTemplates:
     """Load the moods of a language."""
-    source = files("memflow.benchmarks.membench").joinpath("sample", f"emotions_{language}.yaml")
-    return EmotionTemplates.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
+    return EmotionTemplates.model_validate(load_yaml(PACKAGE, f"sample/emotions_{language}.yaml"))
 
 
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:

@@ -7,7 +7,7 @@ observation all facts are in one session in random order.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, PlanRequest
 from memflow.benchmarks.membench.generation.templates import (
     SubjectType,
@@ -17,21 +17,7 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
-PERSON_FACTS = (
-    "name",
-    "age",
-    "height",
-    "birthday",
-    "hometown",
-    "work_location",
-    "education",
-    "occupation",
-    "position",
-    "company",
-    "hobby",
-    "phone",
-    "email",
-)
+PERSON_FACTS = ("name", *(name for name in PERSON_ATTRIBUTES if name not in ("gender", "character")))
 """The thirteen attributes of a person that messages state."""
 FACT_ATTRIBUTES: dict[SubjectType, tuple[str, ...]] = {
     "people": PERSON_FACTS,
@@ -129,10 +115,10 @@ def plan_sessions(
         spoken = request.scene == "participation"
         groups.setdefault(fact.subject.node.entity_id if spoken else "", []).append(fact)
     sessions, positions = [], []
-    for number, held in enumerate(request.rng.sample(list(groups.values()), len(groups))):
-        messages = _order_messages(request, held, wanted)
+    for number, group in enumerate(request.rng.sample(list(groups.values()), len(groups))):
+        messages = _order_messages(request, group, wanted)
         positions += [(number, at) for at, (_, message) in enumerate(messages) if message.exposes is not None]
-        sessions.append(_build_session(request, held, tuple(message for _, message in messages)))
+        sessions.append(_build_session(request, group, tuple(message for _, message in messages)))
     return tuple(sessions), tuple(positions)
 
 

@@ -29,17 +29,13 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 
 ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": PERSON_FACTS,
+    **FACT_ATTRIBUTES,
     "events": ("location", "time", "scale", "duration"),
-    "items": ("name", "item_type", "review"),
-    "places": ("name", "place_type", "review"),
 }
 """Attributes that questions ask for."""
 _IDENTIFYING_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": PERSON_FACTS,
+    **FACT_ATTRIBUTES,
     "events": ("event_type", "location", "scale", "duration"),
-    "items": ("name", "item_type", "review"),
-    "places": ("name", "place_type", "review"),
 }
 """Attributes that identify an entity if no other one has the same value."""
 _LEAKING_PAIRS = tuple(
@@ -91,8 +87,7 @@ class QuestionSubjects:
     def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
         """Return the facts that messages state so that these attributes can be asked.
 
-        In participation, these attributes of all entities. In observation, all of the target and these of the
-        others.
+        In participation, these attributes of all entities. In observation, all of the target and these of the others.
         """
         if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]
@@ -107,8 +102,8 @@ class QuestionSubjects:
         """Yield facts of entities of other types, in a hybrid trajectory."""
         for sort in SUBJECT_TYPES if request.scenario == "hybrid" else ():
             if sort != self.target.sort:
-                held = nodes_of_type(request.graph, sort)
-                for node in request.rng.sample(held, min(_OTHER_SUBJECTS, len(held))):
+                nodes = nodes_of_type(request.graph, sort)
+                for node in request.rng.sample(nodes, min(_OTHER_SUBJECTS, len(nodes))):
                     name = request.rng.choice([each for each in FACT_ATTRIBUTES[sort] if each != "name"])
                     yield Fact(Subject(node, sort), name)
 
@@ -136,13 +131,13 @@ def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
     """Return (entity, identifying attribute, asked attribute) triples in which the identification is unique."""
-    held = nodes_of_type(request.graph, sort)
+    nodes = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)
-        for node, by, name in product(held, _IDENTIFYING_ATTRIBUTES[sort], asked)
+        for node, by, name in product(nodes, _IDENTIFYING_ATTRIBUTES[sort], asked)
         if by != name
         and frozenset((by, name)) not in _LEAKING_PAIRS
-        and len(nodes_with(held, **{by: node[by]})) == 1
+        and len(nodes_with(nodes, **{by: node[by]})) == 1
     ]
 
 
@@ -175,14 +170,14 @@ def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
 def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
     """Plan a wrong statement, its correction, and a question with the wrong value as an option."""
     sort = subject_type_of(request)
-    held = nodes_of_type(request.graph, sort)
+    nodes = nodes_of_type(request.graph, sort)
     name = request.rng.choice(
-        [each for each in _UPDATABLE_ATTRIBUTES[sort] if len({node[each] for node in held}) > 1]
+        [each for each in _UPDATABLE_ATTRIBUTES[sort] if len({node[each] for node in nodes}) > 1]
     )
-    subjects = select_subjects(request, sort, request.rng.choice(held), (name,))
+    subjects = select_subjects(request, sort, request.rng.choice(nodes), (name,))
 
     def stale(fact: Fact) -> Fact:
-        values = sorted({node[name] for node in held} - {fact.value})
+        values = sorted({node[name] for node in nodes} - {fact.value})
         return Fact(fact.subject, name, request.rng.choice(values))
 
     asked = stale(Fact(subjects.target, name))

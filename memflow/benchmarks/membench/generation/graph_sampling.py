@@ -1,7 +1,6 @@
 """Random user graphs with MemSim's dependencies between attributes (paper, section 3.1).
 
-The n-th graph depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is
-called.
+The n-th graph depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is called.
 """
 
 import random
@@ -49,9 +48,7 @@ _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def sample_graph(
     seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
 ) -> Graph:
-    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events, half of
-    work.
-    """
+    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events, half of work."""
     return _GraphSampler(
         random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
     ).graph(f"u{number:04}")
@@ -89,29 +86,17 @@ class _GraphSampler:
         vocabulary: Vocabulary,
         preferences: Preferences,
     ) -> None:
-        self.rng, self.parameters, self.words, self.preferences = (
-            rng,
-            parameters,
-            vocabulary,
-            preferences,
-        )
+        self.rng, self.parameters = rng, parameters
+        self.words, self.preferences = vocabulary, preferences
         self.given = {gender: _Deck(rng, words) for gender, words in vocabulary.given.items()}
         self.family, self.tags = _Deck(rng, vocabulary.family), _Deck(rng, vocabulary.tags)
-        self.hobbies, self.characters = (
-            _Deck(rng, vocabulary.hobbies),
-            _Deck(rng, vocabulary.characters),
-        )
+        self.hobbies, self.characters = _Deck(rng, vocabulary.hobbies), _Deck(rng, vocabulary.characters)
         self.taken: set[str] = set()
         self.occupations: set[str] = set()
 
     def graph(self, user_id: str) -> Graph:
         """Sample the whole graph."""
-        rng, words, roles, events = (
-            self.rng,
-            self.words,
-            self.parameters.roles,
-            self.parameters.events,
-        )
+        rng, words, roles, events = self.rng, self.words, self.parameters.roles, self.parameters.events
         work = self._work()
         seats = _Deck(rng, work.occupation.positions)
         seniors = _Deck(rng, work.occupation.seniors)

@@ -66,9 +66,8 @@ class Graph:
 
     To make answers unique, no two nodes of a graph share a name; no two people share relationship, birthday, hobby,
     character, position, phone or e-mail; no two events share type, content or time; no two items or places share a
-    type.
-    Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation and
-    company.
+    type. Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation
+    and company.
     """
 
     user_id: str
@@ -119,7 +118,11 @@ class Graph:
 
 def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
     """Return the nodes that have all the given attribute values."""
-    return [node for node in nodes if all(_has(node, name, value) for name, value in values.items())]
+    return [
+        node
+        for node in nodes
+        if values.items() <= {**node.attributes, "name": node.name, "relationship": node.relationship}.items()
+    ]
 
 
 def graph_rows(
@@ -127,14 +130,13 @@ def graph_rows(
 ) -> tuple[Profile, list[Entity]]:
     """Convert a graph to rows: the profile, without synthetic personal data, and one entity per node."""
     user = graph.user
-    told = {"name": user.name, **user.attributes}
     profile = Profile(
         domain=domain,
         user_id=graph.user_id,
         name=user.name,
         profile="\n".join(
             f"{vocabulary.labels[name]}: {value}"
-            for name, value in told.items()
+            for name, value in {"name": user.name, **user.attributes}.items()
             if name not in user.synthetic
         ),
         start_date=start.isoformat(),
@@ -157,17 +159,16 @@ def graph_rows(
 
 def load_graph(states: States, user_id: str) -> Graph:
     """Load a user's graph from the state rows, ignoring quarantined ones. Raises BadInput if there is none."""
-    held = [row for row in states.entities if row.user_id == user_id and row.reason is None]
-    return _graph(user_id, held)
+    return _graph(user_id, [row for row in states.entities if row.user_id == user_id and row.reason is None])
 
 
 def load_graphs(states: States) -> list[Graph]:
     """Load the graphs of all users that are not quarantined, in the order of their profiles."""
-    held: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
+    graphs: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
     for row in states.entities:
-        if row.reason is None and row.user_id in held:
-            held[row.user_id].append(row)
-    return [_graph(user_id, entities) for user_id, entities in held.items()]
+        if row.reason is None and row.user_id in graphs:
+            graphs[row.user_id].append(row)
+    return [_graph(user_id, entities) for user_id, entities in graphs.items()]
 
 
 def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
@@ -189,8 +190,3 @@ def _node(row: Entity) -> Node:
         json.loads(row.attributes),
         tuple(row.synthetic),
     )
-
-
-def _has(node: Node, attribute: str, value: str) -> bool:
-    known = {**node.attributes, "name": node.name, "relationship": node.relationship}
-    return known.get(attribute) == value

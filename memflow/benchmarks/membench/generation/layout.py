@@ -64,8 +64,8 @@ def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> T
             if slot.filler is not None
             else plan.sessions[slot.session].messages[slot.message or 0].exposes,
         )
-        for slots, held in zip(sessions, moments, strict=True)
-        for slot, moment in zip(slots, held, strict=True)
+        for slots, times in zip(sessions, moments, strict=True)
+        for slot, moment in zip(slots, times, strict=True)
     )
     trajectory = Trajectory(
         trajectory_id=plan.trajectory_id,

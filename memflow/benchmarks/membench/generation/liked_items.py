@@ -51,7 +51,7 @@ def sample_items(
 
 def revealing_items(request: PlanRequest, topic: str, *categories: str) -> list[str]:
     """Return the items whose title contains the name of one of the categories."""
-    items = (item for held in request.categories(topic).values() for item in held)
+    items = (item for group in request.categories(topic).values() for item in group)
     return [item for item in items if any(contains_word(item, category) for category in categories)]
 
 

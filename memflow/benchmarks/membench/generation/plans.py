@@ -1,8 +1,7 @@
 """Types of a plan: the messages and the question of a trajectory before the simulator words them.
 
-A plan depends only on the user's graph, the domain's parameters and its seed, so that turns and probes can be
-generated in
-separate steps.
+A plan depends only on the user's graph, the domain's parameters and its seed, so that turns and probes can be generated
+in separate steps.
 """
 
 import random
@@ -22,8 +21,7 @@ class PlannedMessage:
     """A plain sentence of the user, to be reworded by the simulator.
 
     `assistant` is the plain reply; None leaves it to the simulator. `required_words` must stay in the wording.
-    `exposes` is
-    gold, {"entity": ..., "attribute": ..., "value": ...}; None if the message is no evidence.
+    `exposes` is gold, {"entity": ..., "attribute": ..., "value": ...}; None if the message is no evidence.
     """
 
     user: str
@@ -37,10 +35,8 @@ class PlannedSession:
     """A session: messages in order, with unrelated conversation around them.
 
     The conversation is either `rounds` rounds about `context`, with the messages at random positions, or `fillers`
-    rounds
-    (messages in observation) after each message. `forbidden_words` must not occur in the session because they
-    reveal the
-    answer. With `within_minutes`, messages of an observed session are minutes apart.
+    rounds (messages in observation) after each message. `forbidden_words` must not occur in the session because they
+    reveal the answer. With `within_minutes`, messages of an observed session are minutes apart.
     """
 
     topic: str
@@ -57,10 +53,8 @@ class PlannedQuestion:
     """The final question. `evidence` has (session, message) positions in the plan.
 
     `wrong` are incorrect options; the simulator adds more if there are fewer than three. The wording keeps
-    `required_words`.
-    If `dated`, the answer is the date of a relative time in the evidence. If `aside`, small talk precedes the
-    question (kind
-    `noisy`).
+    `required_words`. If `dated`, the answer is the date of a relative time in the evidence. If `aside`, small talk
+    precedes the question (kind `noisy`).
     """
 
     question: str

@@ -1,22 +1,19 @@
 """Preference categories of films, food and books, with the items of each.
 
-A category is a high-level preference; its items are what a user mentions (paper, section 3.1). An item belongs to
-one
-category only, so that items determine the preference. `sample/` has ours; `rating_counts.py` derives them from
-ratings.
+A category is a high-level preference; its items are what a user mentions (paper, section 3.1). An item belongs to one
+category only, so that items determine the preference. `sample/` has ours; `rating_counts.py` derives them from ratings.
 """
 
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from memflow.benchmarks.membench.generation.vocabulary import Language, Words
+from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 
 Topic = Literal["movie", "food", "book"]
@@ -27,10 +24,8 @@ MIN_CATEGORIES = 4
 """Minimum number of categories per topic, so that a question has four options."""
 
 
-class Category(BaseModel):
+class Category(FrozenModel):
     """A category of a topic. `weight` is the number of users with this preference; 1 without counts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     topic: Topic
     name: Words
@@ -50,8 +45,8 @@ class Preferences:
 
     def draw(self, topic: Topic, rng: random.Random) -> str:
         """Draw a category of a topic, weighted by the users that prefer it."""
-        held = [each for each in self.categories if each.topic == topic]
-        return rng.choices(held, [each.weight for each in held])[0].name
+        categories = [each for each in self.categories if each.topic == topic]
+        return rng.choices(categories, [each.weight for each in categories])[0].name
 
     def but(self, other: "Preferences") -> "Preferences":
         """Return a copy in which the topics of `other` replace ours."""
@@ -65,12 +60,12 @@ def build_preferences(categories: Iterable[Category]) -> Preferences:
     """Validate and combine categories. Raises BadInput for too few categories or a repeated item."""
     found = Preferences(tuple(categories))
     for topic in {each.topic: None for each in found.categories}:
-        held = found.of(topic)
-        if len(held) < MIN_CATEGORIES:
-            raise BadInput(f"preferences: {topic} has {len(held)} categories; {MIN_CATEGORIES} are needed")
+        by_name = found.of(topic)
+        if len(by_name) < MIN_CATEGORIES:
+            raise BadInput(f"preferences: {topic} has {len(by_name)} categories; {MIN_CATEGORIES} are needed")
         if not any(each.weight for each in found.categories if each.topic == topic):
             raise BadInput(f"preferences: no category of {topic} has a weight; give one a weight")
-        items = [item for each in held.values() for item in each]
+        items = [item for each in by_name.values() for item in each]
         if twice := next((item for item in items if items.count(item) > 1), None):
             raise BadInput(f"preferences: {twice!r} of {topic} is in two categories; remove it from one")
     return found
@@ -80,13 +75,12 @@ def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Cat
     """Convert items by topic and category, as in our files. Raises ValidationError."""
     return [
         Category(topic=topic, name=name, items=tuple(items))
-        for topic, held in lists.items()
-        for name, items in held.items()
+        for topic, categories in lists.items()
+        for name, items in categories.items()
     ]
 
 
 @cache
 def bundled_preferences(language: Language) -> Preferences:
     """Load the bundled categories and items of a language."""
-    path = files("memflow.benchmarks.membench") / "sample" / f"preferences_{language}.yaml"
-    return build_preferences(parse_categories(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    return build_preferences(parse_categories(load_yaml(PACKAGE, f"sample/preferences_{language}.yaml")))

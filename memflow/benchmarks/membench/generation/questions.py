@@ -18,7 +18,6 @@ from memflow.benchmarks.membench.generation.values import resolve_time
 from memflow.benchmarks.membench.turns import ChoiceQuestion
 from memflow.benchmarks.membench.wording import format_time, prompt, quote_list
 from memflow.chat.asking import Answer, ask
-from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
@@ -59,9 +58,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question with the date of its relative time and nearby dates as wrong options, if it asks for a
-    date.
-    """
+    """Return the question; one that asks for a date with the resolved date and nearby dates as wrong options."""
     query = plan.query
     if not query.dated:
         return query
@@ -121,7 +118,7 @@ class _QuestionWriter:
             return _find_answer_leak(self.query, murmur.text)
 
         fields = {"question": self.query.question}
-        answer = await ask(self.simulator, self._prompt("murmur"), fields, check=fault)
+        answer = await ask(self.simulator, prompt("murmur", language=self.plan.language), fields, check=fault)
         return Answer(answer.value.text if answer.value else None, answer.reason)
 
     async def _wrong(self) -> Answer[Sequence[str]]:
@@ -147,9 +144,6 @@ class _QuestionWriter:
         }
         answer = await ask(self.simulator, narrowed, fields, check=fault)
         return Answer((*given, *answer.value.options) if answer.value else None, answer.reason)
-
-    def _prompt(self, stem: str) -> Prompt:
-        return prompt(stem, language=self.plan.language)
 
 
 def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:

@@ -1,7 +1,6 @@
 """Preference categories from ratings: items per category, and users per preferred category.
 
-A user prefers the most frequent category among positively rated items (paper, section 3.1); ties go to the first.
-Only
+A user prefers the most frequent category among positively rated items (paper, section 3.1); ties go to the first. Only
 items of a single category are used, most liked first. `rating_datasets.py` reads the files.
 """
 
@@ -67,8 +66,8 @@ class PositiveRatings:
 
     def exclusive_items(self, name: str) -> list[str]:
         """Return the liked items that have only this category, most liked first."""
-        held = [item for item in self.liked if self.items[item] == (name,)]
-        return sorted(held, key=lambda item: (-self.liked[item], item))[: TITLE_CANDIDATES * MAX_ITEMS]
+        items = [item for item in self.liked if self.items[item] == (name,)]
+        return sorted(items, key=lambda item: (-self.liked[item], item))[: TITLE_CANDIDATES * MAX_ITEMS]
 
 
 def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> list[Category]:
@@ -81,25 +80,26 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
         )
     exclusive_items = {name: ratings.exclusive_items(name) for name in ratings.names}
     called = titles(frozenset(item for items in exclusive_items.values() for item in items))
-    taken: set[str] = set()
-    kept = {name: _titled(items, called, taken) for name, items in exclusive_items.items()}
-    kept = {name: held for name, held in kept.items() if len(held) >= MIN_ITEMS}
+    used: set[str] = set()
+    kept = {name: _titled(items, called, used) for name, items in exclusive_items.items()}
+    kept = {name: own_titles for name, own_titles in kept.items() if len(own_titles) >= MIN_ITEMS}
     if len(kept) < MIN_CATEGORIES:
         raise BadInput(
             f"only {len(kept)} categories have {MIN_ITEMS} items of their own; {MIN_CATEGORIES} are needed"
         )
     liked = ratings.count_favorites(list(kept))
     return [
-        Category(topic=topic, name=name, items=tuple(held), weight=liked[name]) for name, held in kept.items()
+        Category(topic=topic, name=name, items=tuple(own_titles), weight=liked[name])
+        for name, own_titles in kept.items()
     ]
 
 
-def _titled(items: Iterable[str], called: Mapping[str, str], taken: set[str]) -> list[str]:
+def _titled(items: Iterable[str], called: Mapping[str, str], used: set[str]) -> list[str]:
     """Return distinct titles of items, ignoring case, up to the maximum."""
     found: list[str] = []
     for item in items:
         title = " ".join(called.get(item, "").split())
-        if title and len(title) <= _LONGEST and title.lower() not in taken and len(found) < MAX_ITEMS:
-            taken.add(title.lower())
+        if title and len(title) <= _LONGEST and title.lower() not in used and len(found) < MAX_ITEMS:
+            used.add(title.lower())
             found.append(title)
     return found

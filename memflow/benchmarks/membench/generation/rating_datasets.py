@@ -67,9 +67,7 @@ Files = Mapping[str, StreamedFile]
 
 
 def movielens_100k(files: Files) -> list[Category]:
-    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre with the names of u.item's last
-    columns.
-    """
+    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre, which names u.item's last columns."""
     names = [name for name, _ in files["u.genre"].split_lines(2, "|")]
     items, titles = {}, {}
     for row in files["u.item"].split_lines(_COLUMNS_BEFORE_GENRES + len(names), "|", "latin-1"):
@@ -122,8 +120,8 @@ def goodreads(files: Files) -> list[Category]:
         books = (book for one in described for book in one.json_lines(_Book))
         return {book.book_id: book.title for book in books if book.book_id in wanted}
 
-    held = _files_with_prefix(files, "goodreads_interactions")
-    packed = [one for one in held if ".json" in one.source]
+    interactions = _files_with_prefix(files, "goodreads_interactions")
+    packed = [one for one in interactions if ".json" in one.source]
     if packed:
         rated = (
             (each.user_id, each.book_id, str(each.rating))
@@ -132,11 +130,11 @@ def goodreads(files: Files) -> list[Category]:
         )
         return _build_categories("book", packed[0], rated, items, titles)
     if "book_id_map.csv" not in files:
-        raise held[0].bad("book_id_map.csv, which maps its book numbers, is missing")
+        raise interactions[0].bad("book_id_map.csv, which maps its book numbers, is missing")
     books = {number: book for number, book in files["book_id_map.csv"].csv_columns("book_id_csv", "book_id")}
-    rows = (row for one in held for row in one.csv_columns("user_id", "book_id", "rating"))
+    rows = (row for one in interactions for row in one.csv_columns("user_id", "book_id", "rating"))
     numbered = ((user, books.get(number, ""), stars) for user, number, stars in rows)
-    return _build_categories("book", held[0], numbered, items, titles)
+    return _build_categories("book", interactions[0], numbered, items, titles)
 
 
 RATING_READERS: dict[str, Callable[[Files], list[Category]]] = {

@@ -1,8 +1,7 @@
 """Plans that ask for the assistant's recommendations, in one session or several.
 
 In a session the user likes the first item, the assistant recommends the second, and further items are liked or
-recommended
-at random (paper, appendix A.4). No item occurs twice.
+recommended at random (paper, appendix A.4). No item occurs twice.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Scripted simulator for MemBench's prompts; not a language model.
 
-It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are
-the
+It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are the
 correct one with another number or another last word.
 """
 
@@ -111,15 +110,15 @@ def _words(request: ChatRequest) -> _Words:
     return _CHINESE if request.prompt.endswith("_zh") else _ENGLISH
 
 
-def _chance(request: ChatRequest) -> random.Random:
-    """Return a random generator seeded by the request and the model's seed."""
+def random_of(request: ChatRequest) -> random.Random:
+    """Return a random generator that depends on the request and the model's seed."""
     said = [message.content for message in request.messages]
     return random.Random(seeded(request.prompt, said, request.sampling.seed))
 
 
 def _rounds(request: ChatRequest) -> Rounds:
     """State each fact in a round, then add rounds without content."""
-    rng, words = _chance(request), _words(request)
+    rng, words = random_of(request), _words(request)
     topic = request.fields["topic"]
     facts = [
         line.removeprefix("- ").partition(": ") for line in request.fields.get("context", "").split("\n")
@@ -131,32 +130,32 @@ def _rounds(request: ChatRequest) -> Rounds:
 
 
 def _messages(request: ChatRequest) -> Messages:
-    rng, words = _chance(request), _words(request)
+    rng, words = random_of(request), _words(request)
     return Messages(messages=[rng.choice(words.session) for _ in range(int(request.fields["messages"]))])
 
 
 def _told_round(request: ChatRequest) -> ToldRound:
-    rng, words = _chance(request), _words(request)
+    rng, words = random_of(request), _words(request)
     replied = request.fields.get("replied") or rng.choice(words.replies)
     return ToldRound(user=rng.choice(words.openings) + request.fields["said"], assistant=replied)
 
 
 def _told_message(request: ChatRequest) -> ToldMessage:
-    return ToldMessage(text=_chance(request).choice(_words(request).openings) + request.fields["said"])
+    return ToldMessage(text=random_of(request).choice(_words(request).openings) + request.fields["said"])
 
 
 def _question(request: ChatRequest) -> ToldMessage:
-    return ToldMessage(text=_chance(request).choice(_words(request).asking) + request.fields["question"])
+    return ToldMessage(text=random_of(request).choice(_words(request).asking) + request.fields["question"])
 
 
 def _murmur(request: ChatRequest) -> ToldMessage:
-    return ToldMessage(text=_chance(request).choice(_words(request).murmurs))
+    return ToldMessage(text=random_of(request).choice(_words(request).murmurs))
 
 
 def _distractors(request: ChatRequest) -> Distractors:
     answer, given = request.fields["answer"], request.fields["wrong"]
     found: list[str] = []
-    for option in _near(answer, _words(request), _chance(request)):
+    for option in _near(answer, _words(request), random_of(request)):
         if option != answer and f'"{option}"' not in given and option not in found:
             found.append(option)
         if len(found) == int(request.fields["count"]):

@@ -2,33 +2,27 @@
 (`sayings_*`).
 
 In fact templates, `$who` is the entity and `$value` the value. In preference templates, `$item` is the item and
-`$before`
-the previous one. The simulator rewords the sentences.
+`$before` the previous one. The simulator rewords the sentences.
 """
 
 import random
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from string import Template
 from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from memflow.benchmarks.membench.generation.graphs import Node
 from memflow.benchmarks.membench.generation.preferences import Topic
-from memflow.benchmarks.membench.generation.vocabulary import Language, Words
+from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
+from memflow.benchmarks.packaged import load_yaml
 
 SubjectType = Literal["people", "events", "items", "places"]
 SUBJECT_TYPES: tuple[SubjectType, ...] = ("people", "events", "items", "places")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AttributeTemplates(_Part):
+class AttributeTemplates(FrozenModel):
     """Templates that state an attribute, ask for it, and identify an entity by it."""
 
     told: str
@@ -36,7 +30,7 @@ class AttributeTemplates(_Part):
     which: str
 
 
-class CountTemplates(_Part):
+class CountTemplates(FrozenModel):
     """Templates of a count, singular and plural."""
 
     one: str
@@ -47,13 +41,7 @@ class CountTemplates(_Part):
         return fill(self.one if count == 1 else self.many, count=count)
 
 
-class CountedTemplates(_Part):
-    """Templates of a counting question."""
-
-    counts: CountTemplates = CountTemplates(one="$count", many="$count")
-
-
-class SubjectTemplates(CountedTemplates):
+class SubjectTemplates(FrozenModel):
     """Templates of one entity type. `named` uses the name, `who` does not.
 
     `compared` asks which of two has more, `counted` how many have so much, `processed` for a derived value.
@@ -62,12 +50,13 @@ class SubjectTemplates(CountedTemplates):
     who: str
     named: str
     attributes: dict[str, AttributeTemplates]
-    compared: dict[str, str] = {}
-    counted: dict[str, str] = {}
-    processed: dict[str, str] = {}
+    compared: dict[str, str] = Field({})
+    counted: dict[str, str] = Field({})
+    processed: dict[str, str] = Field({})
+    counts: CountTemplates = CountTemplates(one="$count", many="$count")
 
 
-class MixedTemplates(_Part):
+class MixedTemplates(FrozenModel):
     """Templates of questions about people and events together."""
 
     compared: dict[str, str]
@@ -77,7 +66,7 @@ class MixedTemplates(_Part):
     counts: CountTemplates
 
 
-class FactTemplates(_Part):
+class FactTemplates(FrozenModel):
     """All fact templates of a language."""
 
     people: SubjectTemplates
@@ -103,8 +92,7 @@ class FactTemplates(_Part):
 @cache
 def fact_templates(language: Language) -> FactTemplates:
     """Load the fact templates of a language."""
-    path = files("memflow.benchmarks.membench") / "sample" / f"sentences_{language}.yaml"
-    return FactTemplates.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return FactTemplates.model_validate(load_yaml(PACKAGE, f"sample/sentences_{language}.yaml"))
 
 
 def fill(pattern: str, **values: object) -> str:
@@ -127,12 +115,11 @@ def name_of(pattern: str, node: Node) -> str:
 Variants = Annotated[tuple[Words, ...], Field(min_length=1)]
 
 
-class TopicTemplates(_Part):
+class TopicTemplates(FrozenModel):
     """Templates of one topic; `plural` is its name in questions.
 
     The user likes an item, also likes it, or dislikes it; or wants one, and accepts or rejects a recommendation.
-    Questions ask
-    for the preferred category and for the recommendations.
+    Questions ask for the preferred category and for the recommendations.
     """
 
     plural: Words
@@ -147,7 +134,7 @@ class TopicTemplates(_Part):
     recommendations: Words
 
 
-class PreferenceTemplates(_Part):
+class PreferenceTemplates(FrozenModel):
     """All preference templates of a language. `comma` separates list items."""
 
     comma: str
@@ -158,8 +145,7 @@ class PreferenceTemplates(_Part):
 @cache
 def preference_templates(language: Language) -> PreferenceTemplates:
     """Load the preference templates of a language."""
-    source = files("memflow.benchmarks.membench") / "sample" / f"sayings_{language}.yaml"
-    return PreferenceTemplates.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
+    return PreferenceTemplates.model_validate(load_yaml(PACKAGE, f"sample/sayings_{language}.yaml"))
 
 
 def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:

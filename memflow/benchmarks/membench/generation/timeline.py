@@ -1,8 +1,7 @@
 """Increasing random times of messages, and parsing of written times.
 
 Sessions are hours to a day apart, their rounds one minute (paper, section 3.1); observed messages are hours apart.
-Nobody
-starts at night. Times in the published data sometimes decrease.
+Nobody starts at night. Times in the published data sometimes decrease.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Turns and probes of generated domains: plans, worded by the simulator."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -25,31 +25,31 @@ async def generate_turns(
     places = {
         graph.user_id: [graph.user["hometown"], graph.user["work_location"]] for graph in load_graphs(states)
     }
-    told = await asyncio.gather(
+    trajectories = await asyncio.gather(
         *(
             word_trajectory(plan, layout, places[plan.user_id], domain.seed, simulator)
             for plan, layout in _planned_layouts(domain, records, states)
         )
     )
-    return [turn for each in told for turn in turn_rows(domain.name, each)]
+    return [turn for each in trajectories for turn in turn_rows(domain.name, each)]
 
 
 async def generate_probes(
     domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
 ) -> list[Probe]:
     """Return one probe per trajectory, asked after its last message."""
-    said: dict[str, dict[str, Turn]] = {}
+    by_trajectory: dict[str, dict[str, Turn]] = {}
     for turn in turns:
-        said.setdefault(turn.episode_id, {})[turn.message_id] = turn
+        by_trajectory.setdefault(turn.episode_id, {})[turn.message_id] = turn
 
-    async def asked(plan: TrajectoryPlan, layout: TrajectoryLayout) -> Trajectory:
-        held: Mapping[str, Turn] = said.get(plan.trajectory_id, {})
-        return layout.with_question(await word_question(plan, layout, held, domain.seed, simulator))
+    async def with_question(plan: TrajectoryPlan, layout: TrajectoryLayout) -> Trajectory:
+        messages = by_trajectory.get(plan.trajectory_id, {})
+        return layout.with_question(await word_question(plan, layout, messages, domain.seed, simulator))
 
-    made = await asyncio.gather(
-        *(asked(plan, layout) for plan, layout in _planned_layouts(domain, records, states))
+    trajectories = await asyncio.gather(
+        *(with_question(plan, layout) for plan, layout in _planned_layouts(domain, records, states))
     )
-    return [probe for each in made for probe in probe_rows(domain.name, each)]
+    return [probe for each in trajectories for probe in probe_rows(domain.name, each)]
 
 
 def _planned_layouts(

@@ -1,7 +1,6 @@
 """Data sets from which user graphs are drawn, as raw records and back: vocabulary, preferences and ratings.
 
-Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category,
-and
+Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category, and
 each vocabulary, is a record.
 """
 
@@ -83,12 +82,12 @@ def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
     """Load the preferences of all topics, each from the last data set that has it. Raises BadInput."""
     found = Preferences(())
     for name in dict.fromkeys(record.dataset for record in records):
-        held = [
+        categories = [
             Category.model_validate_json(record.content)
             for record in records
             if record.dataset == name and record.record_id.startswith(_LIKES)
         ]
-        found = found.but(build_preferences(held))
+        found = found.but(build_preferences(categories))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
             f"domain {domain.name} is generated, but no data set has preferences for "
@@ -104,14 +103,14 @@ def _like(category: Category) -> str:
 def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
     """Yield the vocabulary or the categories of a file with their ids."""
     try:
-        held = yaml.safe_load("".join(stream.lines()))
-        if isinstance(held, dict) and "language" in held:
-            words = Vocabulary.model_validate(held)
+        content = yaml.safe_load("".join(stream.lines()))
+        if isinstance(content, dict) and "language" in content:
+            words = Vocabulary.model_validate(content)
             yield _WORDS + words.language, words
             return
-        if not isinstance(held, dict) or not all(isinstance(each, dict) for each in held.values()):
+        if not isinstance(content, dict) or not all(isinstance(each, dict) for each in content.values()):
             raise stream.bad("it has neither a vocabulary with `language` nor items by topic and category")
-        for category in build_preferences(parse_categories(held)).categories:
+        for category in build_preferences(parse_categories(content)).categories:
             yield _like(category), category
     except yaml.YAMLError as wrong:
         raise stream.bad(f"it is not YAML ({' '.join(str(wrong).split())})") from wrong

@@ -4,8 +4,10 @@ Every formatted value can be parsed again, so that plans compare and count value
 """
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Literal
+from itertools import product
+from typing import Any, Literal
 
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.errors import BadInput
@@ -110,22 +112,12 @@ def parse_birthday(text: str) -> tuple[int, int]:
 
 def parse_scale(text: str) -> int:
     """Return the number of people of a scale. Raises BadInput."""
-    for language in ("en", "zh"):
-        for unit, size in _SIZES.items():
-            for count in range(1, 10):
-                if text == format_scale(count, unit, language):  # type: ignore[arg-type]
-                    return count * size
-    raise _unread(text, "a scale")
+    return _parse_counted(text, _SIZES, format_scale, "a scale")
 
 
 def parse_duration(text: str) -> int:
     """Return the days of a duration; a month has 30. Raises BadInput."""
-    for language in ("en", "zh"):
-        for unit, days in _DAYS.items():
-            for count in range(1, 10):
-                if text == format_duration(count, unit, language):  # type: ignore[arg-type]
-                    return count * days
-    raise _unread(text, "a duration")
+    return _parse_counted(text, _DAYS, format_duration, "a duration")
 
 
 def is_relative_time(time: str) -> bool:
@@ -133,24 +125,32 @@ def is_relative_time(time: str) -> bool:
     return not _AT.fullmatch(time)
 
 
-def resolve_time(time: str, evidence_id: datetime) -> datetime:
-    """Return the moment of a time in a message sent at `told_at`; weeks begin on Monday. Raises BadInput."""
+def resolve_time(time: str, sent_at: datetime) -> datetime:
+    """Return the moment of a time in a message sent at `sent_at`; weeks begin on Monday. Raises BadInput."""
     if not is_relative_time(time):
         try:
             return datetime.strptime(time, "%Y-%m-%d %H:%M")
         except ValueError as wrong:
             raise _unread(time, "a time") from wrong
-    for weeks in (1, 2):
-        for weekday in range(7):
-            for hour in HOURS:
-                if time in (
-                    format_relative_time(weeks, weekday, hour, "en"),
-                    format_relative_time(weeks, weekday, hour, "zh"),
-                ):
-                    monday = evidence_id - timedelta(days=evidence_id.weekday())
-                    day = monday + timedelta(weeks=weeks, days=weekday)
-                    return day.replace(hour=hour, minute=0, second=0, microsecond=0)
+    for weeks, weekday, hour in product((1, 2), range(7), HOURS):
+        if time in (
+            format_relative_time(weeks, weekday, hour, "en"),
+            format_relative_time(weeks, weekday, hour, "zh"),
+        ):
+            day = sent_at - timedelta(days=sent_at.weekday()) + timedelta(weeks=weeks, days=weekday)
+            return day.replace(hour=hour, minute=0, second=0, microsecond=0)
     raise _unread(time, "a time")
+
+
+def _parse_counted(
+    text: str, units: Mapping[str, int], write: Callable[[int, Any, Language], str], what: str
+) -> int:
+    """Return the value of 1 to 9 times a unit, as `write` formats it in either language."""
+    languages: tuple[Language, ...] = ("en", "zh")
+    for language, (unit, size), count in product(languages, units.items(), range(1, 10)):
+        if text == write(count, unit, language):
+            return count * size
+    raise _unread(text, what)
 
 
 def _counted_zh(count: int, *, after: bool = True) -> str:

@@ -1,14 +1,16 @@
 """Vocabulary for user graphs (names, occupations, events, items, places), one file per language."""
 
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from memflow.benchmarks.packaged import load_yaml
 
 MAX_PEOPLE, MAX_EVENTS, THING_COUNT = 10, 12, 4
 """Maximum numbers of people and events in a domain, and the number of items and of places."""
+PACKAGE = "memflow.benchmarks.membench"
+"""The package with the data files, in the folder `sample`."""
 Language = Literal["en", "zh"]
 Gender = Literal["male", "female"]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
@@ -23,11 +25,13 @@ LatinSpellings = Annotated[dict[Words, Words], BeforeValidator(_latin)]
 """Words with their spelling in e-mail addresses."""
 
 
-class _Part(BaseModel):
+class FrozenModel(BaseModel):
+    """A validated, immutable part of a data file; unknown fields are rejected."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class City(_Part):
+class City(FrozenModel):
     """A city. `known` describes it without its name; `area` is its area code."""
 
     name: Words
@@ -37,7 +41,7 @@ class City(_Part):
     """Whether it has jobs and events."""
 
 
-class Occupation(_Part):
+class Occupation(FrozenModel):
     """An occupation with its education and employers. `duty` describes it without its name."""
 
     name: Words
@@ -50,7 +54,7 @@ class Occupation(_Part):
     duty: Words
 
 
-class Relation(_Part):
+class Relation(FrozenModel):
     """A relationship to the user, with the minimum and maximum age difference in years."""
 
     name: Words
@@ -61,7 +65,7 @@ class Relation(_Part):
     senior: bool = False
 
 
-class EventType(_Part):
+class EventType(FrozenModel):
     """An event type: name patterns, content, and units of scale and duration."""
 
     type: Words
@@ -71,7 +75,7 @@ class EventType(_Part):
     duration: Literal["day", "week", "month"]
 
 
-class ThingType(_Part):
+class ThingType(FrozenModel):
     """An item or place type: relationships, names and reviews."""
 
     type: Words
@@ -80,7 +84,7 @@ class ThingType(_Part):
     reviews: tuple[Words, ...] = Field(min_length=1)
 
 
-class Vocabulary(_Part):
+class Vocabulary(FrozenModel):
     """Word lists of one language, long enough that no word need repeat in a graph."""
 
     language: Language
@@ -143,7 +147,7 @@ class Vocabulary(_Part):
     def _tells_apart(self) -> "Vocabulary":
         """Require distinct names for everything that questions refer to."""
         events = self.work_events + self.rest_events
-        for what, held in (
+        for what, names in (
             ("cities", [each.name for each in self.cities]),
             ("occupations", [each.name for each in self.occupations]),
             ("positions", [name for each in self.occupations for name in each.positions + each.seniors]),
@@ -154,7 +158,7 @@ class Vocabulary(_Part):
             ("types of places", [each.type for each in self.places]),
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
-            if twice := next((each for each in held if held.count(each) > 1), None):
+            if twice := next((each for each in names if names.count(each) > 1), None):
                 raise ValueError(f"{what}: {twice} is there twice")
         return self
 
@@ -170,5 +174,4 @@ class Vocabulary(_Part):
 @cache
 def bundled_vocabulary(language: Language) -> Vocabulary:
     """Load the bundled vocabulary of a language."""
-    path = files("memflow.benchmarks.membench") / "sample" / f"vocabulary_{language}.yaml"
-    return Vocabulary.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return Vocabulary.model_validate(load_yaml(PACKAGE, f"sample/vocabulary_{language}.yaml"))

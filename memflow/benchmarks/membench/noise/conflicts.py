@@ -7,7 +7,7 @@ trajectories about preferences, phrases of liking and recommending are forbidden
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Entity, Probe, Turn
@@ -43,27 +43,23 @@ def forbidden_phrases(
     turns: Iterable[Turn], probes: Iterable[Probe], entities: Sequence[Entity] = ()
 ) -> dict[str, tuple[str, ...]]:
     """Return the normalized phrases that noise must not contain, by trajectory."""
-    told: dict[str, set[str]] = {}
+    phrases: dict[str, set[str]] = {}
     for turn in turns:
-        held = told.setdefault(turn.episode_id, set())
+        own = phrases.setdefault(turn.episode_id, set())
         if turn.exposes is not None:
-            held |= _phrases([str(json.loads(turn.exposes).get("value", ""))])
+            own |= _phrases([str(json.loads(turn.exposes).get("value", ""))])
     for probe in probes:
-        told.setdefault(probe.episode_id, set()).update(_phrases([*probe.options, probe.revealed]))
+        phrases.setdefault(probe.episode_id, set()).update(_phrases([*probe.options, probe.revealed]))
     names: dict[str, set[str]] = {}
     for entity in entities:
         names.setdefault(entity.user_id, set()).update(_phrases([entity.name]))
     likings = _phrases([_PREFERENCE_PHRASES])
-    for name, held in told.items():
-        held.update(_of_user(name, names))
+    for name, own in phrases.items():
+        user_id = name.rsplit("/", 3)[0]  # before KIND/SCENARIO/NUMBER
+        own.update(names.get(user_id, ()))
         if scenario_of(name) in _PREFERENCE_SCENARIOS:
-            held.update(likings)
-    return {name: tuple(sorted(held)) for name, held in told.items()}
-
-
-def _of_user(trajectory_id: str, names: Mapping[str, set[str]]) -> set[str]:
-    """Return the names in the graph of a trajectory's user, whose id precedes KIND/SCENARIO/NUMBER."""
-    return names.get(trajectory_id.rsplit("/", 3)[0], set())
+            own.update(likings)
+    return {name: tuple(sorted(own)) for name, own in phrases.items()}
 
 
 def _phrases(texts: Iterable[str]) -> set[str]:

@@ -38,26 +38,25 @@ def insert_noise(
     """Insert noise so that each trajectory reaches `noise_tokens`, exceeding it by less than one unit.
 
     Tokens are memflow.tokens.estimate of the message texts. Trajectories that are long enough or not played stay
-    unchanged.
-    Real messages keep order, ids and fields except the event number. Their positions among all units are a
-    uniformly drawn
-    subset. Noise has no time and no place. `forbidden` has the phrases that noise must not contain, by trajectory.
+    unchanged. Real messages keep order, ids and fields except the event number. Their positions among all units are a
+    uniformly drawn subset. Noise has no time and no place. `forbidden` has the phrases that noise must not contain, by
+    trajectory.
 
     Raises BadInput if the pool is invalid or every unit contains a forbidden phrase.
     """
     parameters = parameters_of(domain)
-    lot = NoisePool(pool)
+    units = NoisePool(pool)
     said: dict[str, list[Turn]] = {}
     for turn in turns:
         said.setdefault(turn.episode_id, []).append(turn)
     found: list[Turn] = []
-    for name, held in said.items():
+    for name, messages in said.items():
         chance = random.Random(seeded(domain.seed, NOISE, name))
-        real = _units(parameters, held)
-        played = [turn for turn in held if turn.reason is None]
+        real = _units(parameters, messages)
+        played = [turn for turn in messages if turn.reason is None]
         missing = parameters.noise_tokens - sum(estimate(turn.text) for turn in played) if played else 0
-        drawn = lot.drawn(name, missing, (forbidden or {}).get(name, ()), chance)
-        found.extend(_merge_events(held[0], real, drawn, chance))
+        drawn = units.draw(name, missing, (forbidden or {}).get(name, ()), chance)
+        found.extend(_merge_events(messages[0], real, drawn, chance))
     return found
 
 
@@ -66,7 +65,7 @@ def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
-    return [list(held) for _, held in groupby(steps, key=lambda step: session_of(step[0].message_id))]
+    return [list(group) for _, group in groupby(steps, key=lambda step: session_of(step[0].message_id))]
 
 
 def _merge_events(
@@ -92,9 +91,7 @@ def _merge_events(
 def _messages(
     first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
 ) -> Iterator[Turn]:
-    """Yield the rows of a noise step, modeled on the trajectory's first row. A repeated unit has a suffix in its
-    id.
-    """
+    """Yield the rows of a noise step, modeled on the trajectory's first row. A repeated unit has a suffix in its id."""
     name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):
@@ -129,10 +126,8 @@ class NoisePool:
             seen.add(unit.unit_id)
             self._units.append((unit, tokens, _normalize_all(texts)))
 
-    def drawn(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when all are
-        drawn.
-        """
+    def draw(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
+        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when empty."""
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0
         while missing > 0:

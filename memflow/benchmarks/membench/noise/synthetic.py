@@ -1,7 +1,6 @@
 """Synthetic noise: news on topics outside all user graphs, from sample/noise_en.yaml and noise_zh.yaml.
 
-Each unit is about one topic. Sentence templates are filled with the topic's phrases. Sizes are those of the
-published
+Each unit is about one topic. Sentence templates are filled with the topic's phrases. Sizes are those of the published
 noise: three rounds with about 1,000 tokens in participation, three messages with about 100 in observation.
 """
 
@@ -9,14 +8,13 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.turns import Step
+from memflow.benchmarks.packaged import load_yaml
 from memflow.fingerprint import seeded
 from memflow.tokens import estimate
 
@@ -66,12 +64,7 @@ class Grammar(BaseModel):
 @cache
 def load_grammar(language: str) -> Grammar:
     """Load the grammar in `en` or `zh`."""
-    text = (
-        files("memflow.benchmarks.membench")
-        .joinpath(f"sample/noise_{language}.yaml")
-        .read_text(encoding="utf-8")
-    )
-    return Grammar.model_validate(yaml.safe_load(text))
+    return Grammar.model_validate(load_yaml("memflow.benchmarks.membench", f"sample/noise_{language}.yaml"))
 
 
 @cache
@@ -108,7 +101,7 @@ def _steps(
     """Return three steps about one event; no template or detail occurs twice."""
     fixed = {name: chance.choice(getattr(topic, name)) for name in ("thing", "done")}
 
-    def told(frames: Sequence[str]) -> str:
+    def join(frames: Sequence[str]) -> str:
         return ("" if language == "zh" else " ").join(map(sentence, frames))
 
     def sentence(frame: str) -> str:
@@ -118,13 +111,13 @@ def _steps(
         return filled[0].upper() + filled[1:]
 
     if scene == "observation":
-        return tuple(Step(told([frame])) for frame in chance.sample(of.reports, UNIT_STEPS))
+        return tuple(Step(join([frame])) for frame in chance.sample(of.reports, UNIT_STEPS))
     reports = chance.sample(of.reports, UNIT_STEPS * USER_SENTENCES)
     remarks = chance.sample((*of.remarks, *topic.details), UNIT_STEPS * ASSISTANT_SENTENCES)
     return tuple(
         Step(
-            told(reports[step * USER_SENTENCES : (step + 1) * USER_SENTENCES]),
-            told(remarks[step * ASSISTANT_SENTENCES : (step + 1) * ASSISTANT_SENTENCES]),
+            join(reports[step * USER_SENTENCES : (step + 1) * USER_SENTENCES]),
+            join(remarks[step * ASSISTANT_SENTENCES : (step + 1) * ASSISTANT_SENTENCES]),
         )
         for step in range(UNIT_STEPS)
     )

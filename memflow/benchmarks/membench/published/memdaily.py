@@ -1,8 +1,7 @@
 """MemDaily (MemSim, arXiv 2409.20163), MemBench's Chinese predecessor: observation, factual, a file per kind and
 scenario.
 
-A record is a trajectory with its questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer
-and
+A record is a trajectory with its questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer and
 options.
 """
 
@@ -31,7 +30,7 @@ class _Message(PublishedModel):
     place: Said
 
 
-class _Trajectory(PublishedModel):
+class _MemDailyTrajectory(PublishedModel):
     tid: int
     message_list: Annotated[list[_Message], Field(min_length=1)]
     question_list: Annotated[list[PublishedQuestion], Field(min_length=1)]
@@ -40,17 +39,14 @@ class _Trajectory(PublishedModel):
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and content of each trajectory in a file. Raises BadInput."""
     of, scenario = _named(file)
-    values = file.json()
-    if not isinstance(values, list) or not values:
-        raise file.bad("expected a JSON list of trajectories")
-    for number, raw in enumerate(values):
-        shaped = file.shaped(_Trajectory, raw, f"trajectory {number}")
+    for number, raw in enumerate(file.json_list("trajectories")):
+        shaped = file.shaped(_MemDailyTrajectory, raw, f"trajectory {number}")
         yield f"observation/{of.name}/{scenario}/{shaped.tid}", raw
 
 
 def trajectory(record: Record) -> Trajectory:
     """Return the trajectory of a record; invalid questions have a reason."""
-    shaped = _Trajectory.model_validate_json(record.content)
+    shaped = _MemDailyTrajectory.model_validate_json(record.content)
     _, name, scenario, _ = record.record_id.split("/")
     found = Trajectory(
         trajectory_id=record.record_id,

@@ -74,14 +74,11 @@ class _Graph(PublishedModel):
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and content of each graph in the file. Raises BadInput."""
-    values = file.json()
-    if not isinstance(values, list) or not values:
-        raise file.bad("expected a JSON list of graphs")
-    for number, raw in enumerate(values):
+    for number, raw in enumerate(file.json_list("graphs")):
         where = f"graph {number}"
         shaped = file.shaped(_Graph, raw, where)
-        for part, key, held in (("user_profile", "姓名", shaped.user_profile), *_named(shaped)):
-            if key not in held:
+        for part, key, published in (("user_profile", "姓名", shaped.user_profile), *_named(shaped)):
+            if key not in published:
                 raise file.bad(f"{where}: at {part}: there is no {key}, its name")
         yield f"{_ID}/{shaped.gid}", raw
 
@@ -102,7 +99,7 @@ def states_of(domain: str, records: Sequence[Record]) -> States:
 
 def _named(graph: _Graph) -> Iterator[tuple[str, str, Attributes]]:
     for part, _, key, _ in _LISTS:
-        yield from ((part, key, held) for held in getattr(graph, part))
+        yield from ((part, key, published) for published in getattr(graph, part))
 
 
 def _profile(domain: str, user_id: str, graph: _Graph) -> Profile:
@@ -115,21 +112,21 @@ def _profile(domain: str, user_id: str, graph: _Graph) -> Profile:
 def _entities(domain: str, user_id: str, graph: _Graph) -> Iterator[Entity]:
     yield _entity(domain, user_id, "self", 0, graph.user_profile["姓名"], graph.user_profile, _ROLE)
     for part, kind, key, names in _LISTS:
-        for number, held in enumerate(getattr(graph, part)):
-            yield _entity(domain, user_id, kind, number, held[key], held, names)
+        for number, published in enumerate(getattr(graph, part)):
+            yield _entity(domain, user_id, kind, number, published[key], published, names)
 
 
 def _entity(
-    domain: str, user_id: str, kind: str, number: int, name: str, held: Attributes, names: dict[str, str]
+    domain: str, user_id: str, kind: str, number: int, name: str, published: Attributes, names: dict[str, str]
 ) -> Entity:
-    attributes = {english: held[key] for key, english in names.items() if key in held}
+    attributes = {english: published[key] for key, english in names.items() if key in published}
     return Entity(
         domain=domain,
         user_id=user_id,
         entity_id=f"{user_id}/{kind}-{number}",
         kind=kind,
         name=name,
-        relationship=held.get(_RELATIONSHIP, "参加"),
+        relationship=published.get(_RELATIONSHIP, "参加"),
         attributes=json.dumps(attributes, ensure_ascii=False),
         synthetic=[each for each in _PERSONAL if each in attributes],
     )

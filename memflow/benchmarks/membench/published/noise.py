@@ -19,11 +19,8 @@ class _Unit(PublishedModel):
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and content of each noise unit in a file. Raises BadInput."""
-    values = file.json()
-    if not isinstance(values, list) or not values:
-        raise file.bad("expected a JSON list of noise units")
     scenes: set[Scene] = set()
-    for number, raw in enumerate(values):
+    for number, raw in enumerate(file.json_list("noise units")):
         shaped = file.shaped(_Unit, raw, f"unit {number}")
         scenes |= {step.scene for step in shaped.noise_message}
         if len(scenes) > 1:

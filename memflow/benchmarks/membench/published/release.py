@@ -74,7 +74,7 @@ def _sessions(value: Any) -> Any:
     return value
 
 
-class _Trajectory(PublishedModel):
+class _PublishedTrajectory(PublishedModel):
     tid: Annotated[int, Field(validation_alias=AliasChoices("tid", "gid"))]
     message_list: Annotated[list[list[PublishedStep]], BeforeValidator(_sessions)]
     QA: PublishedQuestion
@@ -93,7 +93,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     for of, scenario, values in _groups(file, scene):
         for number, raw in enumerate(values):
             where = f"{of.name}, {scenario}, trajectory {number}"
-            shaped = file.shaped(_Trajectory, raw, where)
+            shaped = file.shaped(_PublishedTrajectory, raw, where)
             if {step.scene for session in shaped.message_list for step in session} != {scene}:
                 raise file.bad(f"{where}: it has steps that are not of its scene, {scene}")
             empty = False
@@ -104,7 +104,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def trajectory(record: Record) -> Trajectory:
     """Return the trajectory of a record; an invalid question has a reason."""
-    shaped = _Trajectory.model_validate_json(record.content)
+    shaped = _PublishedTrajectory.model_validate_json(record.content)
     scene, name, scenario, _ = record.record_id.split("/")
     units = _units(record)
     steps = tuple(_step(step, session) for session, said in enumerate(shaped.message_list) for step in said)
@@ -135,10 +135,10 @@ def _step(step: PublishedStep, session: int) -> Step:
 
 def _told(step: PublishedStep) -> dict[str, str] | None:
     """Return the gold fact of a step."""
-    held = {"entity": step.rel, "attribute": step.attr, "value": step.value}
+    fields = {"entity": step.rel, "attribute": step.attr, "value": step.value}
     told = {
         name: each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
-        for name, each in held.items()
+        for name, each in fields.items()
         if each is not None
     }
     return told or None
@@ -186,10 +186,10 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
             raise file.bad(f"{name} does not contain trajectories by scenario")
-        for scenario, held in scenarios.items():
+        for scenario, trajectories in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"
                 raise file.bad(f"{name} has no scenario {scenario!r} in {scene}; it has {known}")
-            if not isinstance(held, list):
+            if not isinstance(trajectories, list):
                 raise file.bad(f"{name}, {scenario}: expected a JSON list of trajectories")
-            yield of, scenario, held
+            yield of, scenario, trajectories

@@ -10,6 +10,7 @@ from memflow.benchmarks.membench.views.tables import (
     AT_FLOOR,
     NONE,
     PaperValue,
+    chance_cell,
     measured_rows,
     missing_notes,
     paper_cell,
@@ -30,27 +31,27 @@ def show_kinds(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Ans
 
 
 def _table(name: str, found: Sequence[TableRow], values: Sequence[PaperValue]) -> Iterator[Part]:
-    mine = [row for row in found if row.domain == name]
-    slices = list(dict.fromkeys(row.slice for row in mine))
+    own = [row for row in found if row.domain == name]
+    slices = list(dict.fromkeys(row.slice for row in own))
     heads = [COLUMNS[_kind(slice_)] for slice_ in slices]
-    rows = [*_measured(mine, slices), *_published([each for each in values if each[0] == name], slices)]
+    rows = [*_measured(own, slices), *_published([each for each in values if each[0] == name], slices)]
     yield Heading(f"{name}, accuracy by kind of question")
     yield Table(["memory", *heads], rows, heads)
     yield Note("; ".join(f"{head}: {_title(at)}" for head, at in zip(heads, slices, strict=True)) + ".")
-    yield from missing_notes(mine, ("accuracy",))
+    yield from missing_notes(own, ("accuracy",))
 
 
-def _measured(mine: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[Any]]:
+def _measured(own: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[Any]]:
     """A line for each assistant, grouped by model where there are several; then chance, and the questions."""
-    rows = {(row.assistant, row.slice): row for row in mine}
-    models = list(dict.fromkeys(row.model for row in mine))
+    rows = {(row.assistant, row.slice): row for row in own}
+    models = list(dict.fromkeys(row.model for row in own))
     for model in models:
         if len(models) > 1:
             yield [Dim(model), *([""] * len(slices))]
-        for assistant in dict.fromkeys(row.assistant for row in mine if row.model == model):
+        for assistant in dict.fromkeys(row.assistant for row in own if row.model == model):
             yield [assistant, *(_accuracy(rows.get((assistant, slice_))) for slice_ in slices)]
-    yield ["chance", *(_chance([row for row in mine if row.slice == slice_]) for slice_ in slices)]
-    yield ["n", *(_questions([row for row in mine if row.slice == slice_]) for slice_ in slices)]
+    yield ["chance", *(f"{chance_cell(row for row in own if row.slice == slice_)} " for slice_ in slices)]
+    yield ["n", *(_questions([row for row in own if row.slice == slice_]) for slice_ in slices)]
 
 
 def _accuracy(row: TableRow | None) -> str:
@@ -58,11 +59,6 @@ def _accuracy(row: TableRow | None) -> str:
     if row is None or value is None:
         return f"{NONE} "
     return f"{value:.3f}{AT_FLOOR if row.at_floor else ' '}"
-
-
-def _chance(rows: Sequence[TableRow]) -> str:
-    values = [value for row in rows if (value := row.value("random")) is not None]
-    return f"{values[0]:.3f} " if values else f"{NONE} "
 
 
 def _questions(rows: Sequence[TableRow]) -> str:

@@ -10,6 +10,7 @@ from memflow.benchmarks.membench.views.tables import (
     AT_FLOOR,
     NONE,
     PaperValue,
+    chance_cell,
     measured_rows,
     missing_notes,
     paper_cell,
@@ -44,27 +45,27 @@ def _tables(
     slice_: str, found: Sequence[TableRow], values: Sequence[PaperValue], width: int
 ) -> Iterator[Part]:
     """The tables of a level, with as many domains side by side as the width allows."""
-    mine = [row for row in found if row.slice == slice_]
-    if not mine:
+    own = [row for row in found if row.slice == slice_]
+    if not own:
         return
     published = [each for each in values if each[1] == slice_]
-    names = list(dict.fromkeys(row.domain for row in mine))
-    abreast = max(1, (width - max(len(row.assistant) for row in mine)) // DOMAIN_WIDTH)
+    names = list(dict.fromkeys(row.domain for row in own))
+    abreast = max(1, (width - max(len(row.assistant) for row in own)) // DOMAIN_WIDTH)
     yield Heading(f"MemBench, {slice_.removeprefix('level ')} memory")
     for first in range(0, len(names), abreast):
         some = names[first : first + abreast]
         columns = [
             f"{name if head == 'accuracy' else ''}\n{head}" for name in some for head in HEADS.values()
         ]
-        rows = [*_measured(mine, some), *_published(published, some)]
+        rows = [*_measured(own, some), *_published(published, some)]
         yield Table(["\nmemory", *columns], rows, columns)
-    yield from missing_notes(mine)
+    yield from missing_notes(own)
 
 
-def _measured(mine: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[Any]]:
+def _measured(own: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[Any]]:
     """A line for each assistant, grouped by model where there are several; then chance."""
-    several = len({row.model for row in mine}) > 1
-    for model, group in groupby(sorted(mine, key=lambda row: row.model), key=lambda row: row.model):
+    several = len({row.model for row in own}) > 1
+    for model, group in groupby(sorted(own, key=lambda row: row.model), key=lambda row: row.model):
         if several:
             yield [Dim(model), *([""] * len(domains) * len(HEADS))]
         rows = {(row.domain, row.assistant): row for row in group}
@@ -72,8 +73,7 @@ def _measured(mine: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list
             yield [assistant, *(cell for name in domains for cell in _cells(rows.get((name, assistant))))]
     chance: list[Any] = ["chance"]
     for name in domains:
-        values = [value for row in mine if row.domain == name and (value := row.value("random")) is not None]
-        chance += [f"{values[0]:.3f}" if values else NONE, *([""] * (len(HEADS) - 1))]
+        chance += [chance_cell(row for row in own if row.domain == name), *([""] * (len(HEADS) - 1))]
     yield chance
 
 
@@ -90,8 +90,7 @@ def _cells(row: TableRow | None) -> list[str]:
         accuracy,
         str(score.n) if score is not None else NONE,
         *(_share(row.value(name)) for name in ("recall_at_10", "evidence_recall")),
-        _number(row.value("read_time")),
-        _number(row.value("write_time")),
+        *(_number(row.value(name)) for name in ("read_time", "write_time")),
         NONE if calls == [NONE, NONE] else " / ".join(calls),
     ]
 

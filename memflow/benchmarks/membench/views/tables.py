@@ -68,11 +68,11 @@ def tables_answer(
     notes += [Note(f"{DOUBTED} {name}: {problem}.") for name, problem in problems.items()]
     if paper and not of_paper:
         notes.append(Note("The paper has no figures of these domains: its questions are in English."))
-    measured, theirs = [row.plain() for row in found], [_record(each) for each in of_paper]
+    measured, from_paper = [row.plain() for row in found], [_record(each) for each in of_paper]
     return Answer(
-        {"rows": measured, "paper": theirs, "doubts": problems},
+        {"rows": measured, "paper": from_paper, "doubts": problems},
         [*parts, *notes],
-        [*({"source": "measured", **row} for row in measured), *theirs],
+        [*({"source": "measured", **row} for row in measured), *from_paper],
         scripted=any(row.scripted for row in found),
     )
 
@@ -119,3 +119,8 @@ def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEAS
             by_owner.setdefault(names, []).append(measure)
         listed = "; ".join(f"{', '.join(missing)} of {names}" for names, missing in by_owner.items())
         yield Note(f"{NONE} {reason}: {listed}.")
+
+
+def chance_cell(rows: Iterable[TableRow]) -> str:
+    """Return the accuracy by chance of the first row that has one."""
+    return next((f"{value:.3f}" for row in rows if (value := row.value("random")) is not None), NONE)

@@ -1,9 +1,8 @@
-"""Checks of MemoryBench's feedback. Rules of the dialogue are errors; action rates are random, so they are
-warnings.
-"""
+"""Checks of MemoryBench's feedback. Rules of the dialogue are errors; action rates are random, so they are warnings."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.feedback import ANSWERS
@@ -18,6 +17,7 @@ from memflow.checks.rules import (
     Expectation,
     PerDomain,
     Rule,
+    Severity,
     WholeTable,
     of_benchmark,
 )
@@ -29,20 +29,17 @@ SIGMAS = 4
 Rounds = Sequence[FeedbackRound]
 
 
-def _feedback(find_violations: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
-    def rule(domain: Domain) -> Rule:
-        return AcrossTables(
-            ("feedback.sessions", "question.probes"),
-            lambda rows, probes: find_violations(domain, rows, probes),
-        )
+_TABLES = ("feedback.sessions", "question.probes")
 
-    return PerDomain(rule)
+
+def _per_domain(find_violations: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
+    return PerDomain(lambda domain: AcrossTables(_TABLES, partial(find_violations, domain)))
 
 
 def _has_no_feedback_if_failed(row: FeedbackRound) -> bool:
-    told = (row.score, row.satisfaction, row.felt, row.critique)
-    pressed = row.liked or row.disliked or row.copied
-    return row.reason is None or (all(one is None for one in told) and not pressed and not row.ended)
+    reaction = (row.score, row.satisfaction, row.felt, row.critique)
+    acted = row.liked or row.disliked or row.copied
+    return row.reason is None or (all(each is None for each in reaction) and not acted and not row.ended)
 
 
 def _has_critique_or_end(row: FeedbackRound) -> bool:
@@ -64,7 +61,7 @@ def _find_test_cases(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
     return [at for at, row in enumerate(rows) if row.case_id not in train]
 
 
-def _find_wrong_score_fields(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
+def _find_wrong_score_fields(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
     """Return reactions with a score that no metric gives, or without the score that one gives."""
     metrics = {probe.probe_id: probe.metric for probe in probes}
     return [
@@ -78,9 +75,9 @@ def _find_wrong_score_fields(domain: Domain, rows: Rounds, probes: Sequence[Prob
 def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> dict[int, RoundActions]:
     """Return actions by row position; rows of unknown cases or data sets are skipped."""
     known = {probe.probe_id for probe in probes}
-    held = [at for at, row in enumerate(rows) if row.case_id in known and row.dataset in TASKS]
-    found = round_actions(domain, [rows[at] for at in held], probes)
-    return {at: one for at, one in zip(held, found, strict=True) if one is not None}
+    known_rows = [at for at, row in enumerate(rows) if row.case_id in known and row.dataset in TASKS]
+    found = round_actions(domain, [rows[at] for at in known_rows], probes)
+    return {at: one for at, one in zip(known_rows, found, strict=True) if one is not None}
 
 
 def _find_clipped_probabilities(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
@@ -114,34 +111,32 @@ def _find_extra_answers(rows: Rounds) -> list[int]:
     return [at for at, row in enumerate(rows) if asked[row.case_id] > ANSWERS]
 
 
-_MUST: dict[str, Rule] = {
-    "failed_rounds_without_feedback": EachRow(_has_no_feedback_if_failed),
-    "continuing_users_have_critique": EachRow(_has_critique_or_end),
-    "copied_answers_are_long": EachRow(_is_long_if_copied),
-    "at_most_three_answers": WholeTable(_find_extra_answers),
-    "no_feedback_on_third_answer": EachRow(lambda row: row.round < ANSWERS - 1 or row.satisfaction is None),
-    "no_rounds_after_end": WholeTable(_find_rounds_after_end),
-    "feedback_on_training_cases_only": _feedback(lambda domain, rows, probes: _find_test_cases(rows, probes)),
-    "score_only_for_metric_cases": _feedback(_find_wrong_score_fields),
+_RULES: dict[Severity, dict[str, Rule]] = {
+    "error": {
+        "noisy_satisfaction_in_range": Between("felt", MIN_SATISFACTION, MAX_SATISFACTION),
+        "failed_rounds_without_feedback": EachRow(_has_no_feedback_if_failed),
+        "continuing_users_have_critique": EachRow(_has_critique_or_end),
+        "copied_answers_are_long": EachRow(_is_long_if_copied),
+        "at_most_three_answers": WholeTable(_find_extra_answers),
+        "no_feedback_on_third_answer": EachRow(
+            lambda row: row.round < ANSWERS - 1 or row.satisfaction is None
+        ),
+        "no_rounds_after_end": WholeTable(_find_rounds_after_end),
+        "feedback_on_training_cases_only": AcrossTables(_TABLES, _find_test_cases),
+        "score_only_for_metric_cases": AcrossTables(_TABLES, _find_wrong_score_fields),
+    },
+    "warn": {
+        "action_probabilities_at_most_one": _per_domain(_find_clipped_probabilities),
+        "action_rates_match_model": _per_domain(_find_unlikely_action_counts),
+    },
 }
-"""Blocking rules by name."""
-
-_SHOULD: dict[str, PerDomain] = {
-    "action_probabilities_at_most_one": _feedback(_find_clipped_probabilities),
-    "action_rates_match_model": _feedback(_find_unlikely_action_counts),
-}
-"""Warning rules by name."""
 
 EXPECTED = of_benchmark(
     "memorybench",
     (
-        Expectation(
-            "feedback.sessions",
-            "noisy_satisfaction_in_range",
-            Between("felt", MIN_SATISFACTION, MAX_SATISFACTION),
-        ),
-        *(Expectation("feedback.sessions", name, rule) for name, rule in _MUST.items()),
-        *(Expectation("feedback.sessions", name, rule, "warn") for name, rule in _SHOULD.items()),
+        Expectation("feedback.sessions", name, rule, severity)
+        for severity, rules in _RULES.items()
+        for name, rule in rules.items()
     ),
 )
 """MemoryBench's checks of the feedback stage."""

@@ -1,8 +1,7 @@
 """Checks of the memory stage in MemoryBench: no test case reaches a memory, and on-policy dialogues are complete.
 
 Messages of dialogues name their case, and only training cases have dialogues. Gold of test cases is searched in all
-texts,
-except for protocols that repeat training cases, cases about a corpus, and short, shared or visible gold.
+texts, except for protocols that repeat training cases, cases about a corpus, and short, shared or visible gold.
 """
 
 import json
@@ -24,12 +23,9 @@ def _if(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
     return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 
-def _held_out(parameters: Parameters) -> bool:
-    return parameters.protocol not in REPEATED
-
-
 def _leak_rule(table: str) -> PerDomain:
-    return _if(AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds), _held_out)
+    rule = AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds)
+    return _if(rule, lambda parameters: parameters.protocol not in REPEATED)
 
 
 def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
@@ -125,31 +121,26 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
+_TRANSCRIPTS, _INDEXES, _FEEDBACK = "memory.transcripts", "memory.indexes", "memory.feedback"
+_RULES: dict[str, dict[str, Rule]] = {
+    _TRANSCRIPTS: {
+        "dialogues_of_training_cases_only": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
+        "test_gold_not_in_transcripts": _leak_rule(_TRANSCRIPTS),
+    },
+    _INDEXES: {
+        "entries_from_training_cases_only": AcrossTables((_INDEXES, _PROBES), find_test_sources),
+        "test_gold_not_in_entries": _leak_rule(_INDEXES),
+    },
+    _FEEDBACK: {
+        "continued_dialogues_have_next_answer": _if(
+            WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"
+        ),
+        "answers_in_transcript": AcrossTables((_FEEDBACK, _TRANSCRIPTS), find_unwritten_answers),
+    },
+}
+
 EXPECTED = of_benchmark(
     "memorybench",
-    (
-        Expectation(
-            "memory.transcripts",
-            "dialogues_of_training_cases_only",
-            AcrossTables(("memory.transcripts", _PROBES), find_test_dialogues),
-        ),
-        Expectation("memory.transcripts", "test_gold_not_in_transcripts", _leak_rule("memory.transcripts")),
-        Expectation(
-            "memory.indexes",
-            "entries_from_training_cases_only",
-            AcrossTables(("memory.indexes", _PROBES), find_test_sources),
-        ),
-        Expectation("memory.indexes", "test_gold_not_in_entries", _leak_rule("memory.indexes")),
-        Expectation(
-            "memory.feedback",
-            "continued_dialogues_have_next_answer",
-            _if(WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"),
-        ),
-        Expectation(
-            "memory.feedback",
-            "answers_in_transcript",
-            AcrossTables(("memory.feedback", "memory.transcripts"), find_unwritten_answers),
-        ),
-    ),
+    (Expectation(table, name, rule) for table, rules in _RULES.items() for name, rule in rules.items()),
 )
 """MemoryBench's checks of the memory stage."""

@@ -15,6 +15,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     ComputedValues,
     MetricKey,
     MetricValue,
+    Scorer,
     ScoringContext,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED, ROUGE_L
@@ -26,53 +27,49 @@ from memflow.records import Probe
 
 
 def _missing_backends(context: ScoringContext) -> list[str]:
-    there = {BERTSCORE: "en" in context.instruments.encoders, FKGL: context.instruments.syllables is not None}
+    there = {BERTSCORE: "en" in context.backends.encoders, FKGL: context.backends.syllables is not None}
     return [name for name, given in there.items() if not given]
 
 
-def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
-    names = (ROUGE_L, metric_name(context.instruments.encoders.get("en")), CLI, FKGL, DCRS)
-    return [
-        *keys_with_missing(INTEGRATED, [STANDARD], _missing_backends(context)),
-        *((name, STANDARD) for name in names),
-    ]
+class ArticleScorer(Scorer):
+    """Scores of SciTechNews."""
 
+    stems = ("merge_article",)
+    backends = frozenset({ENCODER_EN, CMUDICT})
 
-async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-    answer, gold = answered.answer, answered.gold("pr_summary")
-    encoder = context.instruments.encoders.get("en")
-    [likeness] = await bertscores(encoder, [(answer, gold)])
-    scores = {
-        metric_name(encoder): likeness,
-        CLI: coleman_liau(answer),
-        FKGL: flesch_kincaid(answer, context.instruments.syllables),
-        DCRS: dale_chall(answer),
-    }
-    return ComputedValues(
-        [
-            MetricValue(ROUGE_L, rouge_l(answer, gold)),
-            *(MetricValue(name, *score) for name, score in scores.items()),
+    def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
+        names = (ROUGE_L, metric_name(context.backends.encoders.get("en")), CLI, FKGL, DCRS)
+        return [
+            *keys_with_missing(INTEGRATED, [STANDARD], _missing_backends(context)),
+            *((name, STANDARD) for name in names),
         ]
-    )
 
+    async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+        answer, gold = answered.answer, answered.gold("pr_summary")
+        encoder = context.backends.encoders.get("en")
+        [likeness] = await bertscores(encoder, [(answer, gold)])
+        scores = {
+            metric_name(encoder): likeness,
+            CLI: coleman_liau(answer),
+            FKGL: flesch_kincaid(answer, context.backends.syllables),
+            DCRS: dale_chall(answer),
+        }
+        return ComputedValues(
+            [
+                MetricValue(ROUGE_L, rouge_l(answer, gold)),
+                *(MetricValue(name, *score) for name, score in scores.items()),
+            ]
+        )
 
-async def judge(
-    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
-) -> Sequence[MetricValue]:
-    missing = _missing_backends(context)
-    fields = {
-        "source": answered.probe.question,
-        "answer": answered.answer,
-        "gold": answered.gold("pr_summary"),
-        **{mark.metric.partition("[")[0]: format_value(mark) for mark in computed.values},
-    }
-    merged = await merge(context, "merge_article", fields, variant_name(STANDARD, missing))
-    return [*missing_backend_values(INTEGRATED, missing), merged]
-
-
-def prompts(published: bool) -> list[str]:
-    return ["merge_article"]
-
-
-def required_backends(metric: str) -> frozenset[str]:
-    return frozenset({ENCODER_EN, CMUDICT})
+    async def judge(
+        self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+    ) -> Sequence[MetricValue]:
+        missing = _missing_backends(context)
+        fields = {
+            "source": answered.probe.question,
+            "answer": answered.answer,
+            "gold": answered.gold("pr_summary"),
+            **{mark.metric.partition("[")[0]: format_value(mark) for mark in computed.values},
+        }
+        merged = await merge(context, "merge_article", fields, variant_name(STANDARD, missing))
+        return [*missing_backend_values(INTEGRATED, missing), merged]

@@ -1,8 +1,7 @@
 """IdeaBench: up to three hypotheses against the idea of the real paper, merged by a judge (A.1.1, A.1.2).
 
 A judge rates the hypothesis with the best BERTScore, and ranks all hypotheses and the real abstract for novelty and
-feasibility; a rank score is the share of three hypotheses above the real one. `standard` rotates the real
-abstract's
+feasibility; a rank score is the share of three hypotheses above the real one. `standard` rotates the real abstract's
 position; in `published_code` it is first. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
 """
 
@@ -25,6 +24,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     ComputedValues,
     MetricKey,
     MetricValue,
+    Scorer,
     ScoringContext,
     ask_judge,
     judged_value,
@@ -47,59 +47,71 @@ _APART = re.compile(r"[-*_#\s]*IDEA[-_ ]SEPARATOR[-*_#\s]*", re.IGNORECASE)
 
 
 def _missing_backends(context: ScoringContext) -> list[str]:
-    return [] if "en" in context.instruments.encoders else [BERTSCORE]
+    return [] if "en" in context.backends.encoders else [BERTSCORE]
 
 
-def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
-    missing, bases = _missing_backends(context), wanted_variants(context)
-    return [
-        *keys_with_missing(INTEGRATED, bases, missing),
-        (metric_name(context.instruments.encoders.get("en")), STANDARD),
-        *keys_with_missing(LLM_RATING, [STANDARD], missing),
-        *((rank, base) for rank in RANKS for base in bases),
-    ]
+class IdeaScorer(Scorer):
+    """Scores of IdeaBench."""
+
+    stems = ("idea_rating", *RANKS.values(), "merge_idea")
+    backends = frozenset({ENCODER_EN})
+
+    def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
+        missing, bases = _missing_backends(context), wanted_variants(context)
+        return [
+            *keys_with_missing(INTEGRATED, bases, missing),
+            (metric_name(context.backends.encoders.get("en")), STANDARD),
+            *keys_with_missing(LLM_RATING, [STANDARD], missing),
+            *((rank, base) for rank in RANKS for base in bases),
+        ]
+
+    async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+        said, gold = hypotheses(answered.answer), answered.gold("abstract")
+        encoder = context.backends.encoders.get("en")
+        if not said:
+            return ComputedValues([MetricValue(metric_name(encoder), None, "the reply holds no hypothesis")])
+        scores = await bertscores(encoder, [(one, gold) for one in said])
+        values = [score.value for score in scores if score.value is not None] or [
+            rouge_l(one, gold) for one in said
+        ]
+        best = max(range(len(said)), key=lambda place: values[place])
+        return ComputedValues([MetricValue(metric_name(encoder), *scores[best])], said[best])
+
+    async def judge(
+        self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+    ) -> Sequence[MetricValue]:
+        if not computed.shown:
+            reason = "the reply holds no hypothesis"
+            return [
+                MetricValue(name, None, reason, base)
+                for name, base in self.metric_keys(answered.probe, context)
+            ]
+        missing, bases = _missing_backends(context), wanted_variants(context)
+        rating, *ranks = await asyncio.gather(
+            _rate(answered, context, computed.shown, variant_name(STANDARD, missing)),
+            *(_rank(answered, context, name, base) for name in RANKS for base in bases),
+        )
+        merged = await asyncio.gather(
+            *(
+                _merge(
+                    answered,
+                    context,
+                    computed,
+                    rating,
+                    [each for each in ranks if each.variant == base],
+                    base,
+                )
+                for base in bases
+            )
+        )
+        told = [each for name in (INTEGRATED, LLM_RATING) for each in missing_backend_values(name, missing)]
+        return [*told, *merged, rating, *ranks]
 
 
 def hypotheses(answer: str) -> list[str]:
     """Return the first three hypotheses of a reply, from JSON or the published separators."""
     found = parse_list_reply(answer, "hypotheses") or _APART.split(answer)
     return [part.strip() for part in found if part.strip()][:MAX_HYPOTHESES]
-
-
-async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-    said, gold = hypotheses(answered.answer), answered.gold("abstract")
-    encoder = context.instruments.encoders.get("en")
-    if not said:
-        return ComputedValues([MetricValue(metric_name(encoder), None, "the reply holds no hypothesis")])
-    scores = await bertscores(encoder, [(one, gold) for one in said])
-    values = [score.value for score in scores if score.value is not None] or [
-        rouge_l(one, gold) for one in said
-    ]
-    best = max(range(len(said)), key=lambda place: values[place])
-    return ComputedValues([MetricValue(metric_name(encoder), *scores[best])], said[best])
-
-
-async def judge(
-    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
-) -> Sequence[MetricValue]:
-    if not computed.shown:
-        reason = "the reply holds no hypothesis"
-        return [MetricValue(name, None, reason, base) for name, base in metric_keys(answered.probe, context)]
-    missing, bases = _missing_backends(context), wanted_variants(context)
-    rating, *ranks = await asyncio.gather(
-        _rate(answered, context, computed.shown, variant_name(STANDARD, missing)),
-        *(_rank(answered, context, name, base) for name in RANKS for base in bases),
-    )
-    merged = await asyncio.gather(
-        *(
-            _merge(
-                answered, context, computed, rating, [each for each in ranks if each.variant == base], base
-            )
-            for base in bases
-        )
-    )
-    told = [each for name in (INTEGRATED, LLM_RATING) for each in missing_backend_values(name, missing)]
-    return [*told, *merged, rating, *ranks]
 
 
 async def _rate(answered: AnsweredProbe, context: ScoringContext, best: str, named: str) -> MetricValue:
@@ -157,11 +169,3 @@ async def _merge(
     }
     failed = [each for each in (rating, *ranks) if each.value is None]
     return await merge(context, "merge_idea", fields, variant_name(base, _missing_backends(context)), failed)
-
-
-def prompts(published: bool) -> list[str]:
-    return ["idea_rating", *RANKS.values(), "merge_idea"]
-
-
-def required_backends(metric: str) -> frozenset[str]:
-    return frozenset({ENCODER_EN})

@@ -1,8 +1,7 @@
 """JuDGE: a judgment against the court's in ten measures, merged by a judge (A.1.1, A.1.2).
 
 `published_code` parses documents as the published code does (metrics/legal) and, as that code, shows the judge the
-prison
-term's value for every measure.
+prison term's value for every measure.
 """
 
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     ComputedValues,
     MetricKey,
     MetricValue,
+    Scorer,
     ScoringContext,
     wanted_variants,
 )
@@ -42,28 +42,56 @@ _READINGS: dict[str, Literal["standard", "published_code"]] = {
 
 
 def _missing_backends(context: ScoringContext) -> list[str]:
-    return [] if "zh" in context.instruments.encoders else [BERTSCORE]
+    return [] if "zh" in context.backends.encoders else [BERTSCORE]
 
 
-def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
-    named = (METEOR, metric_name(context.instruments.encoders.get("zh")))
-    measured = [*(f"{section}_{name}" for name in named for section in SECTIONS), *MEASURES]
-    return [
-        *keys_with_missing(INTEGRATED, [STANDARD], _missing_backends(context)),
-        *([(INTEGRATED, PUBLISHED)] if context.published else []),
-        *((name, base) for base in wanted_variants(context) for name in measured),
-    ]
+class JudgmentScorer(Scorer):
+    """Scores of JuDGE."""
 
+    stems = ("merge_judgment",)
+    backends = frozenset({ENCODER_ZH})
 
-async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-    return ComputedValues(
-        [mark for base in wanted_variants(context) for mark in await _measured(answered, context, base)]
-    )
+    def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
+        named = (METEOR, metric_name(context.backends.encoders.get("zh")))
+        measured = [*(f"{section}_{name}" for name in named for section in SECTIONS), *MEASURES]
+        return [
+            *keys_with_missing(INTEGRATED, [STANDARD], _missing_backends(context)),
+            *([(INTEGRATED, PUBLISHED)] if context.published else []),
+            *((name, base) for base in wanted_variants(context) for name in measured),
+        ]
+
+    async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+        return ComputedValues(
+            [mark for base in wanted_variants(context) for mark in await _measured(answered, context, base)]
+        )
+
+    async def judge(
+        self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+    ) -> Sequence[MetricValue]:
+        missing = _missing_backends(context)
+        told = {base: _told(computed.values, base) for base in wanted_variants(context)}
+        values = missing_backend_values(INTEGRATED, missing)
+        values.append(await _merge(answered, context, told[STANDARD], variant_name(STANDARD, missing)))
+        if context.published:
+            term = next(mark for mark in computed.values if mark.key == ("time", PUBLISHED))
+            if term.value is None:
+                values.append(
+                    MetricValue(
+                        INTEGRATED,
+                        None,
+                        f"time, which is all that is shown, has none: {term.reason}",
+                        PUBLISHED,
+                    )
+                )
+            else:
+                everywhere = dict.fromkeys(told[PUBLISHED], format_value(term))
+                values.append(await _merge(answered, context, everywhere, PUBLISHED))
+        return values
 
 
 async def _measured(answered: AnsweredProbe, context: ScoringContext, base: str) -> list[MetricValue]:
     answer, gold, reading = answered.answer, answered.probe.gold, _READINGS[base]
-    encoder = context.instruments.encoders.get("zh")
+    encoder = context.backends.encoders.get("zh")
     values = []
     for section, texts in comparable_passages(answer, gold, reading).items():
         if isinstance(texts, MetricResult):
@@ -77,27 +105,6 @@ async def _measured(answered: AnsweredProbe, context: ScoringContext, base: str)
     return [*values, *(MetricValue(name, *found[name], base) for name in MEASURES)]
 
 
-async def judge(
-    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
-) -> Sequence[MetricValue]:
-    missing = _missing_backends(context)
-    told = {base: _told(computed.values, base) for base in wanted_variants(context)}
-    values = missing_backend_values(INTEGRATED, missing)
-    values.append(await _merge(answered, context, told[STANDARD], variant_name(STANDARD, missing)))
-    if context.published:
-        term = next(mark for mark in computed.values if mark.key == ("time", PUBLISHED))
-        if term.value is None:
-            values.append(
-                MetricValue(
-                    INTEGRATED, None, f"time, which is all that is shown, has none: {term.reason}", PUBLISHED
-                )
-            )
-        else:
-            everywhere = dict.fromkeys(told[PUBLISHED], format_value(term))
-            values.append(await _merge(answered, context, everywhere, PUBLISHED))
-    return values
-
-
 async def _merge(
     answered: AnsweredProbe, context: ScoringContext, told: dict[str, str], named: str
 ) -> MetricValue:
@@ -107,11 +114,3 @@ async def _merge(
 
 def _told(values: Sequence[MetricValue], base: str) -> dict[str, str]:
     return {mark.metric.partition("[")[0]: format_value(mark) for mark in values if mark.variant == base}
-
-
-def prompts(published: bool) -> list[str]:
-    return ["merge_judgment"]
-
-
-def required_backends(metric: str) -> frozenset[str]:
-    return frozenset({ENCODER_ZH})

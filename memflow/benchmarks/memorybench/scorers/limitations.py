@@ -1,8 +1,7 @@
 """LimitGen: whether a paper's planted limitation is among the first three of a reply (A.1.1).
 
-For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it
-from 0 to 5.
-`accuracy` is whether any passed; `rating`, the main metric, is the best score, or 0.
+For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it from 0
+to 5. `accuracy` is whether any passed; `rating`, the main metric, is the best score, or 0.
 """
 
 import asyncio
@@ -10,9 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
-
-import yaml
 
 from memflow.benchmarks.memorybench.scorers.scorer import (
     PACKAGE,
@@ -21,12 +17,14 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     ComputedValues,
     MetricKey,
     MetricValue,
+    Scorer,
     ScoringContext,
     ask_judge,
     parse_list_reply,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, RATING
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 from memflow.records import Probe
 
@@ -52,34 +50,30 @@ class LimitationResult:
     reason: str | None = None
 
 
-def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
-    return [(RATING, STANDARD), (ACCURACY, STANDARD)]
+class LimitationScorer(Scorer):
+    """Scores of LimitGen."""
 
+    stems = ("limitation_aspect", "limitation_kind", "limitation_score")
 
-async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-    return ComputedValues()
+    def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
+        return [(RATING, STANDARD), (ACCURACY, STANDARD)]
 
-
-async def judge(
-    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
-) -> Sequence[MetricValue]:
-    category, truth = answered.gold("category"), answered.gold("ground_truth")
-    aspect = aspect_of(category)
-    steps = await asyncio.gather(
-        *(_judge(said, aspect, category, truth, context) for said in limitations(answered.answer))
-    )
-    scores = [step.score for step in steps if step.score is not None]
-    unknown = "; ".join(dict.fromkeys(step.reason for step in steps if step.reason)) or None
-    best = max(scores, default=0)
-    rating = (
-        MetricValue(RATING, best) if best == MAX_SCORE or not unknown else MetricValue(RATING, None, unknown)
-    )
-    found = (
-        MetricValue(ACCURACY, float(bool(scores)))
-        if scores or not unknown
-        else MetricValue(ACCURACY, None, unknown)
-    )
-    return [rating, found]
+    async def judge(
+        self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+    ) -> Sequence[MetricValue]:
+        category, truth = answered.gold("category"), answered.gold("ground_truth")
+        aspect = aspect_of(category)
+        steps = await asyncio.gather(
+            *(_judge(said, aspect, category, truth, context) for said in limitations(answered.answer))
+        )
+        scores = [step.score for step in steps if step.score is not None]
+        unknown = "; ".join(dict.fromkeys(step.reason for step in steps if step.reason)) or None
+        best = max(scores, default=0)
+        rated, decided = best == MAX_SCORE or not unknown, scores or not unknown
+        return [
+            MetricValue(RATING, best) if rated else MetricValue(RATING, None, unknown),
+            MetricValue(ACCURACY, float(bool(scores))) if decided else MetricValue(ACCURACY, None, unknown),
+        ]
 
 
 async def _judge(
@@ -95,14 +89,6 @@ async def _judge(
         return LimitationResult(reason=kind.reason)
     scored = await ask_judge(context, "limitation_score", {"limitation": said, "truth": truth})
     return LimitationResult(None if scored.value is None else scored.value.score, scored.reason)
-
-
-def prompts(published: bool) -> list[str]:
-    return ["limitation_aspect", "limitation_kind", "limitation_score"]
-
-
-def required_backends(metric: str) -> frozenset[str]:
-    return frozenset()
 
 
 def limitations(answer: str) -> list[str]:
@@ -133,7 +119,5 @@ def aspect_of(category: str) -> Aspect:
 
 @lru_cache(maxsize=1)
 def _aspects() -> Mapping[str, Aspect]:
-    text = files(PACKAGE).joinpath("limitations.yaml").read_text(encoding="utf-8")
-    return {
-        name: Aspect(name, each["description"], each["kinds"]) for name, each in yaml.safe_load(text).items()
-    }
+    found = load_yaml(PACKAGE, "limitations.yaml")
+    return {name: Aspect(name, each["description"], each["kinds"]) for name, each in found.items()}

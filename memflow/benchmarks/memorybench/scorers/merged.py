@@ -1,8 +1,7 @@
 """Several measures merged by a judge into one score from 1 to 10 (A.1.2): JuDGE, IdeaBench, SciTechNews.
 
 The judge sees the texts and all values. If a backend is missing, the variant names it (`without_bertscore`). If a
-judge's
-measure failed, nothing is merged.
+judge's measure failed, nothing is merged.
 """
 
 from collections.abc import Mapping, Sequence

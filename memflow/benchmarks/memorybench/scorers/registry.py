@@ -4,35 +4,37 @@ from collections.abc import Mapping
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.scorers import (
-    accuracy,
-    articles,
-    checklist,
-    criteria,
-    ideas,
-    judgments,
-    limitations,
-    quality,
-    word_overlap,
+from memflow.benchmarks.memorybench.scorers.articles import ArticleScorer
+from memflow.benchmarks.memorybench.scorers.ideas import IdeaScorer
+from memflow.benchmarks.memorybench.scorers.judged import (
+    AccuracyScorer,
+    ChecklistScorer,
+    CriteriaScorer,
+    QualityScorer,
 )
+from memflow.benchmarks.memorybench.scorers.judgments import JudgmentScorer
+from memflow.benchmarks.memorybench.scorers.limitations import LimitationScorer
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, Scorer
+from memflow.benchmarks.memorybench.scorers.word_overlap import WordOverlapScorer
 from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import Prompt, load
 from memflow.errors import BadInput
 
 SCORERS: Mapping[str, Scorer] = {
-    catalog.LOCOMO_F1: word_overlap,
-    catalog.ROUGE_L: word_overlap,
-    catalog.METEOR: word_overlap,
-    catalog.ACCURACY: accuracy,
-    catalog.CHECKLIST: checklist,
-    catalog.CRITERIA: criteria,
-    catalog.QUALITY: quality,
-    catalog.RATING: limitations,
+    **dict.fromkeys((catalog.LOCOMO_F1, catalog.ROUGE_L, catalog.METEOR), WordOverlapScorer()),
+    catalog.ACCURACY: AccuracyScorer(),
+    catalog.CHECKLIST: ChecklistScorer(),
+    catalog.CRITERIA: CriteriaScorer(),
+    catalog.QUALITY: QualityScorer(),
+    catalog.RATING: LimitationScorer(),
 }
 """Scorers by the metric of a task."""
-MERGED_SCORERS: Mapping[str, Scorer] = {"judge": judgments, "ideabench": ideas, "scitechnews": articles}
+MERGED_SCORERS: Mapping[str, Scorer] = {
+    "judge": JudgmentScorer(),
+    "ideabench": IdeaScorer(),
+    "scitechnews": ArticleScorer(),
+}
 """Scorers by task, for merged scores."""
 
 
@@ -51,21 +53,14 @@ def wants_published(domain: Domain) -> bool:
 
 def required_backends_of(domain: Domain) -> frozenset[str]:
     """Return the metric backends of the domain, besides a judge."""
-    return frozenset(
-        name
-        for dataset in domain.datasets
-        for task in catalog.tasks_of(dataset)
-        for name in scorer_of(task).required_backends(task.metric)
-    )
+    tasks = [task for dataset in domain.datasets for task in catalog.tasks_of(dataset)]
+    return frozenset(name for task in tasks for name in scorer_of(task).required_backends(task.metric))
 
 
 def judge_prompts_of(domain: Domain) -> list[Prompt]:
     """Return the judge's prompts of the domain, by its tasks."""
-    published = wants_published(domain)
-    stems = {
-        stem
-        for dataset in domain.datasets
-        for task in catalog.tasks_of(dataset)
-        for stem in scorer_of(task).prompts(published)
-    }
+    scorers = [scorer_of(task) for dataset in domain.datasets for task in catalog.tasks_of(dataset)]
+    stems = {stem for scorer in scorers for stem in scorer.stems}
+    if wants_published(domain):
+        stems |= {stem for scorer in scorers for stem in scorer.published_stems}
     return [load(PACKAGE, stem) for stem in sorted(stems)]

@@ -1,15 +1,15 @@
-"""Interface of scorer modules and their shared types and functions.
+"""The base class of scorers, and their shared types and functions.
 
 Computed values come first, for all replies; then all judge requests are sent at once. A failed or unparseable judge
-yields
-a null value with its reason.
+yields a null value with its reason.
 """
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import load
@@ -46,7 +46,7 @@ class MetricValue:
 class ScoringContext:
     """Metric backends, whether `published_code` is wanted, and the seed."""
 
-    instruments: MetricBackends = field(default_factory=MetricBackends)
+    backends: MetricBackends = field(default_factory=MetricBackends)
     published: bool = False
     seed: int = 0
 
@@ -61,7 +61,14 @@ class AnsweredProbe:
 
     def gold(self, part: str) -> Any:
         """Return a part of a structured gold. Raises BadInput if it is missing."""
-        return gold_part(self.probe, part)
+        probe = self.probe
+        try:
+            return json.loads(probe.gold)[part]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadInput(
+                f"probe {probe.probe_id}: its gold has no {part!r}, which {probe.metric} needs; "
+                f"reread {probe.dataset}"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,40 +79,33 @@ class ComputedValues:
     shown: str = ""
 
 
-class Scorer(Protocol):
-    """Interface that every scorer module implements."""
+class Scorer(ABC):
+    """How the replies of a task are scored. By default, nothing is computed and no judge is called."""
 
+    stems: tuple[str, ...] = ()
+    """The judge's prompts."""
+    published_stems: tuple[str, ...] = ()
+    """Its further prompts for the variant `published_code`."""
+    backends: frozenset[str] = frozenset()
+    """The metric backends that are used besides a judge."""
+
+    @abstractmethod
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         """Return the key of each value, for any answer; the probe's own metric first."""
-        ...
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
         """Compute the values that need no judge."""
-        ...
+        return ComputedValues()
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
         """Request the judge's values, given the computed ones."""
-        ...
-
-    def prompts(self, published: bool) -> list[str]:
-        """Return the stems of the judge's prompts."""
-        ...
+        return []
 
     def required_backends(self, metric: str) -> frozenset[str]:
         """Return the metric backends used besides a judge; `metric` is the task's."""
-        ...
-
-
-def gold_part(probe: Probe, part: str) -> Any:
-    """Return a part of a structured gold. Raises BadInput if it is missing."""
-    try:
-        return json.loads(probe.gold)[part]
-    except (ValueError, KeyError, TypeError) as wrong:
-        raise BadInput(
-            f"probe {probe.probe_id}: its gold has no {part!r}, which {probe.metric} needs; reread {probe.dataset}"
-        ) from wrong
+        return self.backends
 
 
 async def ask_judge(
@@ -115,9 +115,9 @@ async def ask_judge(
     check: Callable[[Any], str | None] | None = None,
 ) -> Answer[Any]:
     """Return the judge's answer to the prompt `stem`; without a judge, none with its reason."""
-    if context.instruments.judge is None:
+    if context.backends.judge is None:
         return Answer(None, NO_JUDGE)
-    return await ask(context.instruments.judge, load(PACKAGE, stem), fields, check=check)
+    return await ask(context.backends.judge, load(PACKAGE, stem), fields, check=check)
 
 
 def judged_value(
@@ -149,9 +149,6 @@ def parse_list_reply(answer: str, name: str) -> list[str]:
         given = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)[name]
     except (ValueError, KeyError, TypeError):
         return []
-    return [_told(one) for one in given] if isinstance(given, list) else []
-
-
-def _told(one: Any) -> str:
-    parts = one.values() if isinstance(one, dict) else [one]
-    return " ".join(str(part).strip() for part in parts)
+    items = given if isinstance(given, list) else []
+    parts = [item.values() if isinstance(item, dict) else [item] for item in items]
+    return [" ".join(str(part).strip() for part in each) for each in parts]

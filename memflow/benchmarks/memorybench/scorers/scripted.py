@@ -1,6 +1,4 @@
-"""Scripted judge for MemoryBench's prompts, not a language model: it scores by the share of reference words in a
-text.
-"""
+"""Scripted judge for MemoryBench's prompts, not a language model: it scores by the share of reference words."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """Replies -> verdicts: each probe has one per metric of its task.
 
-A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are
-sent at
-once, bounded by the chat.
+A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are sent
+at once, bounded by the chat.
 """
 
 import asyncio
@@ -21,16 +20,17 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     ScoringContext,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.verdicts import verdict_row
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
 
 
 async def make_verdicts(
-    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
 ) -> list[Verdict]:
     """Return the verdicts of all test probes in order, each probe's own metric first."""
-    context = ScoringContext(instruments, wants_published(domain), domain.seed)
+    context = ScoringContext(backends, wants_published(domain), domain.seed)
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
     asked = [probe for probe in probes if probe.split == "test"]
@@ -42,7 +42,16 @@ async def make_verdicts(
         places[task_at] += 1
     found = await asyncio.gather(*(_judged(one, context) for one in measured))
     return [
-        _verdict(domain.name, assistant, probe, mark)
+        verdict_row(
+            domain,
+            assistant,
+            probe,
+            mark.metric,
+            mark.value,
+            mark.reason,
+            variant=mark.variant,
+            completion=mark.completion,
+        )
         for probe, values in zip(asked, found, strict=True)
         for mark in values
     ]
@@ -92,20 +101,3 @@ def _reason(reply: Reply | None) -> str:
     if reply is None:
         return "no reply; rerun the answers of this probe"
     return reply.reason or "the reply holds no answer"
-
-
-def _verdict(domain: str, assistant: str, probe: Probe, mark: MetricValue) -> Verdict:
-    return Verdict(
-        domain=domain,
-        assistant=assistant,
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        dataset=probe.dataset,
-        category=probe.category,
-        metric=mark.metric,
-        variant=mark.variant,
-        value=mark.value,
-        completion=mark.completion,
-        reason=mark.reason,
-    )

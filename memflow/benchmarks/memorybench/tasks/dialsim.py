@@ -1,7 +1,6 @@
 """DialSim: the script of a television show and fan questions about it (A.1.1).
 
-The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speaker: text`. Questions are DialSim
-v1.1's
+The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speaker: text`. Questions are DialSim v1.1's
 answerable fan quiz with a time, from its pickle, or a JSON list of `question`, `answer` and `date` objects.
 """
 
@@ -14,7 +13,7 @@ from pydantic import BaseModel
 from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
@@ -49,14 +48,11 @@ class Scene(BaseModel):
     easy_q: dict[str, Any]
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per session of a script, or per question. Raises BadInput."""
     if file.source.endswith(".txt"):
-        return list(tv_scripts.sessions(file))
-    found = list(_pickled(file) if file.source.endswith(".pickle") else _own(file))
-    if not found:
-        raise file.bad("it has no answerable question with a time")
-    return found
+        return tv_scripts.sessions(file)
+    return _pickled(file) if file.source.endswith(".pickle") else _own(file)
 
 
 def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -112,3 +108,6 @@ def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
 def case(case_id: str, question: str, answer: str, date: str | None) -> Case:
     """Return the case of a fan question."""
     return Case(case_id=case_id, question=question, gold=answer, revealed=answer, asked_at=date)
+
+
+READER = TaskReader(read, pools=pools, rows="answerable question with a time")

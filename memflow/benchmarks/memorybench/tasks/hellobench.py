@@ -1,14 +1,13 @@
 """HelloBench: long texts, each judged by a checklist (A.1.1). Three tasks from the categories of its five files."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -57,7 +56,7 @@ class HelloBenchRow(BaseModel):
         return [item.checklist_content for item in self.formatted_checklists]
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per line of a selected category. Raises BadInput."""
     wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
     lines = list(file.lines(HelloBenchRow))
@@ -66,13 +65,14 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all cases in file order; the file is the stratum."""
-    cases = []
-    for record in sorted(records, key=lambda record: ORDER.index(_stem(record.source))):
-        line = HelloBenchRow.model_validate(json.loads(record.content))
-        cases.append(case(line.id, line.instruction, line.checklist, line.category, _stem(record.source)))
-    return [Pool(dataset, catalog.task(dataset), cases)]
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all cases in file order; the file is the stratum."""
+    ordered = sorted(records, key=lambda record: ORDER.index(_stem(record.source)))
+    rows = zip(ordered, parse_rows(HelloBenchRow, ordered), strict=True)
+    return [
+        case(row.id, row.instruction, row.checklist, row.category, _stem(record.source))
+        for record, row in rows
+    ]
 
 
 def case(
@@ -91,3 +91,6 @@ def case(
 
 def _stem(source: str) -> str:
     return PurePosixPath(source).stem
+
+
+READER = TaskReader(read, cases)

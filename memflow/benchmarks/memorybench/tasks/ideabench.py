@@ -1,19 +1,18 @@
 """IdeaBench: research ideas from the abstracts a paper cites; the paper's own idea is the gold (A.1.1).
 
-The published code draws three abstracts anew in every run; here the draw depends only on the paper.
+The published code draws other three abstracts in every run; here the draw depends only on the paper.
 """
 
 import csv
 import io
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader
 from memflow.benchmarks.published_file import File, Said
 from memflow.fingerprint import seeded
 from memflow.records import Record
@@ -37,21 +36,15 @@ class Reference(BaseModel):
     abstract: str
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per target or per reference, depending on the columns. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     columns = set(rows.fieldnames or ())
     if set(Reference.model_fields) <= columns:
-        found = [(f"reference/{number}", row) for number, row in enumerate(_rows(file, rows, Reference))]
-    elif set(Target.model_fields) <= columns:
-        found = [(row["paperId"], row) for row in _rows(file, rows, Target)]
-    else:
-        raise file.bad(
-            "the header lacks the columns paperId, title and abstract, or targetPaperId and abstract"
-        )
-    if not found:
-        raise file.bad("it has no papers")
-    return found
+        return ((f"reference/{number}", row) for number, row in enumerate(_rows(file, rows, Reference)))
+    if set(Target.model_fields) <= columns:
+        return ((row["paperId"], row) for row in _rows(file, rows, Target))
+    raise file.bad("the header lacks the columns paperId, title and abstract, or targetPaperId and abstract")
 
 
 def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> Iterator[dict[str, Any]]:
@@ -65,19 +58,18 @@ def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> It
         raise file.bad(f"line {rows.line_num} is invalid CSV ({wrong})") from wrong
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all targets, each with three references."""
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all targets, each with three references."""
     contents = [json.loads(record.content) for record in records]
     abstracts: dict[str, list[str]] = {}
     for content in contents:
         if "targetPaperId" in content and content["abstract"].strip():
             abstracts.setdefault(content["targetPaperId"], []).append(content["abstract"])
     targets = [Target.model_validate(content) for content in contents if "targetPaperId" not in content]
-    cases = [
+    return [
         case(str(place), target, _shown(target, abstracts.get(target.paperId, [])))
         for place, target in enumerate(targets)
     ]
-    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def _shown(target: Target, abstracts: Sequence[str]) -> str:
@@ -103,3 +95,6 @@ def case(case_id: str, target: Target, background: str) -> Case:
         revealed=f"{target.title}\n{target.abstract}",
         reason=reason,
     )
+
+
+READER = TaskReader(read, cases, rows="papers")

@@ -1,15 +1,11 @@
-"""JuDGE: Chinese judgments written from the facts of a case (A.1.1). Training and test set are one pool, in this
-order.
-"""
+"""JuDGE: Chinese judgments written from the facts of a case (A.1.1). Training and test set are one pool."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
@@ -22,22 +18,21 @@ class JudgmentRow(BaseModel):
     fd: Said
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per line. Raises BadInput."""
-    found = [(line.text_id, raw) for raw, line in file.lines(JudgmentRow)]
-    if not found:
-        raise file.bad("it has no cases")
-    return found
+    return ((line.text_id, raw) for raw, line in file.lines(JudgmentRow))
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all cases, training file first."""
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all cases, training file first."""
     ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
-    lines = [JudgmentRow.model_validate(json.loads(record.content)) for record in ordered]
-    cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
-    return [Pool(dataset, catalog.task(dataset), cases)]
+    rows = parse_rows(JudgmentRow, ordered)
+    return [case(str(place), row.text, row.fd) for place, row in enumerate(rows)]
 
 
 def case(case_id: str, facts: str, document: str) -> Case:
     """Return the case of facts with the court's document."""
     return Case(case_id=case_id, question=facts.strip(), gold=document, revealed=document, language="zh")
+
+
+READER = TaskReader(read, cases, rows="cases")

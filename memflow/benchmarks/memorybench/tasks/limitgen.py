@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
@@ -77,17 +76,17 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     return [(f"{folder}/{name}", published)]
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all papers, by kind and name. Labels without a paper are ignored."""
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all papers, by kind and name. Labels without a paper are ignored."""
     contents = {record.record_id: json.loads(record.content) for record in records}
-    cases = []
+    found = []
     for record_id in sorted(contents):
         kind, _, name = record_id.partition("/")
         if kind != _LABELS:
             label = contents.get(f"{_LABELS}/{kind}", {}).get(name)
             gold = Label.model_validate(label).ground_truth if label is not None else None
-            cases.append(case(name, kind, Paper.model_validate(contents[record_id]).text(), gold))
-    return [Pool(dataset, catalog.task(dataset), cases)]
+            found.append(case(name, kind, Paper.model_validate(contents[record_id]).text(), gold))
+    return found
 
 
 def case(paper: str, kind: str, text: str, gold: str | None) -> Case:
@@ -100,3 +99,6 @@ def case(paper: str, kind: str, text: str, gold: str | None) -> Case:
         category=kind,
         reason=None if gold else f"the paper {paper} has no label in {_LABELS}/{kind}.json; get that file",
     )
+
+
+READER = TaskReader(read, cases, rows="papers")

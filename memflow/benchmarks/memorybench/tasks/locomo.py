@@ -1,8 +1,7 @@
 """LoCoMo: long conversations of two people, and questions about each (A.1.1).
 
-Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and
-speaker B the
-assistant, as in the paper.
+Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and speaker
+B the assistant, as in the paper.
 """
 
 import json
@@ -13,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -111,11 +110,8 @@ def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return a record per conversation. Raises BadInput."""
-    published = file.json()
-    if not isinstance(published, list) or not published:
-        raise file.bad("expected a JSON list of LoCoMo conversations")
     found = []
-    for place, raw in enumerate(published):
+    for place, raw in enumerate(file.json_list("LoCoMo conversations")):
         name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
         where = f"conversation {name}"
         if not isinstance(raw, dict):
@@ -203,3 +199,6 @@ def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Map
         evidence=tuple(evidence),
         part=asked.split,
     )
+
+
+READER = TaskReader(read, pools=pools)

@@ -2,14 +2,12 @@
 
 import csv
 import io
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -21,30 +19,25 @@ class NfCatsRow(BaseModel):
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per row, by its number. Raises BadInput."""
+def read(file: File) -> Iterator[tuple[str, Any]]:
+    """Yield a record per row, by its number. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     if not {"category", "question"} <= set(rows.fieldnames or ()):
         raise file.bad("the header lacks the columns category and question")
-    found = []
     for number, row in enumerate(rows):
         file.shaped(NfCatsRow, row, f"row {number + 1}")
-        found.append((str(number), row))
-    if not found:
-        raise file.bad("it has no questions")
-    return found
+        yield str(number), row
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all questions."""
-    lines = [NfCatsRow.model_validate(json.loads(record.content)) for record in records]
-    cases = [
-        case(record.record_id, line.question, line.category)
-        for record, line in zip(records, lines, strict=True)
-    ]
-    return [Pool(dataset, catalog.task(dataset), cases)]
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all questions."""
+    rows = zip(records, parse_rows(NfCatsRow, records), strict=True)
+    return [case(record.record_id, row.question, row.category) for record, row in rows]
 
 
 def case(case_id: str, question: str, category: str | None) -> Case:
     """Return the case of a question without gold."""
     return Case(case_id=case_id, question=question, gold="{}", revealed="", category=category)
+
+
+READER = TaskReader(read, cases, rows="questions")

@@ -1,8 +1,7 @@
-"""Readers by data set."""
+"""Readers by data set, and the pools of raw records."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, Protocol
 
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
@@ -20,43 +19,30 @@ from memflow.benchmarks.memorybench.tasks import (
     writingbench,
     writingprompts,
 )
-from memflow.benchmarks.memorybench.tasks.task import Pool
-from memflow.benchmarks.published_file import File
+from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.memorybench.tasks.task import Pool, TaskReader
 from memflow.errors import BadInput
 from memflow.records import Record
 
-
-class Reader(Protocol):
-    """Interface that every reader module implements."""
-
-    def read(self, file: File) -> list[tuple[str, dict[str, Any]]]:
-        """Return the ids and contents of a file's records. Raises BadInput."""
-        ...
-
-    def pools(self, dataset: str, records: Sequence[Record]) -> list[Pool]:
-        """Return the pools of a data set's records, in order."""
-        ...
-
-
-READERS: Mapping[str, Reader] = {
-    "memorybench_sample": sample,
-    "locomo": locomo,
-    **dict.fromkeys(dialsim.CHATBOTS, dialsim),
-    **dict.fromkeys(hellobench.HELLOBENCH_CATEGORIES, hellobench),
-    "writingprompts": writingprompts,
-    **dict.fromkeys(writingbench.WRITINGBENCH_DOMAINS, writingbench),
-    "nfcats": nfcats,
-    "judge": judge,
-    **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), lexeval),
-    "ideabench": ideabench,
-    "scitechnews": scitechnews,
-    "limitgen": limitgen,
-    **{f"unified_{name}": unified for name in unified_cases.CASES},
+READERS: Mapping[str, TaskReader] = {
+    "memorybench_sample": sample.READER,
+    "locomo": locomo.READER,
+    **dict.fromkeys(dialsim.CHATBOTS, dialsim.READER),
+    **dict.fromkeys(hellobench.HELLOBENCH_CATEGORIES, hellobench.READER),
+    "writingprompts": writingprompts.READER,
+    **dict.fromkeys(writingbench.WRITINGBENCH_DOMAINS, writingbench.READER),
+    "nfcats": nfcats.READER,
+    "judge": judge.READER,
+    **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), lexeval.READER),
+    "ideabench": ideabench.READER,
+    "scitechnews": scitechnews.READER,
+    "limitgen": limitgen.READER,
+    **{f"unified_{name}": unified.READER for name in unified_cases.CASES},
 }
 """Readers by data set."""
 
 
-def reader_of(dataset: str) -> Reader:
+def reader_of(dataset: str) -> TaskReader:
     """Return the reader of a data set. Raises BadInput if there is none."""
     if dataset not in READERS:
         raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
@@ -67,7 +53,13 @@ def build_pools(records: Sequence[Record]) -> list[Pool]:
     """Return the pools of the records' data sets. Raises BadInput if two data sets have the same pool."""
     found: dict[str, Pool] = {}
     for dataset, group in groupby(records, key=lambda record: record.dataset):
-        for pool in reader_of(dataset).pools(dataset, list(group)):
+        reader, rows = reader_of(dataset), list(group)
+        own = (
+            reader.pools(dataset, rows)
+            if reader.pools
+            else [Pool(dataset, task(dataset), reader.cases(rows))]
+        )
+        for pool in own:
             if pool.name in found:
                 raise BadInput(
                     f"{dataset} has the pool {pool.name}, which another data set of the domain has too; remove one"

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool, TaskReader
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -77,3 +77,6 @@ def _gold(case: SampleCase) -> str:
     if metric == catalog.CHECKLIST:
         return json.dumps({"checklist": case.checklist}, ensure_ascii=False)
     return "{}" if metric == catalog.QUALITY else case.answer
+
+
+READER = TaskReader(read, pools=pools)

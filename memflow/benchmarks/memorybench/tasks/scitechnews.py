@@ -1,13 +1,12 @@
 """SciTechNews, JRE-L in MemoryBench's code: papers to be retold as news (A.1.1). Published articles are not read."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -26,22 +25,16 @@ class SciTechNewsRow(BaseModel):
     pr_summary: str = Field(alias="pr-summary")
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per line, by its number. Raises BadInput."""
-    found = [
-        (str(number), line.model_dump(by_alias=True))
-        for number, (_, line) in enumerate(file.lines(SciTechNewsRow))
-    ]
-    if not found:
-        raise file.bad("it has no papers")
-    return found
+    rows = enumerate(file.lines(SciTechNewsRow))
+    return ((str(number), row.model_dump(by_alias=True)) for number, (_, row) in rows)
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all papers."""
-    lines = [SciTechNewsRow.model_validate(json.loads(record.content)) for record in records]
-    cases = [case(record.record_id, line) for record, line in zip(records, lines, strict=True)]
-    return [Pool(dataset, catalog.task(dataset), cases)]
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all papers."""
+    rows = zip(records, parse_rows(SciTechNewsRow, records), strict=True)
+    return [case(record.record_id, row) for record, row in rows]
 
 
 def case(case_id: str, line: SciTechNewsRow) -> Case:
@@ -55,3 +48,6 @@ def case(case_id: str, line: SciTechNewsRow) -> Case:
         revealed=f"{line.pr_title}\n{line.pr_summary}".strip(),
         reason=f"the paper has no {', '.join(lacking)} in the published file" if lacking else None,
     )
+
+
+READER = TaskReader(read, cases, rows="papers")

@@ -1,8 +1,15 @@
-"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3)."""
+"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3), and how they are read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.published_file import File
+from memflow.records import Record
+
+M = TypeVar("M", bound=BaseModel)
 
 Field = Literal["open", "legal", "academic"]
 """The paper's domains."""
@@ -15,10 +22,9 @@ Part = Literal["train", "test"]
 class Task:
     """A data set of MemoryBench, or a part of one.
 
-    `published` is its name in published configurations and results; `metric` is its main metric and `measures` are
-    the others.
-    Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem of
-    its prompt.
+    `published` is its name in published configurations and results; `metric` is its main metric and `measures` are the
+    others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem
+    of its prompt.
     """
 
     name: str
@@ -42,10 +48,8 @@ class Case:
     """A question and its gold.
 
     `case_id` is unique in its pool. `gold` is the metric's input, text or JSON; `revealed` is the oracle's gold
-    context.
-    `evidence` has ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
-    `stratum` the unit of
-    stratified splits, `asked_at` a simulated time. `reason` is set if the case cannot be asked.
+    context. `evidence` has ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
+    `stratum` the unit of stratified splits, `asked_at` a simulated time. `reason` is set if the case cannot be asked.
     """
 
     case_id: str
@@ -96,3 +100,27 @@ class Pool:
     def probe_id(self, case: Case) -> str:
         """Return an id unique in a domain."""
         return f"{self.name}/{case.case_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReader:
+    """The reader of a data set: of its files, and of its records, which are `pools` or the `cases` of one pool."""
+
+    read: Callable[[File], Iterable[tuple[str, Any]]]
+    """Returns the ids and contents of the records in a file. Raises BadInput."""
+    cases: Callable[[Sequence[Record]], list[Case]] = lambda records: []
+    pools: Callable[[str, Sequence[Record]], list[Pool]] | None = None
+    rows: str = ""
+    """What a file contains, in the plural, if it must contain any."""
+
+    def records(self, file: File) -> list[tuple[str, Any]]:
+        """Return the ids and contents of the records in a file. Raises BadInput."""
+        found = list(self.read(file))
+        if self.rows and not found:
+            raise file.bad(f"it has no {self.rows}")
+        return found
+
+
+def parse_rows(shape: type[M], records: Iterable[Record]) -> list[M]:
+    """Parse the contents of records."""
+    return [shape.model_validate_json(record.content) for record in records]

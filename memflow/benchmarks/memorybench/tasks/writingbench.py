@@ -1,20 +1,18 @@
 """WritingBench: English and Chinese texts, each judged by its own criteria (A.1.1).
 
 Three tasks from its domains, without finance and business; the domain is the stratum, as in the published code. A
-missing
-language is detected by script.
+missing language is detected by script.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 from memflow.words import HAN
@@ -74,28 +72,26 @@ class WritingBenchRow(BaseModel):
         return "zh" if len(_HAN.findall(self.query)) > CHINESE * letters else "en"
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per query of the data set's domains. Raises BadInput."""
     wanted = WRITINGBENCH_DOMAINS[file.dataset.name]
-    lines = list(file.lines(WritingBenchRow))
-    found = [(str(line.index), raw) for raw, line in lines if line.domain1 in wanted]
+    rows = list(file.lines(WritingBenchRow))
+    found = [(str(row.index), raw) for raw, row in rows if row.domain1 in wanted]
     if not found:
         raise file.bad(f"it has no query of the domain {' or '.join(wanted)}")
     return found
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all queries."""
-    lines = [WritingBenchRow.model_validate(json.loads(record.content)) for record in records]
-    cases = [
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all queries."""
+    return [
         replace(
-            case(str(line.index), line.query, line.checklist, line.domain1),
-            language=line.language,
-            category=line.domain2,
+            case(str(row.index), row.query, row.checklist, row.domain1),
+            language=row.language,
+            category=row.domain2,
         )
-        for line in lines
+        for row in parse_rows(WritingBenchRow, records)
     ]
-    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str | None) -> Case:
@@ -107,3 +103,6 @@ def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str |
         revealed="\n".join(f"- {each.name}: {each.criteria_description}" for each in criteria),
         stratum=stratum,
     )
+
+
+READER = TaskReader(read, cases, rows="queries")

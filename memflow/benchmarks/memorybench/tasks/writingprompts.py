@@ -1,14 +1,12 @@
 """WritingPrompts: premises by Reddit users, each with a human story (A.1.1)."""
 
 import io
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, parse_rows
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -30,7 +28,7 @@ class WritingPromptsRow(BaseModel):
         return self.prompt.split("]", 1)[-1].strip()
 
 
-def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+def read(file: File) -> Iterable[tuple[str, Any]]:
     """Return a record per row, by its number. Raises BadInput."""
     import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
@@ -46,20 +44,18 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     for number, row in enumerate(rows, start=1):
         if not file.shaped(WritingPromptsRow, row, f"row {number}").premise:
             raise file.bad(f"row {number}: its prompt has only a tag")
-    if not rows:
-        raise file.bad("it has no rows")
     return [(str(number), row) for number, row in enumerate(rows)]
 
 
-def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool of all premises."""
-    lines = [WritingPromptsRow.model_validate(json.loads(record.content)) for record in records]
-    cases = [
-        case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
-    ]
-    return [Pool(dataset, catalog.task(dataset), cases)]
+def cases(records: Sequence[Record]) -> list[Case]:
+    """Return all premises."""
+    rows = zip(records, parse_rows(WritingPromptsRow, records), strict=True)
+    return [case(record.record_id, row.premise, row.story) for record, row in rows]
 
 
 def case(case_id: str, premise: str, story: str) -> Case:
     """Return the case of a premise with its story."""
     return Case(case_id=case_id, question=premise, gold=story, revealed=story)
+
+
+READER = TaskReader(read, cases, rows="rows")

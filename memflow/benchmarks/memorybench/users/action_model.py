@@ -1,7 +1,6 @@
 """MemoryBench's action model: probabilities of like, dislike and copy by satisfaction (paper, A.2.3).
 
-Likes rise and dislikes fall with satisfaction S. Two constants calibrate them to given rates over a population of
-S.
+Likes rise and dislikes fall with satisfaction S. Two constants calibrate them to given rates over a population of S.
 """
 
 import math
@@ -34,8 +33,7 @@ class ActionModel(BaseModel):
     """Parameters of the action model, with the paper's defaults.
 
     Rates are shares of answers liked and disliked: 6.5 % get either, 86 % of these a like. Midpoints are S0 and
-    steepness is k of
-    the sigmoids: a high `like_midpoint` is a user who rarely likes.
+    steepness is k of the sigmoids: a high `like_midpoint` is a user who rarely likes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -143,8 +141,7 @@ def action_probabilities(
 ) -> ActionProbabilities:
     """Return P(like | S), P(dislike | S) and P(copy | S) of a satisfaction score.
 
-    The model is calibrated on `histogram`, by default the paper's (Table 4; none for `deterministic`). Raises
-    BadInput.
+    The model is calibrated on `histogram`, by default the paper's (Table 4; none for `deterministic`). Raises BadInput.
     """
     _known(family)
     population = PUBLISHED_HISTOGRAMS.get(family) if histogram is None else histogram

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -41,5 +40,5 @@ def persona(dataset: str, language: str) -> Persona:
 @cache
 def personas(language: str) -> Mapping[str, Persona]:
     """Return all personas of a language, by data set."""
-    text = files(__package__).joinpath(f"personas_{language}.yaml").read_text(encoding="utf-8")
-    return {name: Persona.model_validate(said) for name, said in yaml.safe_load(text).items()}
+    found = load_yaml("memflow.benchmarks.memorybench.users", f"personas_{language}.yaml")
+    return {name: Persona.model_validate(each) for name, each in found.items()}

@@ -1,8 +1,7 @@
 """Reactions of simulated users to an answer: satisfaction, critique, and the end of the dialogue (A.2.1).
 
-For LoCoMo and DialSim a metric determines satisfaction and fixed texts. Elsewhere the simulator plays the user and,
-in a
-separate request, scores. A failed simulator is a reason, never a satisfied user as in the published code.
+For LoCoMo and DialSim a metric determines satisfaction and fixed texts. Elsewhere the simulator plays the user and, in
+a separate request, scores. A failed simulator is a reason, never a satisfied user as in the published code.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.scorers import accuracy
+from memflow.benchmarks.memorybench.scorers.judged import AccuracyScorer, accurate
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE as JUDGING
 from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1
@@ -41,9 +40,8 @@ _ROUNDING = 1e-9
 class Reaction:
     """A user's reaction to an answer, or the reason why it is unknown.
 
-    `score` is the metric's, if one determines satisfaction; `satisfaction` is 1 to 10; `critique` is None if the
-    user ends
-    silently; `ended` means that no further answer is wanted.
+    `score` is the metric's, if one determines satisfaction; `satisfaction` is 1 to 10; `critique` is None if the user
+    ends silently; `ended` means that no further answer is wanted.
     """
 
     score: float | None = None
@@ -66,9 +64,8 @@ async def react(
 ) -> Reaction:
     """Return the reaction of the user of `probe` to the last message of `history`.
 
-    `history` has both sides' messages from the question on, without recall. `judge`, by default the simulator,
-    decides on
-    DialSim answers that differ from the gold. Raises BadInput for a data set without a persona.
+    `history` has both sides' messages from the question on, without recall. `judge`, by default the simulator, decides
+    on DialSim answers that differ from the gold. Raises BadInput for a data set without a persona.
     """
     if probe.metric == LOCOMO_F1:
         score = locomo_f1(history[-1].content, probe.gold, probe.category or "")
@@ -76,7 +73,7 @@ async def react(
         right = score >= RIGHT_F1 - _ROUNDING if standard else score > RIGHT_F1 + _ROUNDING
         return _metric_reaction(score, satisfaction(score), right)
     if probe.metric == ACCURACY:
-        marked = await accuracy.accurate(
+        marked = await accurate(
             probe, history[-1].content, ScoringContext(MetricBackends(judge or simulator))
         )
         if marked.value is None:
@@ -87,7 +84,7 @@ async def react(
 
 def prompts() -> list[Prompt]:
     """Return all prompts used in reactions."""
-    judged = [load(JUDGING, stem) for stem in accuracy.prompts(published=False)]
+    judged = [load(JUDGING, stem) for stem in AccuracyScorer.stems]
     return [*judged, *all_prompts(PACKAGE)]
 
 

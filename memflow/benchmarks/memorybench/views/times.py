@@ -57,10 +57,10 @@ def measured_times(reader: Reader, domains: Sequence[Domain]) -> list[Times]:
 
 
 def _table(domain: str, found: Sequence[Times]) -> Iterator[Part]:
-    mine = [row for row in found if row.domain == domain]
+    own = [row for row in found if row.domain == domain]
     rows: list[list[Any]] = []
-    for format_ in dict.fromkeys(row.format for row in mine):
-        for place, row in enumerate(row for row in mine if row.format == format_):
+    for format_ in dict.fromkeys(row.format for row in own):
+        for place, row in enumerate(row for row in own if row.format == format_):
             first = format_ if place == 0 else ""
             writing = [row.dialogues or None, _seconds(row.memory_s), _seconds(row.memory_own_s)]
             reading = [row.cases, *map(_seconds, (row.predict_s, row.recall_s, row.recall_own_s))]

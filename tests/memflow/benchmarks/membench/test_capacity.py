@@ -17,9 +17,9 @@ from memflow.benchmarks.membench.capacity import (
     BINS,
     CAPACITY,
     IN_ALL,
-    asked_along,
-    asked_at_end,
-    placed,
+    checkpoint_per_step,
+    probes_at_end,
+    probes_per_step,
     tokens_of,
     width_of,
 )
@@ -97,8 +97,8 @@ def trajectory(number, steps=80, within=0.5):
 
 
 def rows(trajectories):
-    turns = placed([turn for each in trajectories for turn in turn_rows("d", each)])
-    return turns, asked_along([probe for each in trajectories for probe in probe_rows("d", each)], turns)
+    turns = checkpoint_per_step([turn for each in trajectories for turn in turn_rows("d", each)])
+    return turns, probes_per_step([probe for each in trajectories for probe in probe_rows("d", each)], turns)
 
 
 async def figures(name, remember, trajectories):
@@ -173,7 +173,7 @@ def test_a_question_is_asked_after_its_last_evidence_and_after_every_message_tha
         ("observation/simple/roles/1/q0/after2", 2, 15, 12),
         ("observation/simple/roles/1/q0/after3", 3, 26, 23),
     ]
-    [asked] = asked_at_end(list(probe_rows("d", made)), turns)
+    [asked] = probes_at_end(list(probe_rows("d", made)), turns)
     assert (asked.probe_id, asked.checkpoint) == ("observation/simple/roles/1/q0", 0)
     assert (asked.said_tokens, asked.since_tokens) == (26, 23)
 

@@ -37,7 +37,7 @@ def test_levels_stand_beside_each_other_by_mechanism_with_chance_below_them() ->
     assert drawn.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)
     assert drawn.caption == (
         "40 questions of 40 episodes a column; 95 % intervals by bootstrap over episodes; "
-        "1 without a figure: see `memflow show mechanisms`"
+        "1 without a value: see `memflow show mechanisms`"
     )
     assert drawn.label == f"{LABEL}: factual"
 
@@ -86,7 +86,7 @@ def test_times_stand_on_a_log_scale_without_those_that_are_nothing() -> None:
     drawn = pictures(figures, D)["times"]
     assert drawn.log and drawn.ticks == ("full", "retrieval")
     assert drawn.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
-    assert "no time at all: read of full" in drawn.caption and "1 without a figure" in drawn.caption
+    assert "no time at all: read of full" in drawn.caption and "1 without a value" in drawn.caption
 
 
 def test_other_domains_are_not_drawn() -> None:

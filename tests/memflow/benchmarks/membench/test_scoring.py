@@ -2,7 +2,7 @@
 
 from factories import row
 
-from memflow.benchmarks.membench.scoring import slices
+from memflow.benchmarks.membench.scoring import probe_slices
 from memflow.records import Probe
 
 
@@ -28,7 +28,7 @@ def test_emotion_and_preference_share_what_is_reflective_between_them() -> None:
         probe("highlevel_rec", "movie"),
         probe("lowlevel_rec", "movie"),
     ]
-    count = {name: len(held) for name, held in slices(asked).items()}
+    count = {name: len(held) for name, held in probe_slices(asked).items()}
     assert count == {
         "all": 5,
         "level factual": 1,
@@ -41,7 +41,7 @@ def test_emotion_and_preference_share_what_is_reflective_between_them() -> None:
         "category highlevel_rec": 1,
         "category lowlevel_rec": 1,
     }
-    by_name = slices(asked)
+    by_name = probe_slices(asked)
     apart = by_name["category preference"] + by_name["category emotion"]
     assert sorted(one.probe_id for one in apart) == sorted(
         one.probe_id for one in by_name["level reflective"]
@@ -49,7 +49,7 @@ def test_emotion_and_preference_share_what_is_reflective_between_them() -> None:
 
 
 def test_a_kind_that_is_not_asked_has_no_slice() -> None:
-    assert set(slices([probe("simple", "roles")])) == {
+    assert set(probe_slices([probe("simple", "roles")])) == {
         "all",
         "level factual",
         "category simple",

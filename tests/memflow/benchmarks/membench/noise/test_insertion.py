@@ -144,9 +144,9 @@ def test_conflicting_units_are_skipped_and_counted() -> None:
     ]
     lot = NoisePool(pool)
     phrases = (normalize("new york ny"), normalize("北京"))
-    draw = lot.drawn(NAME, 36, phrases, random.Random(1))
+    draw = lot.draw(NAME, 36, phrases, random.Random(1))
     assert {unit.unit_id for unit, _ in draw.units} == {"u0", "u1", "u2", "u3"}
-    twice = lot.drawn(NAME, 37, phrases, random.Random(1))
+    twice = lot.draw(NAME, 37, phrases, random.Random(1))
     assert twice.passed_over >= 2
     after = insert_noise(domain(100), said([1]), pool, {NAME: phrases})
     assert not [turn for turn in after if "York" in turn.text or "北京" in turn.text]

@@ -1,6 +1,6 @@
 import pytest
 
-from memflow.benchmarks.memorybench.scorers.accuracy import accurate
+from memflow.benchmarks.memorybench.scorers.judged import accurate
 from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE, ScoringContext
 from memflow.metrics.backends import MetricBackends
 
