@@ -1,15 +1,14 @@
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import memflow
+from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.scripted import ScriptedChat
@@ -22,6 +21,7 @@ from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from memflow.scoring.groups import groups_of
+from resources.library import Library
 
 
 @dataclass
@@ -33,11 +33,6 @@ class Walked:
     turns: list[Turn]
     probes: list[Probe]
     feedback: list[FeedbackRound]
-
-
-def read(name: str, folder: Path) -> list[Record]:
-    known = dataset(name)
-    return MemoryBench().records(known, {source: folder / source for source in known.files})
 
 
 async def walk(domain: Domain, records: list[Record]) -> Walked:
@@ -70,7 +65,8 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Score]]:
 
 @pytest.fixture
 def sample() -> list[Record]:
-    return read("memorybench_sample", Path(memflow.__file__).parent)
+    library = Library(None)
+    return MemoryBench().records(library.dataset("memorybench_sample"), library.paths("memorybench_sample"))
 
 
 @pytest.fixture
@@ -89,21 +85,37 @@ def scored() -> Callable[[Walked, str], Awaitable[tuple[list[Reply], list[Score]
 
 
 @pytest.fixture
-def locomo() -> list[Record]:
-    folder = os.environ.get("MEMFLOW_DATA")
-    if not folder:
-        pytest.skip("set MEMFLOW_DATA to the data folder")
-    return read("locomo", Path(folder))
+def read_published() -> Callable[[str], list[Record]]:
+    """`read_published(dataset)` reads the published files, or skips the test."""
+
+    def read(name: str) -> list[Record]:
+        library = Library(os.environ.get("MEMFLOW_DATA"))
+        if not library.found(name):
+            pytest.skip(f"set MEMFLOW_DATA to a data folder that has {name}")
+        return MemoryBench().records(library.dataset(name), library.paths(name))
+
+    return read
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Callable[[Any], list[Record]]:
-    """Reads what is given as the content of locomo10.json: bytes, or anything JSON can say."""
+def locomo(read_published: Callable[[str], list[Record]]) -> list[Record]:
+    return read_published("locomo")
 
-    def reading(content: Any) -> list[Record]:
-        path = tmp_path / "locomo" / "locomo10.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-        return read("locomo", tmp_path)
 
-    return reading
+@pytest.fixture
+def read_files(tmp_path: Path) -> Callable[[str, Mapping[str, Any]], list[Record]]:
+    """`read_files(dataset, files)` writes texts, bytes or rows (as JSON lines) and reads them."""
+
+    def read(name: str, files: Mapping[str, Any]) -> list[Record]:
+        for source, content in files.items():
+            path = tmp_path / source
+            path.parent.mkdir(parents=True, exist_ok=True)
+            rows = (
+                [json.dumps(row, ensure_ascii=False) for row in content] if isinstance(content, list) else []
+            )
+            text = "\n".join(rows) if isinstance(content, list) else content
+            path.write_bytes(text.encode() if isinstance(text, str) else text)
+        library = Library(tmp_path, {name: replace(registry.datasets()[name], sums={})})
+        return MemoryBench().records(library.dataset(name), library.paths(name))
+
+    return read
