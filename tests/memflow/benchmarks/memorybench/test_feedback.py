@@ -125,7 +125,9 @@ async def test_context_is_truncated_by_session(demo: Any) -> None:
     for tokens in (30_000, 400, 0):
         seen: list[int] = []
         answering = chat(
-            locomo_short=lambda request: seen.append(estimate(request.fields["notes"])) or "an answer"
+            locomo_short=lambda request, seen=seen: (
+                seen.append(estimate(request.fields["notes"])) or "an answer"
+            )
         )
         domain = replace(demo.domain, parameters={"context_tokens": tokens})
         await feedback(domain, demo.turns, demo.probes, answering, chat())
