@@ -30,9 +30,8 @@ def test_reader_selects_stated_option():
 def test_reader_ignores_option_inside_longer_word():
     assert best_options("My niece Ann is 28 years old.", AGE, ["8 years old", "28 years old"]) == [1]
     assert best_options("We went with Annabel.", "Who was there?", ["Ann", "Bob"]) == [0, 1]
-    assert best_options(
-        "我的手机是苹果iPhone13。", "我的手机是什么？", ["苹果iPhone 1", "苹果iPhone 13"]
-    ) == [1]
+    phones = ["苹果iPhone 1", "苹果iPhone 13"]
+    assert best_options("我的手机是苹果iPhone13。", "我的手机是什么？", phones) == [1]
 
 
 def test_reader_supports_chinese():
@@ -70,14 +69,10 @@ def test_reader_ignores_position_of_options_in_question():
 
 def test_reader_matches_list_items():
     question = "Which movies have you recommended to me so far?"
-    shown = "\n".join(
-        [
-            "I like the movie Jaws (1975).",
-            "I recommend the movie The Good, the Bad and the Ugly (1966).",
-            "The movie Alien (1979) is one of my favourites.",
-            "The movie that I would recommend is Heat (1995).",
-        ]
-    )
+    shown = """I like the movie Jaws (1975).
+I recommend the movie The Good, the Bad and the Ugly (1966).
+The movie Alien (1979) is one of my favourites.
+The movie that I would recommend is Heat (1995)."""
     said = ["Jaws (1975)", "The Good, the Bad and the Ugly (1966)", "Alien (1979)", "Heat (1995)"]
     lists = ["; ".join(said[at] for at in held) for held in ((1, 3), (1, 2, 3), (1,), (0, 3))]
     assert best_options(shown, question, lists) == [0]
@@ -85,15 +80,10 @@ def test_reader_matches_list_items():
 
 
 def test_reader_prefers_longest_option():
-    assert best_options("Sweet and Salty", "Which taste?", ["Sweet", "Salty", "Sweet and Salty", "Sour"]) == [
-        2
-    ]
-    lists = [
-        "Heat (1995)",
-        "Heat (1995); Jaws (1975)",
-        "Jaws (1975); Alien (1979)",
-        "Alien (1979); Diva (1981)",
-    ]
+    tastes = ["Sweet", "Salty", "Sweet and Salty", "Sour"]
+    assert best_options("Sweet and Salty", "Which taste?", tastes) == [2]
+    movies = ["Heat (1995)", "Jaws (1975)", "Alien (1979)", "Diva (1981)"]
+    lists = [movies[0], *("; ".join(movies[at : at + 2]) for at in range(3))]
     assert best_options("Heat (1995); Jaws (1975)", "Which movies have you recommended?", lists) == [1]
 
 

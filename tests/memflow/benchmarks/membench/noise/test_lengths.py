@@ -1,11 +1,12 @@
-"""The walk of a domain that is brought to a length: which noise is taken, and that questions find what they ask for."""
+"""Domains lengthened by noise: which noise is inserted, and that the evidence stays."""
 
 import asyncio
 import json
 from dataclasses import replace
 
+import factories
 import pytest
-from factories import row
+from membench_files import question, round_of
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
@@ -22,32 +23,17 @@ DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
 
 
 def record(record_id: str, content: object) -> Record:
-    return row(
-        Record,
-        dataset=DOMAIN.datasets[0],
-        record_id=record_id,
-        source="ours.json",
-        sha256="0",
-        licence="Apache-2.0",
-        origin="memflow",
-        content=json.dumps(content, ensure_ascii=False),
-    )
+    text = json.dumps(content, ensure_ascii=False)
+    return factories.record(dataset=DOMAIN.datasets[0], record_id=record_id, source="ours.json", content=text)
 
 
 def trajectory(number: int) -> Record:
     time = "2024年04月01日 周一 08:39"
     said = ["我的姑姑住在桐城。", "我的姑姑会吹笛子。", "我的同事住在兰溪。"]
-    question = {
-        "qid": 0,
-        "question": "我的姑姑住在哪里？",
-        "answer": "桐城",
-        "target_step_id": [0],
-        "choices": {"A": "兰溪", "B": "桐城", "C": "歙县", "D": "婺源"},
-        "ground_truth": "B",
-        "time": time,
-    }
+    choices = {"A": "兰溪", "B": "桐城", "C": "歙县", "D": "婺源"}
+    asked = question([0], question="我的姑姑住在哪里？", answer="桐城", choices=choices, time=time)
     messages = [{"mid": at, "message": text, "time": time, "place": "桐城"} for at, text in enumerate(said)]
-    raw = {"tid": number, "message_list": messages, "question_list": [question]}
+    raw = {"tid": number, "message_list": messages, "question_list": [asked]}
     return record(f"observation/simple/roles/{number}", raw)
 
 
@@ -115,26 +101,11 @@ def test_domains_exist_for_each_length(name: str, tokens: int, between: str) -> 
 
 def spoken(number: int) -> Record:
     """A raw trajectory of two sessions of two rounds, as published."""
-    rounds = [
-        {
-            "sid": at,
-            "user_message": f"Word {at}.",
-            "assistant_message": "I see.",
-            "place": "Here",
-            "time": time,
-        }
-        for at, time in enumerate(f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2))
-    ]
-    question = {
-        "qid": 0,
-        "question": "What was said third?",
-        "answer": "Word 2.",
-        "target_step_id": [[2, 1]],
-        "choices": {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."},
-        "ground_truth": "B",
-        "time": "'2024-10-03 08:00' Thursday",
-    }
-    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": question}
+    times = [f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2)]
+    rounds = [round_of(at, f"Word {at}.", time=time) for at, time in enumerate(times)]
+    choices = {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."}
+    asked = question([[2, 1]], question="What was said third?", answer="Word 2.", choices=choices)
+    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": asked}
     made = record(f"participation/simple/roles/{number}", raw)
     return replace(
         made, dataset="membench_participation_raw", source="membench/MemData/FirstAgent/simple.json"
