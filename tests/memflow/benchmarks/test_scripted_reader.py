@@ -74,7 +74,7 @@ I recommend the movie The Good, the Bad and the Ugly (1966).
 The movie Alien (1979) is one of my favourites.
 The movie that I would recommend is Heat (1995)."""
     said = ["Jaws (1975)", "The Good, the Bad and the Ugly (1966)", "Alien (1979)", "Heat (1995)"]
-    lists = ["; ".join(said[at] for at in held) for held in ((1, 3), (1, 2, 3), (1,), (0, 3))]
+    lists = ["; ".join(said[at] for at in places) for places in ((1, 3), (1, 2, 3), (1,), (0, 3))]
     assert best_options(shown, question, lists) == [0]
     assert best_options(shown, question, lists[::-1]) == [3]
 
@@ -116,13 +116,16 @@ def test_reader_answers_memdaily_only_with_evidence():
     for file in sorted(Path(os.environ["MEMFLOW_DATA"], "memdaily").rglob("0[12]_*.json")):
         for trajectory in json.loads(file.read_text())[:40]:
             said = [line["message"] for line in trajectory["message_list"]]
-            for asked in trajectory["question_list"]:
-                if not isinstance(asked["choices"], dict) or not asked["ground_truth"]:
+            for item in trajectory["question_list"]:
+                if not isinstance(item["choices"], dict) or not item["ground_truth"]:
                     continue
-                options, gold = list(asked["choices"].values()), "ABCD".index(asked["ground_truth"])
-                evidence = "\n".join(said[at] for at in asked["target_step_id"])
+                options, gold = (
+                    list(item["choices"].values()),
+                    "ABCD".index(item["ground_truth"]),
+                )
+                evidence = "\n".join(said[at] for at in item["target_step_id"])
                 for found, text in ((shown, evidence), (noise, "")):
-                    best = best_options(text, asked["question"], options)
+                    best = best_options(text, item["question"], options)
                     found.append((gold in best) / len(best))
     assert len(shown) > 150
     assert sum(shown) / len(shown) > 0.7

@@ -51,13 +51,13 @@ class Newest(Memory):
     async def write(self, messages):
         for message in messages:
             self.store.add("kept", message.text, sources=(message.message_id,))
-        held = self.store.live("kept")
-        while sum(estimate(item.text) for item in held) > self.tokens:
-            self.store.retire(held.pop(0).entry_id)
+        entries = self.store.live("kept")
+        while sum(estimate(item.text) for item in entries) > self.tokens:
+            self.store.retire(entries.pop(0).entry_id)
 
     async def read(self, query, frozen=True):
-        held = self.store.live("kept")
-        return Recall(notes="\n".join(item.text for item in held), entries=tuple(held))
+        entries = self.store.live("kept")
+        return Recall(notes="\n".join(item.text for item in entries), entries=tuple(entries))
 
 
 @dataclass
@@ -84,13 +84,15 @@ def trajectory(number, steps=80, within=0.5):
     """Return a trajectory with one fact in its first part."""
     chance = random.Random(number)
     said = [Step(" ".join(chance.choices(WORDS, k=chance.randint(6, 24)))) for _ in range(steps)]
-    told, gold = chance.randrange(int(within * steps)), chance.randrange(4)
+    fact_at, gold = chance.randrange(int(within * steps)), chance.randrange(4)
     hobbies = [f"hobby {number}x{option}" for option in "abcd"]
-    said[told] = Step(f"My aunt Vera spends her days with {hobbies[gold]}")
+    said[fact_at] = Step(f"My aunt Vera spends her days with {hobbies[gold]}")
     made = trajectory_of(number, said)
     question = "What does my aunt Vera spend her days with?"
-    asked = ChoiceQuestion(question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(told),))
-    return replace(made, questions=(asked,))
+    query = ChoiceQuestion(
+        question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(fact_at),)
+    )
+    return replace(made, questions=(query,))
 
 
 def rows(trajectories):
@@ -167,9 +169,9 @@ def test_question_is_asked_after_evidence_and_each_later_message():
         ("observation/simple/roles/1/q0/after2", 2, 15, 12),
         ("observation/simple/roles/1/q0/after3", 3, 26, 23),
     ]
-    [asked] = asked_at_end(list(probe_rows("d", made)), turns)
-    assert (asked.probe_id, asked.checkpoint) == ("observation/simple/roles/1/q0", 0)
-    assert (asked.said_tokens, asked.since_tokens) == (26, 23)
+    [query] = asked_at_end(list(probe_rows("d", made)), turns)
+    assert (query.probe_id, query.checkpoint) == ("observation/simple/roles/1/q0", 0)
+    assert (query.said_tokens, query.since_tokens) == (26, 23)
 
 
 def test_quarantined_or_vague_question_is_asked_once():

@@ -36,12 +36,12 @@ def test_all_published_values_are_present() -> None:
 
 
 def test_tables_4_and_5_repeat_tables_10_and_3() -> None:
-    mine = {(one.scene, one.mechanism): one.value for one in accuracies(4) if one.subset == 1}
-    assert mine == {
+    preference_values = {(one.scene, one.mechanism): one.value for one in accuracies(4) if one.subset == 1}
+    assert preference_values == {
         (one.scene, one.mechanism): one.value for one in accuracies(10) if one.kind == "preference"
     }
-    asked = {(one.level, one.scene): one.questions for one in accuracies(5)}
-    assert asked == {
+    question_counts = {(one.level, one.scene): one.questions for one in accuracies(5)}
+    assert question_counts == {
         (one.level, one.scene): one.questions for one in accuracies(3) + accuracies(4) if one.subset == 1
     }
 
@@ -90,15 +90,18 @@ class TestD1:
 
 
 def test_d2_question_counts_of_emotion() -> None:
-    def asked(scene):
-        held = {
+    def question_counts(scene):
+        shares_by_mechanism = {
             one.mechanism: one.value for one in accuracies(10) if (one.kind, one.scene) == ("emotion", scene)
         }
-        return {name: [n for n in (15, 17, 27, 34) if shares(value, n)] for name, value in held.items()}
+        return {
+            name: [n for n in (15, 17, 27, 34) if shares(value, n)]
+            for name, value in shares_by_mechanism.items()
+        }
 
-    participation = asked("participation")
+    participation = question_counts("participation")
     assert participation["full"] == [27] and participation["generative_agent"] == [17, 34]
-    assert asked("observation")["generative_agent"] == [34]
+    assert question_counts("observation")["generative_agent"] == [34]
 
 
 def test_d3_times_of_sc_memory_equal_retrieval() -> None:

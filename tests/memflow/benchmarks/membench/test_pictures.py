@@ -28,18 +28,18 @@ def test_mechanisms_chart_has_levels_and_chance() -> None:
         of("full", metric="random", value=0.25),
         of("retrieval", metric="random", value=0.25),
     ]
-    drawn = pictures(scores, D)["mechanisms"]
-    assert drawn.ticks == ("full", "retrieval") and not drawn.log
-    assert drawn.curves == (
+    chart = pictures(scores, D)["mechanisms"]
+    assert chart.ticks == ("full", "retrieval") and not chart.log
+    assert chart.curves == (
         Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), True),
         Curve("reflective", (Point(0, 0.25, 0.1, 0.3),)),
     )
-    assert drawn.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)
-    assert drawn.caption == (
+    assert chart.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)
+    assert chart.caption == (
         "40 questions of 40 episodes a column; 95 % intervals by bootstrap over episodes; "
         "1 without a figure: see `memflow show mechanisms`"
     )
-    assert drawn.label == f"{LABEL}: factual"
+    assert chart.label == f"{LABEL}: factual"
 
 
 def test_chance_is_drawn_per_level_if_it_differs() -> None:
@@ -63,15 +63,15 @@ def test_kinds_follow_paper_order_and_models_need_several() -> None:
         of("full", slice="all", value=0.3),
         of("full@x", slice="all", value=0.4),
     ]
-    drawn = pictures(scores, D)
-    assert drawn["kinds"].ticks == ("sh", "noisy")
-    assert [(curve.name, [point.at for point in curve.points]) for curve in drawn["kinds"].curves] == [
+    chart = pictures(scores, D)
+    assert chart["kinds"].ticks == ("sh", "noisy")
+    assert [(curve.name, [point.at for point in curve.points]) for curve in chart["kinds"].curves] == [
         ("full", [0, 1]),
         ("recent", [0]),
     ]
-    assert drawn["models"].ticks == ("m", "x") and drawn["models"].curves[0].name == "full"
-    assert [point.value for point in drawn["models"].curves[0].points] == [0.3, 0.4]
-    assert "models" not in pictures(scores[:5], D) and "mechanisms" not in drawn
+    assert chart["models"].ticks == ("m", "x") and chart["models"].curves[0].name == "full"
+    assert [point.value for point in chart["models"].curves[0].points] == [0.3, 0.4]
+    assert "models" not in pictures(scores[:5], D) and "mechanisms" not in chart
 
 
 def test_times_chart_is_logarithmic_without_zeros() -> None:
@@ -83,10 +83,10 @@ def test_times_chart_is_logarithmic_without_zeros() -> None:
         of("retrieval", metric="read_time", value=0.04, **whole),
         of("retrieval", metric="write_time", **{**LOST, "slice": "all"}),
     ]
-    drawn = pictures(scores, D)["times"]
-    assert drawn.log and drawn.ticks == ("full", "retrieval")
-    assert drawn.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
-    assert "no time at all: read of full" in drawn.caption and "1 without a figure" in drawn.caption
+    chart = pictures(scores, D)["times"]
+    assert chart.log and chart.ticks == ("full", "retrieval")
+    assert chart.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
+    assert "no time at all: read of full" in chart.caption and "1 without a figure" in chart.caption
 
 
 def test_other_domains_are_not_drawn() -> None:
@@ -97,6 +97,6 @@ def test_other_domains_are_not_drawn() -> None:
 
 def test_domains_are_curves_in_charts_over_several_domains() -> None:
     scores = [of("full"), of("full", domain="e", value=0.9), of("full", slice="level reflective")]
-    drawn = pictures_over(scores, [D, replace(D, name="e")])
-    assert list(drawn) == ["factual_mechanisms", "reflective_mechanisms"]
-    assert [curve.name for curve in drawn["factual_mechanisms"].curves] == ["d", "e"]
+    chart = pictures_over(scores, [D, replace(D, name="e")])
+    assert list(chart) == ["factual_mechanisms", "reflective_mechanisms"]
+    assert [curve.name for curve in chart["factual_mechanisms"].curves] == ["d", "e"]

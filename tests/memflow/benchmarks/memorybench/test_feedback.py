@@ -105,9 +105,9 @@ async def test_feedback_is_reproducible(demo: Any) -> None:
 
 
 async def test_locomo_backbone_reads_own_conversation(
-    locomo: list[Record], walked: Callable[..., Awaitable[Any]]
+    locomo: list[Record], run_domain: Callable[..., Awaitable[Any]]
 ) -> None:
-    run = await walked(OPEN.limited(4), locomo)
+    run = await run_domain(OPEN.limited(4), locomo)
     assert {row.episode_id for row in run.feedback} == {DIALOGUES}
     assert len({row.case_id for row in run.feedback}) == 16
     assert all(row.reason is None for row in run.feedback)

@@ -50,8 +50,8 @@ async def play(
 
 
 @pytest.fixture
-async def onpolicy(walked: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]) -> Any:
-    return await walked(ONPOLICY, sample)
+async def onpolicy(run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]) -> Any:
+    return await run_domain(ONPOLICY, sample)
 
 
 async def test_second_answer_is_written_to_memory(onpolicy: Any) -> None:

@@ -39,9 +39,9 @@ def cases(episode: Episode, checkpoint: int) -> list[str]:
 
 
 @pytest.fixture
-def demo_of(walked: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any]]:
+def demo_of(run_domain: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any]]:
     async def walking(end: str) -> Any:
-        return await walked(find(f"memorybench_demo_{end}"), sample)
+        return await run_domain(find(f"memorybench_demo_{end}"), sample)
 
     return walking
 
@@ -72,9 +72,9 @@ async def test_stepwise_asks_test_cases_at_every_checkpoint(demo: Any, demo_of: 
     once = {probe.probe_id: probe for probe in of(demo.probes, "test")}
     for end in ("stepwise", "onpolicy"):
         run = await demo_of(end)
-        asked = of(run.probes, "test")
-        assert len(asked) == 4 * len(once)
-        for probe in asked:
+        test_probes = of(run.probes, "test")
+        assert len(test_probes) == 4 * len(once)
+        for probe in test_probes:
             case, _, step = probe.probe_id.rpartition("/")
             assert (probe.checkpoint, probe.episode_id) == (int(step), DIALOGUES)
             first = once[case]
@@ -90,10 +90,10 @@ async def test_stepwise_asks_test_cases_at_every_checkpoint(demo: Any, demo_of: 
 async def test_training_protocol_asks_training_cases(demo: Any, demo_of: Any) -> None:
     run = await demo_of("training")
     train = of(run.probes, "train")
-    asked = of(run.probes, "test")
-    assert [probe.probe_id for probe in asked] == [f"{probe.probe_id}/again" for probe in train]
-    assert [probe.episode_id for probe in asked] == [probe.episode_id for probe in train]
-    evidence = {probe.probe_id: probe.evidence for probe in asked}
+    test_probes = of(run.probes, "test")
+    assert [probe.probe_id for probe in test_probes] == [f"{probe.probe_id}/again" for probe in train]
+    assert [probe.episode_id for probe in test_probes] == [probe.episode_id for probe in train]
+    evidence = {probe.probe_id: probe.evidence for probe in test_probes}
     assert evidence["sample_legal/lease-notice/again"] == ["feedback/sample_legal/lease-notice/2"]
     assert evidence[f"{TALK}/1/again"] == [f"{TALK}/D1:5"]
     assert [(each.episode_id, each.base) for each in episodes_of(run)] == [
@@ -104,9 +104,9 @@ async def test_training_protocol_asks_training_cases(demo: Any, demo_of: Any) ->
 
 async def test_same_protocol_has_memory_per_case(demo_of: Any) -> None:
     run = await demo_of("same")
-    train, asked = of(run.probes, "train"), of(run.probes, "test")
-    assert len(asked) == 2 * len(train)
-    places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in asked}
+    train, test_probes = of(run.probes, "train"), of(run.probes, "test")
+    assert len(test_probes) == 2 * len(train)
+    places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in test_probes}
     lease, oboe = "sample_legal/lease-notice", f"{TALK}/1"
     assert places[f"{lease}/without"] == (own_episode(lease), 0)
     assert places[f"{lease}/with"] == (own_episode(lease), 1)
@@ -135,9 +135,9 @@ def test_learn_from_uses_all_non_test_cases(locomo: list[Record]) -> None:
     domain = find("memorybench_open")
     usual = select(domain, locomo)
     every = select(replace(domain, parameters={"learn_from": "liked"}), locomo)
-    assert [taken.split.test for taken in every] == [taken.split.test for taken in usual]
-    for taken in every:
-        assert sorted(taken.split.test + taken.split.train) == list(range(len(taken.pool.cases)))
+    assert [selected.split.test for selected in every] == [selected.split.test for selected in usual]
+    for selected in every:
+        assert sorted(selected.split.test + selected.split.train) == list(range(len(selected.pool.cases)))
 
 
 def test_protocol_domains_keep_data_sets_and_are_unlisted() -> None:

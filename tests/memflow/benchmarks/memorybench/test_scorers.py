@@ -45,16 +45,16 @@ async def test_scores_have_slices_and_denominators(demo: Any, scored: Any) -> No
 
 async def test_failed_reply_lowers_coverage(demo: Any, scored: Any) -> None:
     replies, _ = await scored(demo, "full")
-    asked = [probe for probe in demo.probes if probe.split == "test"]
+    test_probes = [probe for probe in demo.probes if probe.split == "test"]
     broken = [replace(reply, parsed=None, reason="no answer") for reply in replies[:2]] + replies[3:]
     verdicts = await BENCH.verdicts(DEMO, demo.probes, broken, MetricBackends())
-    assert [verdict.probe_id for verdict in verdicts] == [probe.probe_id for probe in asked]
+    assert [verdict.probe_id for verdict in verdicts] == [probe.probe_id for probe in test_probes]
     assert [verdict.value for verdict in verdicts[:3]] == [None] * 3
     assert verdicts[0].reason == "no answer"
     assert "no reply" in (verdicts[2].reason or "")
     groups = groups_of(verdicts)
     results = AssistantResults(
-        DEMO.name, "full", "full", "m", asked, [], [], [], "s", True, groups=groups, pool=groups
+        DEMO.name, "full", "full", "m", test_probes, [], [], [], "s", True, groups=groups, pool=groups
     )
     scores = {(score.metric, score.slice): score for score in BENCH.scores(DEMO, results)}
     total = scores["locomo_f1", "all"]

@@ -75,13 +75,13 @@ def test_hybrid_comparative_plan_compares_places():
 
 def test_aggregative_plan_counts_entities():
     people = answers(plan_aggregative, "aggregative", "roles")
-    told = "How many of the people I told you about "
-    assert people[f"{told}are 30 years old or older?"] == "3 people"
-    assert people[f"{told}are 50 years old or older?"] == "1 person"
-    assert people[f"{told}are 170 cm tall or taller?"] == "2 people"
-    assert people[f"{told}have their birthday in July or later in the year?"] == "2 people"
-    assert people[f"{told}come from Boston, MA?"] == "2 people"
-    assert people[f"{told}have this as their highest education: High School?"] == "1 person"
+    people_who = "How many of the people I told you about "
+    assert people[f"{people_who}are 30 years old or older?"] == "3 people"
+    assert people[f"{people_who}are 50 years old or older?"] == "1 person"
+    assert people[f"{people_who}are 170 cm tall or taller?"] == "2 people"
+    assert people[f"{people_who}have their birthday in July or later in the year?"] == "2 people"
+    assert people[f"{people_who}come from Boston, MA?"] == "2 people"
+    assert people[f"{people_who}have this as their highest education: High School?"] == "1 person"
     events = answers(plan_aggregative, "aggregative", "events")
     assert events["How many of the events I told you about last nine days or longer?"] == "2 events"
     many = "At how many of the events I told you about are one hundred people or more expected?"
@@ -139,10 +139,10 @@ def test_winter_starts_in_december():
 @given(st.sampled_from(["en", "zh"]), SEEDS)
 def test_count_matches_stated_values(language, seed):
     plan = plan_aggregative(task_of("aggregative", "roles", seed=seed, language=language))
-    told = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
-    assert len(told) == 8
-    if told[0]["attribute"] in ("hometown", "work_location", "education"):
-        counted = [each["value"] for each in told].count(plan.query.required_words[0])
+    facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
+    assert len(facts) == 8
+    if facts[0]["attribute"] in ("hometown", "work_location", "education"):
+        counted = [each["value"] for each in facts].count(plan.query.required_words[0])
         assert plan.query.answer.startswith(str(counted))
 
 
@@ -152,6 +152,6 @@ def test_post_processing_plan_has_two_evidence_messages(language, seed):
     for scene in ("participation", "observation"):
         task = task_of("post_processing", "events", seed=seed, scene=scene, language=language)
         plan = plan_post_processing(task)
-        told = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
-        assert len(told) == 2 and told[0]["entity"] == told[1]["entity"]
-        assert told[0]["attribute"] != told[1]["attribute"]
+        facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
+        assert len(facts) == 2 and facts[0]["entity"] == facts[1]["entity"]
+        assert facts[0]["attribute"] != facts[1]["attribute"]

@@ -65,16 +65,20 @@ def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, langu
     of = preference_task("highlevel_rec", topic, language, seed)
     plan = plan_preference_from_recommendations(of)
     check(of, plan)
-    told = [session.messages[-1].required_words[0] for session in plan.sessions]
+    items_named = [session.messages[-1].required_words[0] for session in plan.sessions]
     liked = [message.required_words[0] for message in evidence(plan)]
-    assert told[0] == liked[0] and len(told) == len(set(told)) == len(liked) + 3
-    rejected = [item for item in told if item not in liked]
+    assert items_named[0] == liked[0] and len(items_named) == len(set(items_named)) == len(liked) + 3
+    rejected = [item for item in items_named if item not in liked]
     assert {category_of(of, item) for item in rejected} == set(plan.query.wrong)
     for session in plan.sessions:
-        *asked, said = session.messages
+        *before_last, said = session.messages
         assert (said.exposes is not None) == (said.required_words[0] in liked)
-        assert said.assistant is None and len(asked) <= 1 and session.fillers[:-1] == (0,) * len(asked)
-        for message in asked:
+        assert (
+            said.assistant is None
+            and len(before_last) <= 1
+            and session.fillers[:-1] == (0,) * len(before_last)
+        )
+        for message in before_last:
             assert message.exposes is None and said.required_words[0] in (message.assistant or "")
 
 

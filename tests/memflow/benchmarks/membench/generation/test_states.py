@@ -60,11 +60,11 @@ def test_vocabulary_and_preferences_round_trip_through_records(language: str) ->
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_generated_domain_has_states_of_its_users(language: str) -> None:
     made = states(domain(language, roles=5, events=4), shipped(language))
-    lives = load_graphs(made)
-    assert [life.user_id for life in lives] == ["u0000", "u0001", "u0002"]
-    assert [len(life.roles) for life in lives] == [5, 5, 5]
-    assert [len(life.events) for life in lives] == [4, 4, 4]
-    assert [profile.name for profile in made.profiles] == [life.user.name for life in lives]
+    graphs = load_graphs(made)
+    assert [life.user_id for life in graphs] == ["u0000", "u0001", "u0002"]
+    assert [len(life.roles) for life in graphs] == [5, 5, 5]
+    assert [len(life.events) for life in graphs] == [4, 4, 4]
+    assert [profile.name for profile in made.profiles] == [life.user.name for life in graphs]
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
 
 
@@ -100,8 +100,8 @@ def test_later_data_set_overrides_preferences_by_topic(tmp_path: Path) -> None:
     likes = load_preferences(domain(), records)
     assert list(likes.of("food")) == ["taste0", "taste1", "taste2", "taste3"]
     assert likes.of("movie") == preferences.bundled_preferences("en").of("movie")
-    lives = load_graphs(states(domain(), records))
-    assert {life.user["food"] for life in lives} <= set(likes.of("food"))
+    graphs = load_graphs(states(domain(), records))
+    assert {life.user["food"] for life in graphs} <= set(likes.of("food"))
 
 
 def test_preferences_are_drawn_by_weight() -> None:

@@ -37,23 +37,23 @@ def trajectory(number: int) -> Record:
     return record(f"observation/simple/roles/{number}", raw)
 
 
-def walked(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Probe]]:
+def generated(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Probe]]:
     benchmark, chat, states = MemBench(), ScriptedChat({}), States([])
 
-    async def walk() -> tuple[list[Turn], list[Probe]]:
+    async def generate() -> tuple[list[Turn], list[Probe]]:
         turns = await benchmark.turns(domain, records, states, chat)
         return turns, await benchmark.probes(domain, records, states, turns, chat)
 
-    return asyncio.run(walk())
+    return asyncio.run(generate())
 
 
 def test_trajectories_reach_length_with_evidence() -> None:
-    turns, probes = walked(DOMAIN, [trajectory(number) for number in range(3)])
+    turns, probes = generated(DOMAIN, [trajectory(number) for number in range(3)])
     assert [probe.reason for probe in probes] == [None] * 3
     for probe in probes:
-        held = [turn for turn in turns if turn.episode_id == probe.episode_id]
-        assert 10_000 <= sum(estimate(turn.text) for turn in held) < 10_000 + 200
-        [evidence] = [turn for turn in held if turn.message_id in probe.evidence]
+        messages_of_episode = [turn for turn in turns if turn.episode_id == probe.episode_id]
+        assert 10_000 <= sum(estimate(turn.text) for turn in messages_of_episode) < 10_000 + 200
+        [evidence] = [turn for turn in messages_of_episode if turn.message_id in probe.evidence]
         assert evidence.text.startswith("我的姑姑住在桐城。")
     world = {"utterance.turns": turns, "question.probes": probes, "state.entities": []}
     for table in ("utterance.turns", "question.probes"):
@@ -64,7 +64,7 @@ def test_trajectories_reach_length_with_evidence() -> None:
 
 def test_no_noise_without_length() -> None:
     parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
-    turns, _ = walked(replace(DOMAIN, parameters=parameters), [trajectory(0)])
+    turns, _ = generated(replace(DOMAIN, parameters=parameters), [trajectory(0)])
     assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
 
 
@@ -79,7 +79,7 @@ def test_published_noise_is_preferred() -> None:
     ]
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "noise_tokens": 200})
     assert [len(unit.steps) for unit in noise_units(domain, records)] == [3, 1]
-    turns, _ = walked(domain, records)
+    turns, _ = generated(domain, records)
     noise = [turn for turn in turns if is_noise(turn.message_id)]
     assert {turn.text for turn in noise} == {each["message"] for each in said}
     assert noise[0].message_id == "observation/simple/roles/0/noise/observation-0.0u"
@@ -114,7 +114,7 @@ def spoken(number: int) -> Record:
 
 def test_sessions_stay_whole_with_noise() -> None:
     domain = find("membench_participation_long")
-    turns, probes = walked(domain, [spoken(0)])
+    turns, probes = generated(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]
     [evidence] = [turn for turn in turns if turn.message_id == probes[0].evidence[0]]
     assert evidence.text.startswith("Word 2.")

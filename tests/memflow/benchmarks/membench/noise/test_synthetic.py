@@ -85,7 +85,7 @@ def test_languages_have_same_topics() -> None:
             len(of.bodies),
             len(of.reports),
             len(of.remarks),
-            *(len(held) for topic in of.topics.values() for held in topic.model_dump().values()),
+            *(len(words) for topic in of.topics.values() for words in topic.model_dump().values()),
         ]
         for of in (en, zh)
     ]
@@ -102,11 +102,13 @@ def test_noise_contains_no_memdaily_answer() -> None:
     probes = [
         probe for each in select_trajectories(domain, records) for probe in probe_rows(domain.name, each)
     ]
-    asked = {phrase for phrases in forbidden_phrases([], probes).values() for phrase in phrases}
-    assert len(asked) > 3_000
+    phrases_of_questions = {
+        phrase for phrases in forbidden_phrases([], probes).values() for phrase in phrases
+    }
+    assert len(phrases_of_questions) > 3_000
     made = [
         normalize(step.user)
         for unit in islice(generate_units("observation", "zh"), 2_000)
         for step in unit.steps
     ]
-    assert {phrase for phrase in asked if any(phrase in said for said in made)} == set()
+    assert {phrase for phrase in phrases_of_questions if any(phrase in said for said in made)} == set()

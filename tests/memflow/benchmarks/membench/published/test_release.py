@@ -110,9 +110,9 @@ def test_memdata_steps_are_numbered_across_sessions(tmp_path: Path):
 def test_memdata_facts_are_gold_only(tmp_path: Path):
     for agent, content in (("First", sessions()), ("Third", messages())):
         found = one(tmp_path, RAW.format(agent, "simple"), {"roles": [content]})
-        (told,) = [turn for turn in turn_rows("d", found) if turn.exposes]
-        assert json.loads(told.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
-        assert told.message_id == found.questions[0].evidence[0]
+        (evidence,) = [turn for turn in turn_rows("d", found) if turn.exposes]
+        assert json.loads(evidence.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
+        assert evidence.message_id == found.questions[0].evidence[0]
         (episode,) = given_episodes(list(turn_rows("d", found)))
         assert not any("attr" in message.text for event in episode.events for message in event.messages)
 

@@ -37,11 +37,11 @@ def broken(domain: Domain, rows: Rows) -> set[str]:
 
 @pytest.fixture
 def played(
-    walked: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
+    run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
 ) -> Callable[[str], Awaitable[tuple[Domain, Rows]]]:
     async def playing(end: str) -> tuple[Domain, Rows]:
         bench, domain = MemoryBench(), find(f"memorybench_demo{end}")
-        run, chat = await walked(domain, sample), ScriptedChat(bench.handlers())
+        run, chat = await run_domain(domain, sample), ScriptedChat(bench.handlers())
         episodes = bench.episodes(domain, None, run.turns, run.feedback, chat, run.probes)  # type: ignore[arg-type]
         make = memory_factory("bm25_message", Tools(embedder=HashingEmbedder()))
         played = await play_all(episodes, make, bench.replier(domain, chat))

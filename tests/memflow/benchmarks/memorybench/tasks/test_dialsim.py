@@ -132,10 +132,12 @@ def test_sample_is_drawn_from_300_questions(read_files) -> None:
     records = read_files(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     first = sorted(fixed_sample(range(1000), DRAWN_QUESTIONS))
     assert [case.case_id for case in pool(records).cases] == [str(place) for place in first]
-    (taken,) = select(OPEN, records)
-    assert (len(taken.test), len(taken.train)) == (17, 66)
+    (selected,) = select(OPEN, records)
+    assert (len(selected.test), len(selected.train)) == (17, 66)
     sampled = fixed_sample(range(DRAWN_QUESTIONS), 83)
-    assert [case.case_id for case in taken.test] == [str(first[place]) for place in fixed_sample(sampled, 17)]
+    assert [case.case_id for case in selected.test] == [
+        str(first[place]) for place in fixed_sample(sampled, 17)
+    ]
 
 
 @pytest.mark.parametrize(

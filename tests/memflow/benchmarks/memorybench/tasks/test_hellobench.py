@@ -119,8 +119,8 @@ def test_published_files_give_published_sizes(
 ) -> None:
     records = read_published(name)
     assert Counter(stratum for *_, stratum in cases(records)) == strata
-    (taken,) = select(domain, records)
-    assert (len(taken.test), len(taken.train)) == (test, sum(strata.values()) - test)
+    (selected,) = select(domain, records)
+    assert (len(selected.test), len(selected.train)) == (test, sum(strata.values()) - test)
 
 
 def test_writing_task_works_without_summaries(read_published) -> None:

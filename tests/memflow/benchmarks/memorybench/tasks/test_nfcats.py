@@ -50,8 +50,8 @@ def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -
 def test_published_file_gives_published_split(read_published) -> None:
     records = read_published("nfcats")
     assert len(records) == 2_397
-    (taken,) = select(OPEN, records)
-    assert (len(taken.test), len(taken.train)) == (50, 200)
-    assert [case.case_id for case in taken.test[:5]] == ["1529", "1138", "419", "2360", "1554"]
+    (selected,) = select(OPEN, records)
+    assert (len(selected.test), len(selected.train)) == (50, 200)
+    assert [case.case_id for case in selected.test[:5]] == ["1529", "1138", "419", "2360", "1554"]
     (pool,) = build_pools(records)
     assert len(Counter(case.category for case in pool.cases)) == 8

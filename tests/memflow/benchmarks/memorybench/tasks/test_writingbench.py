@@ -41,12 +41,12 @@ MIXED = [
 
 
 @pytest.mark.parametrize(
-    ("name", "taken"),
+    ("name", "selected"),
     [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
 )
-def test_tasks_select_their_domains(read_files, name: str, taken: list[str]) -> None:
+def test_tasks_select_their_domains(read_files, name: str, selected: list[str]) -> None:
     (pool,) = build_pools(read_files(f"writingbench_{name}", {WHOLE: MIXED}))
-    assert [case.case_id for case in pool.cases] == taken
+    assert [case.case_id for case in pool.cases] == selected
 
 
 def test_case_has_criteria(read_files) -> None:
@@ -132,8 +132,8 @@ def test_split_is_fifth_of_each_domain(read_files) -> None:
     sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
     domains = [domain for domain, size in sizes.items() for _ in range(size)]
     rows = [line(index, domain) for index, domain in enumerate(domains)]
-    (taken,) = select(OPEN, read_files("writingbench_creative", {WHOLE: rows}))
-    assert Counter(case.stratum for case in taken.test) == {
+    (selected,) = select(OPEN, read_files("writingbench_creative", {WHOLE: rows}))
+    assert Counter(case.stratum for case in selected.test) == {
         "Literature & Arts": 3, "Education": 2, "Advertising & Marketing": 1,
     }  # fmt: skip
-    assert len(taken.train) == 22 - 6
+    assert len(selected.train) == 22 - 6

@@ -41,8 +41,8 @@ def test_premise_has_no_tag(read_files) -> None:
 def test_first_2000_rows_are_read_and_250_sampled(read_files) -> None:
     records = read_files("writingprompts", {FILE: rows(2_100)})
     assert len(records) == 2_000 and records[-1].record_id == "1999"
-    (taken,) = select(OPEN, records)
-    assert (len(taken.test), len(taken.train)) == (50, 200)
+    (selected,) = select(OPEN, records)
+    assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
 def test_prompt_asks_for_story(read_files) -> None:
