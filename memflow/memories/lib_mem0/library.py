@@ -73,7 +73,7 @@ class Library:
         done = self.memory.add([*messages], user_id=USER)["results"]
         return [LibraryChange(self._number(str(one["id"])), one["event"]) for one in done]
 
-    def held(self) -> dict[int, str]:
+    def memories(self) -> dict[int, str]:
         """Return the texts of the memories by number."""
         found = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
         return {self._number(str(one["id"])): one["memory"] for one in found}
@@ -107,7 +107,6 @@ class Library:
 
 
 def _opened(bridge: Bridge, dimensions: int) -> Any:
-    """Create a store of the package that uses `bridge`."""
     package = _package()
     base = import_module("mem0.configs.base")
     llms, embedders = import_module("mem0.llms.configs"), import_module("mem0.embeddings.configs")
@@ -156,7 +155,6 @@ def _extraction(date: str | None) -> str:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """Set environment variables while the package is imported."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

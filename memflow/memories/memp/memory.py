@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from memflow.chat.asking import Answer, ask
+from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection
-from memflow.memories.memp.trajectories import Trajectory, split_trajectories
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import (
@@ -24,6 +24,38 @@ from memflow.memories.verbatim import (
     with_buffer,
     with_date,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Text, source messages and last date; `after` is the user's next line, if any.
+
+    `feedback` is true if a user spoke after an assistant.
+    """
+
+    text: str
+    sources: tuple[str, ...]
+    date: str | None
+    after: str | None
+    feedback: bool
+
+
+def split_trajectories(said: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
+    """Split messages into trajectories of at most `size` tokens; `after` is the user's line after them."""
+    found = []
+    for parts in reversed(fill_chunks(said, size)):
+        found.append(_trajectory(parts, after))
+        after = next((part.line() for part in parts if part.message.item.role == "user"), after)
+    return found[::-1]
+
+
+def _trajectory(parts: Sequence[MessagePart], after: str | None) -> Trajectory:
+    made = merge_parts(parts)
+    roles = [part.message.item.role for part in parts]
+    answered = roles.index("assistant") if "assistant" in roles else len(roles)
+    reacted = answered < len(roles) and (after is not None or "user" in roles[answered:])
+    return Trajectory(made.text, made.sources, parts[-1].message.date, after, reacted)
+
 
 BUFFER, PROCEDURE = "buffer", "procedure"
 READ, HIT = "read", "hit"
@@ -69,7 +101,7 @@ class Memp(Memory):
             return
         if before := stored_messages(self.store, BUFFER):
             after = messages[0].line() if messages[0].role == "user" else None
-            await self._learn(before, after, self._taken(HIT))
+            await self._learn(before, after, self._retire_bookkeeping(HIT))
         store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
             for read in reads:
@@ -125,7 +157,7 @@ class Memp(Memory):
     async def _build(self, one: Trajectory) -> Answer[Procedure]:
         return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
 
-    def _taken(self, kind: str) -> list[Item]:
+    def _retire_bookkeeping(self, kind: str) -> list[Item]:
         """Return the current versions of the procedures in bookkeeping entries, and retire these."""
         found = {}
         for entry in self.store.live(kind):
@@ -170,7 +202,6 @@ class Memp(Memory):
             )
 
     async def _reflect(self, one: Trajectory, hit: Sequence[Item]) -> None:
-        """Rewrite the procedures that misled."""
 
         def wrong(answer: Reflection) -> str | None:
             unknown = sorted({rewrite.number for rewrite in answer.rewrites} - set(range(1, len(hit) + 1)))

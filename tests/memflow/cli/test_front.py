@@ -1,4 +1,4 @@
-"""The front door itself: help, quick starts, and how mistakes are told."""
+"""The command-line interface as a whole: help, quick starts and error messages."""
 
 import subprocess
 import sys

@@ -7,7 +7,7 @@ repetition.
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -112,7 +112,9 @@ def _said(index: SpeakerIndex, place: int, chance: random.Random) -> ContextQues
     # A person named in the line is not its speaker, which would be a hint.
     if len(options) < 2 or _hints(line.text, options) or index.whole.count(words) > 1:
         return None
-    return _asked(f"{WHO_SAID}_{place}", WHO_SAID, line.text, options, [(place, line.speaker)], chance)
+    return _context_question(
+        f"{WHO_SAID}_{place}", WHO_SAID, line.text, options, [(place, line.speaker)], chance
+    )
 
 
 def said_last(index: SpeakerIndex, count: int, chance: random.Random) -> list[ContextQuestion]:
@@ -144,11 +146,11 @@ def _last(index: SpeakerIndex, place: int, chance: random.Random) -> ContextQues
     return (
         None
         if _hints(line.text, options)
-        else _asked(f"{SAID_LAST}_{place}", SAID_LAST, line.text, options, said, chance)
+        else _context_question(f"{SAID_LAST}_{place}", SAID_LAST, line.text, options, said, chance)
     )
 
 
-def _asked(
+def _context_question(
     question_id: str,
     kind: str,
     quoted: str,
@@ -177,12 +179,8 @@ def _quotable(text: str, words: str, size: tuple[int, int]) -> bool:
 def _hints(text: str, options: Sequence[str]) -> bool:
     """Return whether a text names one of the options, in full or by its first three letters (`Rach`)."""
     called = {word[:3] for word in WORD.findall(text) if word[0].isupper()}
-    return any(word[:3] in called for word in _names(options))
-
-
-def _names(options: Sequence[str]) -> Iterator[str]:
-    for option in options:
-        yield from (word for word in WORD.findall(option) if word.lower() not in TITLES)
+    words = (word for option in options for word in WORD.findall(option) if word.lower() not in TITLES)
+    return any(word[:3] in called for word in words)
 
 
 def _plain(text: str) -> str:
