@@ -6,6 +6,8 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
+import factories
+
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import History, histories
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
@@ -141,36 +143,20 @@ def replies(made, knows: Knows, *, clumsy: bool = False) -> list[Reply]:
 
 
 def reply(made, probe: Probe, parsed: str | None, reason: str | None = None) -> Reply:
-    return Reply(
-        domain=made.domain.name,
-        assistant="agent",
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        text=parsed,
-        parsed=parsed,
-        recalled=[],
-        recalled_sources=[],
-        reason=reason,
-    )
+    return factories.reply(
+        domain=made.domain.name, assistant="agent", probe_id=probe.probe_id, episode_id=probe.episode_id,
+        checkpoint=probe.checkpoint, text=parsed, parsed=parsed, reason=reason,
+    )  # fmt: skip
 
 
 def figures(
     made, verdicts: list[Verdict], oracle: list[Verdict] | None = None
 ) -> Mapping[tuple[str, str, str], Score]:
-    measured = AssistantResults(
-        domain=made.domain.name,
-        assistant="agent",
-        memory="agent",
-        model="test",
-        probes=made.probes,
-        verdicts=verdicts,
-        oracle=verdicts_of(made, perfect) if oracle is None else oracle,
-        none=[],
-        simulator="test",
-        scripted=False,
+    upper_bound = verdicts_of(made, perfect) if oracle is None else oracle
+    results = AssistantResults(
+        made.domain.name, "agent", "agent", "test", made.probes, verdicts, upper_bound, [], "test", False
     )
-    rows = AMemGym().scores(made.domain, measured)
+    rows = AMemGym().scores(made.domain, results)
     assert len({(row.metric, row.variant, row.slice) for row in rows}) == len(rows)
     return {(row.metric, row.variant, row.slice): row for row in rows}
 

@@ -33,13 +33,10 @@ def task_of(
     kind: str, scenario: str, graph: Graph | None = None, seed: int = 0, **parameters: Any
 ) -> PlanRequest:
     """Return the task of one trajectory, on `graph` or on the first graph of `seed`."""
-    held = Parameters(**parameters)
-    graph = graph or life(held.language, seed)
-    words, likes = (
-        vocabulary.bundled_vocabulary(held.language),
-        preferences.bundled_preferences(held.language),
-    )
-    return PlanRequest(graph, KINDS[kind], scenario, 0, held, words, likes, random.Random(seed))
+    values = Parameters(**parameters)
+    language, graph = values.language, graph or life(values.language, seed)
+    words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
+    return PlanRequest(graph, KINDS[kind], scenario, 0, values, words, likes, random.Random(seed))
 
 
 def tasks(
@@ -90,21 +87,23 @@ class Made:
     probes: list[Probe]
 
 
+def shipped_records(domain: Domain) -> list[Record]:
+    """Return the records of the domain's data sets, all of which the package contains."""
+    folder, found = Path(memflow.__file__).parent, []
+    for each in map(dataset, domain.datasets):
+        found += MemBench().records(each, {name: folder / name for name in each.files})
+    return found
+
+
 def make(domain: Domain) -> Made:
     """Run the pipeline up to the probes, with the scripted chat as simulator."""
-    benchmark, folder = MemBench(), Path(memflow.__file__).parent
+    benchmark, records = MemBench(), shipped_records(domain)
     chat = ScriptedChat(benchmark.handlers())
-    words = [dataset(name) for name in domain.datasets]
-    records = [
-        record
-        for each in words
-        for record in benchmark.records(each, {name: folder / name for name in each.files})
-    ]
 
-    async def walk() -> Made:
+    async def run() -> Made:
         states = await benchmark.states(domain, records, chat)
         turns = await benchmark.turns(domain, records, states, chat)
         probes = await benchmark.probes(domain, records, states, turns, chat)
         return Made(domain, records, states, turns, probes)
 
-    return asyncio.run(walk())
+    return asyncio.run(run())

@@ -12,22 +12,11 @@ from memflow.benchmarks.datasets import dataset
 from memflow.records import Record
 
 COLUMNS = (
-    "persona_id",
-    "question_id",
-    "question_type",
-    "topic",
-    "context_length_in_tokens",
-    "context_length_in_letters",
-    "distance_to_ref_in_blocks",
-    "distance_to_ref_in_tokens",
-    "num_irrelevant_tokens",
-    "distance_to_ref_proportion_in_context",
-    "user_question_or_message",
-    "correct_answer",
-    "all_options",
-    "shared_context_id",
-    "end_index_in_shared_context",
-)
+    "persona_id", "question_id", "question_type", "topic", "context_length_in_tokens", "context_length_in_letters",
+    "distance_to_ref_in_blocks", "distance_to_ref_in_tokens", "num_irrelevant_tokens",
+    "distance_to_ref_proportion_in_context", "user_question_or_message", "correct_answer", "all_options",
+    "shared_context_id", "end_index_in_shared_context",
+)  # fmt: skip
 QUESTIONS, CONTEXTS = "personamem/questions_32k.csv", "personamem/shared_contexts_32k.jsonl"
 PERSONA = "Current user persona: Name: Mira. Mira keeps bees."
 TALK = (

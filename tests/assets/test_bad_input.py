@@ -139,11 +139,11 @@ def no_gold(path: Path, users: Users) -> None:
 
 
 BROKEN = {
-    truncated: r"it is cut off or not JSON",
-    foreign: r"it is cut off or not JSON",
+    truncated: r"it is truncated or invalid JSON",
+    foreign: r"it is truncated or invalid JSON",
     not_utf8: r"it is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
-    same_id_twice: r"the id .*0 is there twice",
+    same_id_twice: r"duplicate id .*0;",
     no_such_state: r"record 1 \(id .*1\), periods.1.state.\w+: it is 'elsewhere', but the updates",
 }
 
@@ -193,7 +193,7 @@ def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
     outcome = measured(settings, BAD, GOOD)
     [(run, reason)] = outcome.failed
     assert run.partition == BAD
-    assert "none of its data sets is there. Download v1.base/data.json" in reason
+    assert "none of its data sets exists here. Download v1.base/data.json" in reason
     assert "MEMFLOW_DATA" in reason
     assert {figure.domain for figure in outcome.figures} == {GOOD}
     assert reason in told(settings, outcome, BAD, GOOD)

@@ -105,18 +105,7 @@ async def test_scripted_run_yields_a_verdict_per_probe_and_scores(spec) -> None:
     verdicts = await benchmark.verdicts(domain, tests, replies, MetricBackends(chat))
     assert {row.probe_id for row in verdicts} == {probe.probe_id for probe in tests}
     assert all((row.value is None) != (row.reason is None) for row in verdicts)
-    results = AssistantResults(
-        domain=domain.name,
-        assistant="full",
-        memory="full",
-        model="scripted",
-        probes=tests,
-        verdicts=verdicts,
-        oracle=(),
-        none=(),
-        simulator="",
-        scripted=True,
-    )
+    results = AssistantResults(domain.name, "full", "full", "scripted", tests, verdicts, (), (), "", True)
     scores = benchmark.scores(domain, results)
     assert benchmark.aggregates_in_sql or scores
     assert {(score.domain, score.assistant) for score in scores} <= {(domain.name, "full")}

@@ -30,9 +30,8 @@ def test_reader_selects_stated_option():
 def test_reader_ignores_option_inside_longer_word():
     assert best_options("My niece Ann is 28 years old.", AGE, ["8 years old", "28 years old"]) == [1]
     assert best_options("We went with Annabel.", "Who was there?", ["Ann", "Bob"]) == [0, 1]
-    assert best_options(
-        "我的手机是苹果iPhone13。", "我的手机是什么？", ["苹果iPhone 1", "苹果iPhone 13"]
-    ) == [1]
+    phones = ["苹果iPhone 1", "苹果iPhone 13"]
+    assert best_options("我的手机是苹果iPhone13。", "我的手机是什么？", phones) == [1]
 
 
 def test_reader_supports_chinese():
@@ -70,30 +69,21 @@ def test_reader_ignores_position_of_options_in_question():
 
 def test_reader_matches_list_items():
     question = "Which movies have you recommended to me so far?"
-    shown = "\n".join(
-        [
-            "I like the movie Jaws (1975).",
-            "I recommend the movie The Good, the Bad and the Ugly (1966).",
-            "The movie Alien (1979) is one of my favourites.",
-            "The movie that I would recommend is Heat (1995).",
-        ]
-    )
+    shown = """I like the movie Jaws (1975).
+I recommend the movie The Good, the Bad and the Ugly (1966).
+The movie Alien (1979) is one of my favourites.
+The movie that I would recommend is Heat (1995)."""
     said = ["Jaws (1975)", "The Good, the Bad and the Ugly (1966)", "Alien (1979)", "Heat (1995)"]
-    lists = ["; ".join(said[at] for at in held) for held in ((1, 3), (1, 2, 3), (1,), (0, 3))]
+    lists = ["; ".join(said[at] for at in places) for places in ((1, 3), (1, 2, 3), (1,), (0, 3))]
     assert best_options(shown, question, lists) == [0]
     assert best_options(shown, question, lists[::-1]) == [3]
 
 
 def test_reader_prefers_longest_option():
-    assert best_options("Sweet and Salty", "Which taste?", ["Sweet", "Salty", "Sweet and Salty", "Sour"]) == [
-        2
-    ]
-    lists = [
-        "Heat (1995)",
-        "Heat (1995); Jaws (1975)",
-        "Jaws (1975); Alien (1979)",
-        "Alien (1979); Diva (1981)",
-    ]
+    tastes = ["Sweet", "Salty", "Sweet and Salty", "Sour"]
+    assert best_options("Sweet and Salty", "Which taste?", tastes) == [2]
+    movies = ["Heat (1995)", "Jaws (1975)", "Alien (1979)", "Diva (1981)"]
+    lists = [movies[0], *("; ".join(movies[at : at + 2]) for at in range(3))]
     assert best_options("Heat (1995); Jaws (1975)", "Which movies have you recommended?", lists) == [1]
 
 
@@ -126,13 +116,16 @@ def test_reader_answers_memdaily_only_with_evidence():
     for file in sorted(Path(os.environ["MEMFLOW_DATA"], "memdaily").rglob("0[12]_*.json")):
         for trajectory in json.loads(file.read_text())[:40]:
             said = [line["message"] for line in trajectory["message_list"]]
-            for asked in trajectory["question_list"]:
-                if not isinstance(asked["choices"], dict) or not asked["ground_truth"]:
+            for item in trajectory["question_list"]:
+                if not isinstance(item["choices"], dict) or not item["ground_truth"]:
                     continue
-                options, gold = list(asked["choices"].values()), "ABCD".index(asked["ground_truth"])
-                evidence = "\n".join(said[at] for at in asked["target_step_id"])
+                options, gold = (
+                    list(item["choices"].values()),
+                    "ABCD".index(item["ground_truth"]),
+                )
+                evidence = "\n".join(said[at] for at in item["target_step_id"])
                 for found, text in ((shown, evidence), (noise, "")):
-                    best = best_options(text, asked["question"], options)
+                    best = best_options(text, item["question"], options)
                     found.append((gold in best) / len(best))
     assert len(shown) > 150
     assert sum(shown) / len(shown) > 0.7

@@ -1,4 +1,4 @@
-"""Replies to verdicts and figures: what is right, what could not be read, and what no figure rests on."""
+"""Verdicts and scores of multiple-choice replies: correct, wrong, unparsed and quarantined."""
 
 from dataclasses import replace
 
@@ -30,31 +30,22 @@ def reply(to: Probe, parsed: str | None, text: str | None = "said", reason: str 
     )  # fmt: skip
 
 
-def figures(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str], Score]:
-    measured = AssistantResults(
-        domain=DOMAIN.name,
-        assistant="m",
-        memory="m",
-        model="scripted",
-        probes=probes,
-        verdicts=verdicts,
-        oracle=[],
-        none=[],
-        simulator="the data set",
-        scripted=True,
+def scores(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str], Score]:
+    results = AssistantResults(
+        DOMAIN.name, "m", "m", "scripted", probes, verdicts, [], [], "the data set", True
     )
-    return {(row.metric, row.slice): row for row in MemBench().scores(DOMAIN, measured)}
+    return {(row.metric, row.slice): row for row in MemBench().scores(DOMAIN, results)}
 
 
 def test_answers_are_right_wrong_or_null():
-    asked = [probe(number) for number in range(4)]
+    probes = [probe(number) for number in range(4)]
     given = [
-        reply(asked[0], "1"),
-        reply(asked[1], "3"),
-        reply(asked[2], None, "Perhaps Ann?", "it is not JSON"),
-        reply(asked[3], None, None, "the endpoint refused it"),
+        reply(probes[0], "1"),
+        reply(probes[1], "3"),
+        reply(probes[2], None, "Perhaps Ann?", "it is not JSON"),
+        reply(probes[3], None, None, "the endpoint refused it"),
     ]
-    rows = {(row.probe_id[-4], row.metric): row for row in choice_verdicts(DOMAIN, asked, given)}
+    rows = {(row.probe_id[-4], row.metric): row for row in choice_verdicts(DOMAIN, probes, given)}
     assert [rows[str(number), "accuracy"].value for number in range(4)] == [1, 0, None, None]
     assert [rows[str(number), "unparsed"].value for number in range(4)] == [0, 0, 1, None]
     assert rows["2", "accuracy"].reason == "it is not JSON"
@@ -62,50 +53,48 @@ def test_answers_are_right_wrong_or_null():
 
 
 def test_unasked_probe_has_reason():
-    asked = [replace(probe(0), reason="its choices say [ERRORC]"), probe(1)]
-    rows = choice_verdicts(DOMAIN, asked, [reply(asked[0], None)])
+    probes = [replace(probe(0), reason="its choices say [ERRORC]"), probe(1)]
+    rows = choice_verdicts(DOMAIN, probes, [reply(probes[0], None)])
     assert all(row.value is None for row in rows)
     assert rows[0].reason == "the probe is quarantined: its choices say [ERRORC]"
     assert "has no reply" in (rows[2].reason or "")
 
 
 def test_replies_of_several_assistants_are_rejected():
-    asked = probe(0)
+    probes = probe(0)
     with pytest.raises(BadInput, match="replies of one assistant"):
-        choice_verdicts(DOMAIN, [asked], [reply(asked, "1"), replace(reply(asked, "1"), assistant="n")])
+        choice_verdicts(DOMAIN, [probes], [reply(probes, "1"), replace(reply(probes, "1"), assistant="n")])
 
 
-def test_figures_are_given_by_level_kind_and_scenario():
-    asked = [
-        probe(0),
-        probe(1, scenario="events"),
-        probe(2, "aggregative", "events"),
-        probe(3, "highlevel", "movie"),
-    ]
-    rows = figures(
-        asked,
-        choice_verdicts(DOMAIN, asked, [reply(one, "1" if at < 2 else "2") for at, one in enumerate(asked)]),
-    )
+def test_scores_have_slices_by_level_kind_and_scenario():
+    kinds = [("simple", "roles"), ("simple", "events"), ("aggregative", "events")]
+    kinds += [("highlevel", "movie"), ("highlevel", "emotion"), ("highlevel_rec", "movie")]
+    probes = [probe(number, *kind) for number, kind in enumerate(kinds)]
+    replies = [reply(each, "1" if at < 2 else "2") for at, each in enumerate(probes)]
+    rows = scores(probes, choice_verdicts(DOMAIN, probes, replies))
     assert {part: (row.value, row.n) for (metric, part), row in rows.items() if metric == "accuracy"} == {
-        "all": (0.5, 4),
+        "all": (pytest.approx(1 / 3), 6),
         "level factual": (pytest.approx(2 / 3), 3),
-        "level reflective": (0.0, 1),
+        "level reflective": (0.0, 3),
         "category simple": (1.0, 2),
         "category aggregative": (0.0, 1),
-        "category highlevel": (0.0, 1),
+        "category highlevel": (0.0, 2),
+        "category highlevel_rec": (0.0, 1),
+        "category preference": (0.0, 2),
+        "category emotion": (0.0, 1),
         "scenario roles": (1.0, 1),
         "scenario events": (0.5, 2),
-        "scenario movie": (0.0, 1),
-        "category preference": (0.0, 1),
+        "scenario movie": (0.0, 2),
+        "scenario emotion": (0.0, 1),
     }
     assert rows["random", "all"].value == 0.25
 
 
-def test_a_figure_needs_nine_verdicts_in_ten_of_what_was_to_be_asked():
-    asked = [probe(number) for number in range(10)]
-    given = [reply(one, "1") for one in asked[:8]]
-    short = figures(asked, choice_verdicts(DOMAIN, asked, given))["accuracy", "all"]
+def test_score_needs_90_percent_coverage():
+    probes = [probe(number) for number in range(10)]
+    given = [reply(each, "1") for each in probes[:8]]
+    short = scores(probes, choice_verdicts(DOMAIN, probes, given))["accuracy", "all"]
     assert short.value is None
     assert (short.reason or "").startswith("8 of 10 probes have a value; a score needs 90%")
-    sound = [replace(one, reason="no") if at > 7 else one for at, one in enumerate(asked)]
-    assert figures(sound, choice_verdicts(DOMAIN, sound, given))["accuracy", "all"].value == 1.0
+    valid = [replace(each, reason="no") if at > 7 else each for at, each in enumerate(probes)]
+    assert scores(valid, choice_verdicts(DOMAIN, valid, given))["accuracy", "all"].value == 1.0

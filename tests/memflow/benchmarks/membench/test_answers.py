@@ -10,43 +10,43 @@ from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import schema_of
 
 
-def says(kind, text: str, side: str = "text") -> bool:
+def matches(kind, text: str, side: str = "text") -> bool:
     """Whether a server that is held to the type can give this text."""
-    held = schema_of(kind)["properties"][side]
-    return len(text) <= held["maxLength"] and re.search(held.get("pattern", ""), text) is not None
+    schema = schema_of(kind)["properties"][side]
+    return len(text) <= schema["maxLength"] and re.search(schema.get("pattern", ""), text) is not None
 
 
 def test_pattern_requires_words():
     kind = told_of("Ann's height is 161 cm.", ("161 cm", "Ann"))
     assert_bounded(kind)
-    assert says(kind, "You know, 161 cm is what Ann measures.")
-    assert says(kind, "Ann stands 161 cm tall.")
-    assert not says(kind, "Ann stands 160 cm tall.")
-    assert not says(kind, "She stands 161 cm tall.")
+    assert matches(kind, "You know, 161 cm is what Ann measures.")
+    assert matches(kind, "Ann stands 161 cm tall.")
+    assert not matches(kind, "Ann stands 160 cm tall.")
+    assert not matches(kind, "She stands 161 cm tall.")
 
 
 def test_pattern_allows_capitalized_word():
     kind = told_of("My aunt is a nurse.", ("nurse",))
-    assert says(kind, "Nurse, that is what she is.")
-    assert not says(kind, "NURSE!")
+    assert matches(kind, "Nurse, that is what she is.")
+    assert not matches(kind, "NURSE!")
 
 
 def test_pattern_ignores_words_not_in_sentence():
-    assert says(told_of("My aunt is a nurse.", ("161 cm",)), "She nurses people.")
+    assert matches(told_of("My aunt is a nurse.", ("161 cm",)), "She nurses people.")
 
 
 def test_pattern_applies_per_role():
     kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
     assert_bounded(kind)
-    assert says(kind, "What shall I see?", "user")
-    assert says(kind, "Try Jaws (1975)!", "assistant")
-    assert not says(kind, "Try another one.", "assistant")
+    assert matches(kind, "What shall I see?", "user")
+    assert matches(kind, "Try Jaws (1975)!", "assistant")
+    assert not matches(kind, "Try another one.", "assistant")
 
 
 def test_pattern_orders_many_words():
     kind = told_of("a1 b2 c3 d4", ("d4", "c3", "b2", "a1"))
-    assert says(kind, "a1, b2, c3 and d4")
-    assert not says(kind, "d4, c3, b2 and a1")
+    assert matches(kind, "a1, b2, c3 and d4")
+    assert not matches(kind, "d4, c3, b2 and a1")
 
 
 @given(
@@ -56,4 +56,4 @@ def test_pattern_orders_many_words():
 )
 def test_pattern_accepts_plain_sentence(words):
     plain = f"I say {' and '.join(words)}."
-    assert says(told_of(plain, tuple(words)), plain)
+    assert matches(told_of(plain, tuple(words)), plain)

@@ -44,25 +44,25 @@ WORDS = ("river", "stone", "paper", "market", "evening", "report", "window", "ga
 
 @dataclass
 class Newest(Memory):
-    """Keeps the newest messages that fit into `tokens`."""
+    """Stores the newest messages that fit into `tokens`."""
 
     tokens: int = parameter(600, "Tokens that are kept.")
 
     async def write(self, messages):
         for message in messages:
             self.store.add("kept", message.text, sources=(message.message_id,))
-        held = self.store.live("kept")
-        while sum(estimate(item.text) for item in held) > self.tokens:
-            self.store.retire(held.pop(0).entry_id)
+        entries = self.store.live("kept")
+        while sum(estimate(item.text) for item in entries) > self.tokens:
+            self.store.retire(entries.pop(0).entry_id)
 
     async def read(self, query, frozen=True):
-        held = self.store.live("kept")
-        return Recall(notes="\n".join(item.text for item in held), entries=tuple(held))
+        entries = self.store.live("kept")
+        return Recall(notes="\n".join(item.text for item in entries), entries=tuple(entries))
 
 
 @dataclass
 class Flushing(Newest):
-    """Forgets everything once it was told more than `tokens` in all."""
+    """Retires all entries once more than `tokens` were written in total."""
 
     async def write(self, messages):
         for message in messages:
@@ -75,25 +75,24 @@ class Flushing(Newest):
                 self.store.retire(item.entry_id)
 
 
+def trajectory_of(number, steps):
+    name = f"observation/simple/roles/{number}"
+    return Trajectory(name, "d", "observation", find_kind("simple"), "roles", "en", tuple(steps))
+
+
 def trajectory(number, steps=80, within=0.5):
-    """A fact somewhere in the first part of so many messages, the rest talk about nothing."""
+    """Return a trajectory with one fact in its first part."""
     chance = random.Random(number)
     said = [Step(" ".join(chance.choices(WORDS, k=chance.randint(6, 24)))) for _ in range(steps)]
-    told, gold = chance.randrange(int(within * steps)), chance.randrange(4)
+    fact_at, gold = chance.randrange(int(within * steps)), chance.randrange(4)
     hobbies = [f"hobby {number}x{option}" for option in "abcd"]
-    said[told] = Step(f"My aunt Vera spends her days with {hobbies[gold]}")
-    made = Trajectory(
-        f"observation/simple/roles/{number}",
-        "d",
-        "observation",
-        find_kind("simple"),
-        "roles",
-        "en",
-        tuple(said),
-    )
+    said[fact_at] = Step(f"My aunt Vera spends her days with {hobbies[gold]}")
+    made = trajectory_of(number, said)
     question = "What does my aunt Vera spend her days with?"
-    asked = ChoiceQuestion(question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(told),))
-    return replace(made, questions=(asked,))
+    query = ChoiceQuestion(
+        question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(fact_at),)
+    )
+    return replace(made, questions=(query,))
 
 
 def rows(trajectories):
@@ -101,8 +100,8 @@ def rows(trajectories):
     return turns, probes_per_step([probe for each in trajectories for probe in probe_rows("d", each)], turns)
 
 
-async def figures(name, remember, trajectories):
-    """The figures of a memory, played and asked along the trajectories."""
+async def scores(name, remember, trajectories):
+    """Return the scores of a memory, with its questions asked along the trajectories."""
     turns, probes = rows(trajectories)
     played = await play_all(BENCH.episodes(DOMAIN, States([]), turns, [], CHAT), remember, None)
     pasts = episode_histories(entry_rows("d", name, played), transcript_rows("d", name, played), probes)
@@ -114,43 +113,42 @@ async def figures(name, remember, trajectories):
 
 
 def one(found, metric, name="all", variant="standard"):
-    [figure] = [each for each in found if (each.metric, each.slice, each.variant) == (metric, name, variant)]
-    return figure
+    [score] = [each for each in found if (each.metric, each.slice, each.variant) == (metric, name, variant)]
+    return score
 
 
 @pytest.mark.parametrize("tokens", [300, 700])
-async def test_the_knee_of_a_memory_that_forgets_after_n_tokens_is_n(tokens):
+async def test_knee_equals_token_limit_of_memory(tokens):
     made = [trajectory(number) for number in range(24)]
-    found = await figures("newest", lambda store: Newest(store, tokens=tokens), made)
+    found = await scores("newest", lambda store: Newest(store, tokens=tokens), made)
     knee = one(found, CAPACITY)
     assert abs(knee.value - tokens) <= 0.1 * tokens and knee.low <= tokens <= knee.high
     assert (knee.n_episodes, knee.reason) == (24, None)
     assert one(found, "accuracy", BEFORE).value > 0.95 and one(found, "accuracy", BEYOND).value < 0.35
     curve = [each for each in found if each.slice.startswith("tokens ") and each.metric == "accuracy"]
-    assert all(
-        each.value > 0.95
-        for each in curve
-        if each.variant == "standard" and tokens_of(each) <= tokens - width_of(2000)
-    )
+    early = [
+        each for each in curve if each.variant == "standard" and tokens_of(each) <= tokens - width_of(2000)
+    ]
+    assert all(each.value > 0.95 for each in early)
 
 
-async def test_by_all_that_was_said_it_is_n_too_where_the_evidence_stands_at_the_beginning():
+async def test_knee_is_equal_by_total_tokens_with_early_evidence():
     made = [trajectory(number, within=0.04) for number in range(16)]
-    found = await figures("newest", lambda store: Newest(store, tokens=700), made)
+    found = await scores("newest", lambda store: Newest(store, tokens=700), made)
     for variant in ("standard", IN_ALL):
         assert abs(one(found, CAPACITY, variant=variant).value - 700) <= 70
 
 
-async def test_a_memory_that_forgets_all_at_n_tokens_in_all_has_its_knee_there():
+async def test_knee_of_flushing_memory_is_its_total_limit():
     made = [trajectory(number, within=0.2) for number in range(16)]
-    found = await figures("flushing", lambda store: Flushing(store, tokens=900), made)
+    found = await scores("flushing", lambda store: Flushing(store, tokens=900), made)
     assert abs(one(found, CAPACITY, variant=IN_ALL).value - 900) <= 90
 
 
 @pytest.mark.parametrize("name", ["full", "bm25_message", "oracle", "none"])
-async def test_a_memory_that_forgets_nothing_has_no_knee_and_one_that_knows_nothing_has_none(name):
+async def test_memory_without_loss_or_content_has_no_knee(name):
     made = [trajectory(number, steps=40) for number in range(12)]
-    found = await figures(name, find(name).factory(Tools()), made)
+    found = await scores(name, find(name).factory(Tools()), made)
     for variant in ("standard", IN_ALL):
         knee = one(found, CAPACITY, variant=variant)
         assert knee.value is None and knee.low is None
@@ -160,11 +158,9 @@ async def test_a_memory_that_forgets_nothing_has_no_knee_and_one_that_knows_noth
         assert one(found, "accuracy").value == 1.0
 
 
-def test_a_question_is_asked_after_its_last_evidence_and_after_every_message_that_follows():
+def test_question_is_asked_after_evidence_and_each_later_message():
     said = tuple(Step("x" * 4 * size) for size in (3, 5, 7, 11))
-    made = Trajectory(
-        "observation/simple/roles/1", "d", "observation", find_kind("simple"), "roles", "en", said
-    )
+    made = trajectory_of(1, said)
     evidence = (made.message_id(2), made.message_id(1))
     made = replace(made, questions=(ChoiceQuestion("q?", None, ("a", "b"), 1, "a", evidence),))
     turns, probes = rows([made])
@@ -173,12 +169,12 @@ def test_a_question_is_asked_after_its_last_evidence_and_after_every_message_tha
         ("observation/simple/roles/1/q0/after2", 2, 15, 12),
         ("observation/simple/roles/1/q0/after3", 3, 26, 23),
     ]
-    [asked] = probes_at_end(list(probe_rows("d", made)), turns)
-    assert (asked.probe_id, asked.checkpoint) == ("observation/simple/roles/1/q0", 0)
-    assert (asked.said_tokens, asked.since_tokens) == (26, 23)
+    [query] = probes_at_end(list(probe_rows("d", made)), turns)
+    assert (query.probe_id, query.checkpoint) == ("observation/simple/roles/1/q0", 0)
+    assert (query.said_tokens, query.since_tokens) == (26, 23)
 
 
-def test_what_is_quarantined_or_has_no_evidence_is_asked_once_and_counts_no_tokens_from_it():
+def test_quarantined_or_vague_question_is_asked_once():
     made = trajectory(3, steps=10)
     lost = replace(made, questions=(replace(made.questions[0], reason="its options are twice the same"),))
     vague = replace(made, questions=(replace(made.questions[0], evidence=()),))
@@ -190,28 +186,26 @@ def test_what_is_quarantined_or_has_no_evidence_is_asked_once_and_counts_no_toke
     assert all(turn.reason for turn in turns) and probe.reason == "it is damaged"
 
 
-def test_messages_that_are_not_played_count_no_tokens():
+def test_quarantined_messages_count_no_tokens():
     said = (Step("x" * 40), Step("y" * 40, reason="damaged"), Step("z" * 40))
-    made = Trajectory(
-        "observation/simple/roles/1", "d", "observation", find_kind("simple"), "roles", "en", said
-    )
+    made = trajectory_of(1, said)
     made = replace(made, questions=(ChoiceQuestion("q?", None, ("a", "b"), 1, "a", (made.message_id(0),)),))
     _, probes = rows([made])
     assert [(each.checkpoint, each.said_tokens) for each in probes] == [(0, 10), (2, 20)]
 
 
 @given(st.floats(1, 1e7))
-def test_bins_are_few_and_of_a_round_width(last):
+def test_bins_are_few_and_have_round_width(last):
     width = width_of(last)
     assert width * BINS >= last
     assert str(width).rstrip("0") in {"1", "2", "5"}
     assert width == 1 or last > width * BINS / 2.5
 
 
-async def test_the_curve_is_drawn_with_its_knee():
+async def test_capacity_chart_has_curves_and_knee():
     made = [trajectory(number, steps=50) for number in range(12)]
-    found = await figures("newest", lambda store: Newest(store, tokens=400), made)
-    found += await figures("full", find("full").factory(Tools()), made)
+    found = await scores("newest", lambda store: Newest(store, tokens=400), made)
+    found += await scores("full", find("full").factory(Tools()), made)
     charts = capacity_charts(found, "d")
     assert list(charts) == ["capacity", "capacity_in_all"]
     chart = charts["capacity"]

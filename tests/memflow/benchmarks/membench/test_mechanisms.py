@@ -37,9 +37,7 @@ COMPARED = [name for name in SETTINGS["assistants"] if name not in ("none", "ora
 def step(number):
     """A round, stamped with place and time as the data stamps it; a day passes every ten."""
     time = f"'2024-10-{1 + number // 10:02d} 08:{number % 60:02d}' Tuesday"
-    words = (
-        f"My colleague number {number} is {20 + number} years old, and likes to climb the hills of the north."
-    )
+    words = f"My colleague number {number} is {20 + number} years old, and likes to climb the northern hills."
     reply = f"I shall remember colleague number {number}."
     return [
         Message(f"t/0.{number}u", "user", add_stamp(words, "Boston, MA", time), sent_at=time),

@@ -1,4 +1,4 @@
-"""The paper's published figures: they are all there, and what is said to be wrong with them follows from arithmetic."""
+"""Published values of the paper: all are present, and the listed doubts follow from arithmetic."""
 
 import pytest
 from hypothesis import given
@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from memflow.benchmarks.membench.kinds import COLUMNS, LEVELS, SCENES
 from memflow.benchmarks.membench.paper import doubts, mechanism, mechanisms, order, published, shares
 
-FIGURES = published()
+VALUES = published()
 
 
 def accuracies(table, mechanism=None):
     return [
         one
-        for one in FIGURES
+        for one in VALUES
         if (one.table, one.measure) == (table, "accuracy") and mechanism in (None, one.mechanism)
     ]
 
@@ -26,52 +26,52 @@ def right(table, mechanism):
 
 
 def test_all_published_values_are_present() -> None:
-    count = {table: sum(one.table == table for one in FIGURES) for table in (3, 4, 5, 10, 11, 12)}
+    count = {table: sum(one.table == table for one in VALUES) for table in (3, 4, 5, 10, 11, 12)}
     # By mechanism: 8 columns, and 4 figures of recall; 8; 8 for 4 mechanisms and 3 models; 4; 8; 6.
     assert count == {3: 7 * 8 + 4, 4: 7 * 8, 5: 8 * 4 * 3, 10: 7 * 4, 11: 7 * 8, 12: 7 * 6}
-    for one in FIGURES:
+    for one in VALUES:
         assert one.level in LEVELS and one.scene in SCENES and (one.kind is None or one.kind in COLUMNS)
         assert one.doubt is None or one.doubt in doubts()
         assert one.value == "<0.001" or one.value > 0
 
 
-def test_table_4_repeats_table_10_s_preference_and_table_5_s_questions_are_table_3_s() -> None:
-    mine = {(one.scene, one.mechanism): one.value for one in accuracies(4) if one.subset == 1}
-    assert mine == {
+def test_tables_4_and_5_repeat_tables_10_and_3() -> None:
+    preference_values = {(one.scene, one.mechanism): one.value for one in accuracies(4) if one.subset == 1}
+    assert preference_values == {
         (one.scene, one.mechanism): one.value for one in accuracies(10) if one.kind == "preference"
     }
-    asked = {(one.level, one.scene): one.questions for one in accuracies(5)}
-    assert asked == {
+    question_counts = {(one.level, one.scene): one.questions for one in accuracies(5)}
+    assert question_counts == {
         (one.level, one.scene): one.questions for one in accuracies(3) + accuracies(4) if one.subset == 1
     }
 
 
 class TestD1:
-    def test_two_accuracies_of_retrieval_are_no_share_of_their_questions(self) -> None:
+    def test_d1_two_accuracies_of_retrieval_are_impossible(self) -> None:
         assert shares(0.883, 280) == [] and shares(0.933, 84) == []
         assert shares(0.883, 60) == [53] and shares(0.933, 15) == [14]
         assert shares(0.833, 30) == [25]
 
-    def test_no_other_published_accuracy_is_impossible(self) -> None:
-        impossible = [one for one in FIGURES if one.questions and not shares(one.value, one.questions)]
+    def test_d1_no_other_accuracy_is_impossible(self) -> None:
+        impossible = [one for one in VALUES if one.questions and not shares(one.value, one.questions)]
         assert [(one.table, one.mechanism, one.value, one.doubt) for one in impossible] == [
             (3, "retrieval", 0.883, "D1"),
             (3, "retrieval", 0.933, "D1"),
         ]
 
-    def test_what_is_cut_off_is_marked_and_nothing_else_is(self) -> None:
+    def test_d1_truncated_values_are_marked(self) -> None:
         def rounds(one):
             return any(
                 abs(each / one.questions - one.value) <= 0.0005 + 1e-9
                 for each in shares(one.value, one.questions)
             )
 
-        unrounded = {one for one in FIGURES if one.questions and not rounds(one)}
+        unrounded = {one for one in VALUES if one.questions and not rounds(one)}
         assert {one for one in unrounded if one.doubt != "D1"} == {
-            one for one in FIGURES if one.doubt == "cut"
+            one for one in VALUES if one.doubt == "cut"
         }
 
-    def test_its_rows_in_tables_3_and_4_are_the_same(self) -> None:
+    def test_d1_rows_in_tables_3_and_4_are_equal(self) -> None:
         def row(table):
             return [one.value for one in accuracies(table, "retrieval")]
 
@@ -79,7 +79,7 @@ class TestD1:
         assert {one.doubt for one in accuracies(3, "retrieval")} == {"D1"}
 
     @pytest.mark.parametrize(("table", "listed", "of", "noisy"), [(11, 175, 320, 40), (12, 170, 230, 50)])
-    def test_by_its_kinds_it_cannot_have_been_right_so_often(self, table, listed, of, noisy) -> None:
+    def test_d1_accuracies_by_kind_contradict_total(self, table, listed, of, noisy) -> None:
         assert right(table, "retrieval") == (listed, of)
         [said] = [
             one for one in accuracies(3, "retrieval") if one.subset == 1 and one.questions == of + noisy
@@ -89,23 +89,26 @@ class TestD1:
         assert (round(low, 2), round(high, 2)) == ((0.49, 0.60) if table == 11 else (0.61, 0.79))
 
 
-def test_d2_so_many_were_asked_of_emotion_as_the_fractions_allow() -> None:
-    def asked(scene):
-        held = {
+def test_d2_question_counts_of_emotion() -> None:
+    def question_counts(scene):
+        shares_by_mechanism = {
             one.mechanism: one.value for one in accuracies(10) if (one.kind, one.scene) == ("emotion", scene)
         }
-        return {name: [n for n in (15, 17, 27, 34) if shares(value, n)] for name, value in held.items()}
+        return {
+            name: [n for n in (15, 17, 27, 34) if shares(value, n)]
+            for name, value in shares_by_mechanism.items()
+        }
 
-    participation = asked("participation")
+    participation = question_counts("participation")
     assert participation["full"] == [27] and participation["generative_agent"] == [17, 34]
-    assert asked("observation")["generative_agent"] == [34]
+    assert question_counts("observation")["generative_agent"] == [34]
 
 
-def test_d3_the_times_of_sc_memory_are_those_of_retrieval() -> None:
+def test_d3_times_of_sc_memory_equal_retrieval() -> None:
     def times(mechanism):
         return [
             one.value
-            for one in FIGURES
+            for one in VALUES
             if one.table == 4 and one.measure != "accuracy" and one.mechanism == mechanism
         ]
 
@@ -113,7 +116,7 @@ def test_d3_the_times_of_sc_memory_are_those_of_retrieval() -> None:
     assert times("sc_memory") == [0.036, 0.057, 0.025, 0.028]
 
 
-def test_d4_the_kinds_of_table_11_lack_forty_questions_that_table_3_counts() -> None:
+def test_d4_kinds_of_table_11_lack_40_questions() -> None:
     listed, of = right(11, "full")
     [said] = [one for one in accuracies(3, "full") if one.questions == 360]
     assert (listed, of) == (206, 320) and shares(said.value, 360) == [233] == [listed + 27]

@@ -1,9 +1,10 @@
 """How a question is put: in which prompt, with what a memory is read, and what the answer may be."""
 
 import json
+from datetime import datetime
 
+import factories
 import pytest
-from factories import row
 
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.question import build_question
@@ -17,23 +18,14 @@ from memflow.records import Probe
 
 
 def probe(language: str = "en") -> Probe:
-    return row(
-        Probe,
-        probe_id="p",
-        episode_id="observation/simple/roles/0",
-        dataset="d",
-        category="simple",
-        language=language,
-        asked_at="'2024-10-03 08:00' Thursday",
-        question="How tall is Ann?",
-        options=["160 cm", "161 cm", "172 cm", "163 cm"],
-        gold="3",
-        revealed="172 cm",
-    )
+    return factories.probe(
+        episode_id="observation/simple/roles/0", language=language, asked_at="'2024-10-03 08:00' Thursday",
+        question="How tall is Ann?", options=["160 cm", "161 cm", "172 cm", "163 cm"], gold="3", revealed="172 cm",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("language", "recall", "told", "name"),
+    ("language", "recall", "gold_context", "name"),
     [
         ("en", Recall(), None, "membench/choice"),
         ("en", Recall(notes="Ann is 172 cm tall."), None, "membench/choice_with_notes"),
@@ -43,13 +35,13 @@ def probe(language: str = "en") -> Probe:
         ("zh", Recall(), "172 cm", "membench/choice_told_zh"),
     ],
 )
-async def test_probe_uses_matching_prompt(language, recall, told, name):
-    question = build_question(probe(language), recall, told)
+async def test_probe_uses_matching_prompt(language, recall, gold_context, name):
+    question = build_question(probe(language), recall, gold_context)
     assert question.prompt.name == name
     assert question.query == "How tall is Ann? ('2024-10-03 08:00' Thursday)"
     answer = await ask(ScriptedChat(MemBench().handlers()), question.prompt, question.fields)
     assert 1 <= int(number_of(answer.value)) <= 4
-    if told or recall.notes:
+    if gold_context or recall.notes:
         assert number_of(answer.value) == "3"
 
 
@@ -63,8 +55,6 @@ def test_answer_is_limited_to_option_letters():
 
 
 def test_add_stamp_appends_place_and_time():
-    from datetime import datetime
-
     moment = datetime(2024, 10, 1, 8, 13)
     assert format_time(moment) == "'2024-10-01 08:13' Tuesday"
     assert format_time(moment, "zh") == "2024年10月01日 周二 08:13"

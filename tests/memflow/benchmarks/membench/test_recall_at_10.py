@@ -97,8 +97,8 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
         return probes, said, measured, rows
 
     probes, said, measured, rows = asyncio.run(evaluated())
-    sound = [probe for probe in probes if probe.reason is None]
-    assert len(sound) > 0.9 * TRAJECTORIES
+    valid = [probe for probe in probes if probe.reason is None]
+    assert len(valid) > 0.9 * TRAJECTORIES
     counted = {
         probe.probe_id: by_hand(
             probe,
@@ -106,19 +106,21 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
             scores,
             matching=scores is bm25,
         )
-        for probe in sound
+        for probe in valid
     }
-    told = {row.probe_id: row.recalled_at_10 / row.evidence for row in rows if row.recalled_at_10 is not None}
-    assert told == pytest.approx(counted)
+    recalled = {
+        row.probe_id: row.recalled_at_10 / row.evidence for row in rows if row.recalled_at_10 is not None
+    }
+    assert recalled == pytest.approx(counted)
     assert 0 < sum(share < 1 for share in counted.values()) < len(counted), (
         "ten would be enough for all, or none"
     )
     context, slices = MetricContext.of(domain, measured), benchmark.slices(domain, probes)
     for slice_ in ("all", "level factual"):
-        [figure] = [
+        [score] = [
             each
             for each in evidence_scores(rows, context, slices)
             if (each.metric, each.slice) == (RECALL_AT_10, slice_)
         ]
-        assert figure.value == pytest.approx(sum(counted.values()) / len(counted))
-        assert figure.n == len(counted)
+        assert score.value == pytest.approx(sum(counted.values()) / len(counted))
+        assert score.n == len(counted)

@@ -1,10 +1,12 @@
-"""Which published trajectories a domain takes."""
+"""Selection of published trajectories per domain."""
 
 import json
 from collections import Counter
 from dataclasses import replace
 
+import factories
 import pytest
+from membench_files import message_of, question
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench.config import parameters_of
@@ -13,30 +15,14 @@ from memflow.errors import BadSettings
 from memflow.records import Record
 
 DAILY = find("membench_memdaily")
-MESSAGE = {"mid": 0, "message": "我姑姑61岁。", "time": "2024年04月01日 周一 08:25", "place": "北京"}
-QUESTION = {
-    "qid": 0,
-    "question": "我姑姑多大？",
-    "answer": "61岁",
-    "target_step_id": [0],
-    "choices": {"A": "60岁", "B": "61岁", "C": "62岁", "D": "63岁"},
-    "ground_truth": "B",
-    "time": "2024年04月02日 周二 08:25",
-}
+CONTENT = json.dumps(
+    {"tid": 0, "message_list": [message_of(0, "My aunt is 61.")], "question_list": [question([0])]}
+)
 
 
 def record(kind: str, scenario: str, tid: int) -> Record:
-    content = {"tid": tid, "message_list": [MESSAGE], "question_list": [QUESTION]}
-    return Record(
-        dataset="memdaily",
-        record_id=f"observation/{kind}/{scenario}/{tid}",
-        position=tid,
-        source="a.json",
-        sha256="",
-        licence="",
-        origin="",
-        content=json.dumps(content, ensure_ascii=False),
-    )
+    name = f"observation/{kind}/{scenario}/{tid}"
+    return factories.record(dataset="memdaily", record_id=name, position=tid, content=CONTENT)
 
 
 RECORDS = [

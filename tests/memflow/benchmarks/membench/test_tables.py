@@ -1,4 +1,4 @@
-"""The rows of the paper's tables: who stands in them, in what order, what is missing and why, what is at the floor."""
+"""Rows of the paper's tables: order, missing scores with reasons, and accuracies at chance level."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from memflow.benchmarks.membench.tables import (
     tabled,
 )
 
-FIGURE = factories.score(
+SCORE = factories.score(
     assistant="retrieval", memory="retrieval", slice="level factual", value=0.5, low=0.3, high=0.7, n=40,
     n_episodes=40,
 )  # fmt: skip
@@ -25,13 +25,13 @@ def domain(name="d", benchmark="membench", **parameters):
     return Domain(name, benchmark, ("memdaily",), name, parameters)
 
 
-def test_an_assistant_is_a_row_in_every_domain_and_slice_in_the_papers_order() -> None:
-    figures = [
-        replace(FIGURE, assistant=name, memory=name.partition("@")[0], model=name.partition("@")[2] or "m")
+def test_rows_are_assistants_per_domain_in_paper_order() -> None:
+    scores = [
+        replace(SCORE, assistant=name, memory=name.partition("@")[0], model=name.partition("@")[2] or "m")
         for name in ("oracle", "bm25_message", "mem_gpt_1024", "full", "none", "full@a")
     ]
-    figures.append(replace(FIGURE, domain="e"))
-    found = rows(figures, [domain("e"), domain()], LEVEL_SLICES)
+    scores.append(replace(SCORE, domain="e"))
+    found = rows(scores, [domain("e"), domain()], LEVEL_SLICES)
     assert [(row.domain, row.assistant) for row in found] == [
         ("e", "retrieval"),
         ("d", "full@a"),
@@ -43,37 +43,37 @@ def test_an_assistant_is_a_row_in_every_domain_and_slice_in_the_papers_order() -
     ]
 
 
-def test_a_figure_that_is_not_there_is_no_zero_but_a_reason() -> None:
-    lost = replace(FIGURE, metric="read_time", value=None, low=None, high=None, reason="no read was timed")
-    [row] = rows([FIGURE, lost], [domain()], LEVEL_SLICES)
+def test_missing_score_has_reason() -> None:
+    lost = replace(SCORE, metric="read_time", value=None, low=None, high=None, reason="no read was timed")
+    [row] = rows([SCORE, lost], [domain()], LEVEL_SLICES)
     assert (row.value("accuracy"), row.reason("accuracy")) == (0.5, None)
     assert (row.value("read_time"), row.reason("read_time")) == (None, "no read was timed")
     assert (row.value("write_time"), row.reason("write_time")) == (None, NOT_MEASURED)
-    told = row.plain()
-    assert (told["n"], told["low"], told["high"], told["read_time"]) == (40, 0.3, 0.7, None)
-    assert "read_time: no read was timed" in told["reasons"] and "accuracy" not in told["reasons"]
+    plain = row.plain()
+    assert (plain["n"], plain["low"], plain["high"], plain["read_time"]) == (40, 0.3, 0.7, None)
+    assert "read_time: no read was timed" in plain["reasons"] and "accuracy" not in plain["reasons"]
 
 
-def test_an_accuracy_whose_interval_reaches_down_to_chance_is_at_the_floor() -> None:
-    chance = replace(FIGURE, metric="random", value=0.25, low=0.25, high=0.25)
+def test_accuracy_with_chance_in_interval_is_at_floor() -> None:
+    chance = replace(SCORE, metric="random", value=0.25, low=0.25, high=0.25)
 
     def at_floor(**interval):
-        [row] = rows([replace(FIGURE, **interval), chance], [domain()], LEVEL_SLICES)
+        [row] = rows([replace(SCORE, **interval), chance], [domain()], LEVEL_SLICES)
         return row.at_floor
 
     assert not at_floor(low=0.26, high=0.7)
     assert at_floor(low=0.25, high=0.7) and at_floor(value=0.1, low=0.05, high=0.2)
     assert not at_floor(low=None, high=None)  # one trajectory has no interval, and nothing can be said
-    [row] = rows([FIGURE], [domain()], LEVEL_SLICES)
+    [row] = rows([SCORE], [domain()], LEVEL_SLICES)
     assert not row.at_floor
 
 
-def test_other_variants_and_slices_stand_in_no_row() -> None:
-    others = [replace(FIGURE, variant="odd"), replace(FIGURE, slice="all"), replace(FIGURE, domain="x")]
+def test_other_variants_and_slices_have_no_row() -> None:
+    others = [replace(SCORE, variant="odd"), replace(SCORE, slice="all"), replace(SCORE, domain="x")]
     assert rows(others, [domain()], (*LEVEL_SLICES, *KIND_SLICES)) == []
 
 
-def test_domains_of_the_tables_are_asked_at_the_end_and_those_of_the_paper_in_english() -> None:
+def test_tables_exclude_capacity_and_other_languages() -> None:
     at_end, capacity = domain(), domain("c", protocol="capacity")
     assert tabled([at_end, capacity, domain("a", benchmark="amemgym")]) == [at_end]
     assert stands_for(at_end) == ("participation", 1)
@@ -82,7 +82,7 @@ def test_domains_of_the_tables_are_asked_at_the_end_and_those_of_the_paper_in_en
     assert stands_for(domain(language="zh")) is None
 
 
-def test_every_kind_counts_under_one_column_and_emotion_apart_from_preference() -> None:
+def test_kind_has_one_column_and_emotion_its_own() -> None:
     assert column(KINDS["highlevel"], "emotion") == "emotion"
     assert column(KINDS["highlevel"], "movie") == column(KINDS["highlevel_rec"], "book") == "preference"
     assert column(KINDS["lowlevel_rec"], "movie") == "lowlevel_rec"

@@ -67,9 +67,9 @@ def test_gold_is_on_evidence_role():
     assert exposed["1u"] is not None
     assert json.loads(exposed["1u"]) == {"attribute": "age", "value": "61"}
     assert exposed["1a"] is None
-    told = replace(SIMPLE, kind=find_kind("lowlevel_rec"))
-    assert [turn.message_id[-2:] for turn in turn_rows("d", told) if turn.exposes] == ["1a"]
-    assert told.evidence_id(1).endswith("1.1a")
+    recommended = replace(SIMPLE, kind=find_kind("lowlevel_rec"))
+    assert [turn.message_id[-2:] for turn in turn_rows("d", recommended) if turn.exposes] == ["1a"]
+    assert recommended.evidence_id(1).endswith("1.1a")
 
 
 def test_gold_does_not_reach_memory():

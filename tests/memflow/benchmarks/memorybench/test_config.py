@@ -34,7 +34,7 @@ def test_histogram_is_parsed_from_toml() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"noise": -1}, "parameter noise"),
         ({"actions": {"like_rate": 2}}, r"parameter actions\.like_rate"),
@@ -46,8 +46,8 @@ def test_histogram_is_parsed_from_toml() -> None:
         ({"calibration": {"general": {}}}, "parameter calibration"),
     ],
 )
-def test_invalid_parameter_is_named(wrong: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadSettings, match=told):
+def test_invalid_parameter_is_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSettings, match=message):
         of(**wrong)
 
 

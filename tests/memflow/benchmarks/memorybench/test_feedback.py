@@ -12,7 +12,7 @@ from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadInput
-from memflow.records import FeedbackRound, Record
+from memflow.records import Record
 from memflow.tokens import estimate
 
 OPEN = find("memorybench_open")
@@ -23,15 +23,11 @@ def chat(**instead: Handler) -> ScriptedChat:
     return ScriptedChat({**MemoryBench().handlers(), **named})
 
 
-def rows_of(rows: list[FeedbackRound], case_id: str) -> list[FeedbackRound]:
-    return [row for row in rows if row.case_id == case_id]
-
-
 async def test_training_case_has_at_most_three_answers(demo: Any) -> None:
     train = [probe.probe_id for probe in demo.probes if probe.split == "train"]
     assert list(dict.fromkeys(row.case_id for row in demo.feedback)) == train
     for case_id in train:
-        rows = rows_of(demo.feedback, case_id)
+        rows = [row for row in demo.feedback if row.case_id == case_id]
         assert [row.round for row in rows] == list(range(len(rows)))
         assert len(rows) <= 3
         assert all(row.reason is None and row.answer for row in rows)
@@ -75,9 +71,8 @@ async def test_failed_simulator_is_row_with_reason(demo: Any) -> None:
 
 
 async def test_failed_backbone_ends_dialogue_with_reason(demo: Any) -> None:
-    rows = await feedback(
-        demo.domain, demo.turns, demo.probes, chat(retry_en=lambda _: "", retry_zh=lambda _: ""), chat()
-    )
+    silent = chat(retry_en=lambda _: "", retry_zh=lambda _: "")
+    rows = await feedback(demo.domain, demo.turns, demo.probes, silent, chat())
     lost = [row for row in rows if row.reason]
     assert lost
     assert {row.round for row in lost} == {1}
@@ -89,16 +84,9 @@ async def test_failed_backbone_ends_dialogue_with_reason(demo: Any) -> None:
 async def test_only_simulator_sees_gold(demo: Any) -> None:
     seen: list[ChatRequest] = []
 
-    def spying(name: str) -> Handler:
-        handler = MemoryBench().handlers()[f"memorybench/{name}"]
-
-        def spy(request: ChatRequest) -> Any:
-            seen.append(request)
-            return handler(request)
-
-        return spy
-
-    await feedback(demo.domain, demo.turns, demo.probes, chat(answer_en=spying("answer_en")), chat())
+    handler = MemoryBench().handlers()["memorybench/answer_en"]
+    recording = chat(answer_en=lambda request: (seen.append(request), handler(request))[1])
+    await feedback(demo.domain, demo.turns, demo.probes, recording, chat())
     assert len(seen) == 6
     golds = [(probe.gold, probe.revealed) for probe in demo.probes if probe.metric == "rouge_l"]
     for request in seen:
@@ -117,14 +105,14 @@ async def test_feedback_is_reproducible(demo: Any) -> None:
 
 
 async def test_locomo_backbone_reads_own_conversation(
-    locomo: list[Record], walked: Callable[..., Awaitable[Any]]
+    locomo: list[Record], run_domain: Callable[..., Awaitable[Any]]
 ) -> None:
-    walk = await walked(OPEN.limited(4), locomo)
-    assert {row.episode_id for row in walk.feedback} == {DIALOGUES}
-    assert len({row.case_id for row in walk.feedback}) == 16
-    assert all(row.reason is None for row in walk.feedback)
-    assert any(row.score for row in walk.feedback)
-    episodes = MemoryBench().episodes(OPEN, None, walk.turns, walk.feedback, chat())  # type: ignore[arg-type]
+    run = await run_domain(OPEN.limited(4), locomo)
+    assert {row.episode_id for row in run.feedback} == {DIALOGUES}
+    assert len({row.case_id for row in run.feedback}) == 16
+    assert all(row.reason is None for row in run.feedback)
+    assert any(row.score for row in run.feedback)
+    episodes = MemoryBench().episodes(OPEN, None, run.turns, run.feedback, chat())  # type: ignore[arg-type]
     assert [(episode.episode_id, episode.base) for episode in episodes] == [
         (DIALOGUES, None),
         *((f"locomo-{number}", DIALOGUES) for number in range(4)),
@@ -135,13 +123,13 @@ async def test_locomo_backbone_reads_own_conversation(
 async def test_context_is_truncated_by_session(demo: Any) -> None:
     longest = []
     for tokens in (30_000, 400, 0):
-        seen: list[str] = []
-
-        def spy(request: ChatRequest, seen: list[str] = seen) -> str:
-            seen.append(request.fields["notes"])
-            return "an answer"
-
+        seen: list[int] = []
+        answering = chat(
+            locomo_short=lambda request, seen=seen: (
+                seen.append(estimate(request.fields["notes"])) or "an answer"
+            )
+        )
         domain = replace(demo.domain, parameters={"context_tokens": tokens})
-        await feedback(domain, demo.turns, demo.probes, chat(locomo_short=spy), chat())
-        longest.append(max(estimate(notes) for notes in seen))
+        await feedback(domain, demo.turns, demo.probes, answering, chat())
+        longest.append(max(seen))
     assert longest[0] > 400 >= longest[1] > 0 == longest[2]

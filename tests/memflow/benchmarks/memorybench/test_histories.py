@@ -11,14 +11,14 @@ from memflow.scoring.catalog import find_metric
 CASES = 28
 
 
-async def stepwise(walked: Any, sample: Any, end: str = "stepwise") -> Any:
-    return await walked(find(f"memorybench_demo_{end}"), sample)
+async def stepwise(run_domain: Any, sample: Any, end: str = "stepwise") -> Any:
+    return await run_domain(find(f"memorybench_demo_{end}"), sample)
 
 
-async def test_stepwise_case_is_one_question_from_step_0(walked: Any, sample: Any) -> None:
+async def test_stepwise_case_is_one_question_from_step_0(run_domain: Any, sample: Any) -> None:
     for end in ("stepwise", "onpolicy"):
-        walk = await stepwise(walked, sample, end)
-        for probe in walk.probes:
+        run = await stepwise(run_domain, sample, end)
+        for probe in run.probes:
             if probe.split == "train":
                 assert (probe.question_id, probe.opens) == (None, False)
             else:
@@ -26,15 +26,15 @@ async def test_stepwise_case_is_one_question_from_step_0(walked: Any, sample: An
                 assert probe.opens == (probe.checkpoint == 0)
 
 
-async def test_single_question_has_no_history(walked: Any, sample: Any) -> None:
+async def test_single_question_has_no_history(run_domain: Any, sample: Any) -> None:
     for name in ("memorybench_demo", "memorybench_demo_same"):
-        walk = await walked(find(name), sample)
-        assert {probe.question_id for probe in walk.probes} == {None}
+        run = await run_domain(find(name), sample)
+        assert {probe.question_id for probe in run.probes} == {None}
 
 
-async def test_demo_curve_matches_manual_computation(walked: Any, sample: Any, tmp_path: Any) -> None:
-    walk = await stepwise(walked, sample)
-    cases = list(dict.fromkeys(probe.question_id for probe in walk.probes if probe.question_id))
+async def test_demo_curve_matches_manual_computation(run_domain: Any, sample: Any, tmp_path: Any) -> None:
+    run = await stepwise(run_domain, sample)
+    cases = list(dict.fromkeys(probe.question_id for probe in run.probes if probe.question_id))
     assert len(cases) == CASES
     # Case n of four has this share of its metric's range at steps 0 to 3; so it is learnt or forgotten.
     shares = ((0.0, 0.5, 0.5, 1.0), (0.5, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 0.5, 1.0))
@@ -44,7 +44,7 @@ async def test_demo_curve_matches_manual_computation(walked: Any, sample: Any, t
         share = shares[cases.index(str(probe.question_id)) % 4][probe.checkpoint]
         return low + share * (high - low)
 
-    found = followed(tmp_path, walk.domain.name, walk.probes, {"full": worth})["full"]
+    found = followed(tmp_path, run.domain.name, run.probes, {"full": worth})["full"]
     assert CASES % 4 == 0
     assert found["guess", "all"].value == 1.5 / 4
     assert curve(found, "accuracy") == [1.5 / 4, 1.5 / 4, 2.0 / 4, 2.0 / 4]

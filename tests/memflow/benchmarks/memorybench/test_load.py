@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.errors import BadInput
 from memflow.records import Record
 
-Written = Callable[[Any], list[Record]]
+LOCOMO = "locomo/locomo10.json"
 
 
 def small(**conversation: Any) -> dict[str, Any]:
@@ -24,8 +23,8 @@ def small(**conversation: Any) -> dict[str, Any]:
     return {"sample_id": "t-1", "conversation": {**said, **conversation}, "qa": asked}
 
 
-def test_record_keeps_published_content(written: Written) -> None:
-    (record,) = written([small()])
+def test_record_keeps_published_content(read_files: Any) -> None:
+    (record,) = read_files("locomo", {LOCOMO: json.dumps([small()])})
     assert record.record_id == "t-1"
     assert json.loads(record.content) == small()
     assert record.licence == "CC BY-NC 4.0"
@@ -33,6 +32,7 @@ def test_record_keeps_published_content(written: Written) -> None:
 
 
 def without(key: str) -> dict[str, Any]:
+    """Return the conversation without one of its fields."""
     talk = small()
     del talk["conversation"][key]
     return talk
@@ -61,24 +61,17 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([small(), small()], "duplicate id t-1"),
         ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "has no answer"),
         (
-            [{**small(), "qa": [{"question": "Who?", "category": 5, "answer": "x"}]}],
+            [{**small(), "qa": [{"question": "Q?", "category": 5, "answer": "x"}]}],
             "has no adversarial_answer",
         ),
         ([{**small(), "qa": [{"question": "Who?", "category": 6, "answer": "x"}]}], "qa|category"),
         ([{**small(), "conversation": "text"}], "not of LoCoMo's shape"),
     ],
 )
-def test_reader_rejects_invalid_file(written: Written, content: Any, complaint: str) -> None:
+def test_reader_rejects_invalid_file(read_files: Any, content: Any, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint) as refused:
-        written(content)
-    assert "locomo/locomo10.json" in str(refused.value)
-    assert "Download" in str(refused.value)
-
-
-def cases(tmp_path: Path, *lines: str) -> list[Record]:
-    path = tmp_path / "cases.jsonl"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return MemoryBench().records(dataset("memorybench_sample"), {"cases.jsonl": path})
+        read_files("locomo", {LOCOMO: content if isinstance(content, bytes) else json.dumps(content)})
+    assert LOCOMO in str(refused.value) and "Download" in str(refused.value)
 
 
 TRAIN = {
@@ -98,8 +91,10 @@ TRAIN = {
     ],
 )
 def test_invalid_sample_case_is_rejected(tmp_path: Path, lines: list[str], complaint: str) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(BadInput, match=complaint):
-        cases(tmp_path, *lines)
+        MemoryBench().records(dataset("memorybench_sample"), {"cases.jsonl": path})
 
 
 def test_bundled_sample_is_complete(sample: list[Record]) -> None:

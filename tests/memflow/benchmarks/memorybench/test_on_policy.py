@@ -1,5 +1,6 @@
 """On-policy: the assistant that is measured answers, users react, and all of it is remembered."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -29,42 +30,45 @@ def chat(**instead: Handler) -> ScriptedChat:
     return ScriptedChat({**BENCH.handlers(), **named})
 
 
-async def live(
-    walk: Any, memory: Any = "bm25_session", answering: Any = None, simulator: Any = None
+def recording(seen: list[ChatRequest], *names: str) -> dict[str, Handler]:
+    """Return handlers that append their requests to `seen`."""
+
+    def handler(name: str) -> Handler:
+        inner = BENCH.handlers()[f"memorybench/{name}"]
+        return lambda request: (seen.append(request), inner(request))[1]
+
+    return {name: handler(name) for name in names}
+
+
+async def play(
+    run: Any, memory: Any = "bm25_session", answering: Any = None, simulator: Any = None
 ) -> PlayedEpisode:
     make = memory_factory(memory, Tools(embedder=HashingEmbedder())) if isinstance(memory, str) else memory
-    episodes = BENCH.episodes(
-        walk.domain,
-        None,
-        walk.turns,
-        [],
-        simulator or chat(),
-        walk.probes,  # type: ignore[arg-type]
-    )
-    (played,) = await play_all(episodes, make, BENCH.replier(walk.domain, answering or chat()))
+    episodes = BENCH.episodes(run.domain, None, run.turns, [], simulator or chat(), run.probes)  # type: ignore[arg-type]
+    (played,) = await play_all(episodes, make, BENCH.replier(run.domain, answering or chat()))
     return played
 
 
 @pytest.fixture
-async def onpolicy(walked: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]) -> Any:
-    return await walked(ONPOLICY, sample)
+async def onpolicy(run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]) -> Any:
+    return await run_domain(ONPOLICY, sample)
 
 
 async def test_second_answer_is_written_to_memory(onpolicy: Any) -> None:
-    played = await live(onpolicy)
+    played = await play(onpolicy)
     rounds = BENCH.rounds(ONPOLICY, "bm25_session", [played])
     assert onpolicy.feedback == []
     second = [row for row in rounds if row.round == 1]
     assert second
-    held = [entry.text for entry in played.store if any("feedback/" in each for each in entry.sources)]
+    entries = [entry.text for entry in played.store if any("feedback/" in each for each in entry.sources)]
     said = {(line.event.checkpoint, line.message.text) for line in played.lines if line.origin == "assistant"}
     for row in second:
-        assert any(row.answer in text and row.user_text in text for text in held)
+        assert any(row.answer in text and row.user_text in text for text in entries)
         assert (row.checkpoint, row.answer) in said
 
 
 async def test_step_has_own_cases_and_at_most_three_answers(onpolicy: Any) -> None:
-    rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await live(onpolicy)])
+    rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await play(onpolicy)])
     for step in (1, 2, 3):
         rows = [row for row in rounds if row.checkpoint == step]
         assert len({row.case_id for row in rows}) == 8
@@ -74,31 +78,23 @@ async def test_step_has_own_cases_and_at_most_three_answers(onpolicy: Any) -> No
 
 
 async def test_step_uses_memory_of_previous_step(onpolicy: Any) -> None:
-    seen: list[tuple[str, str]] = []
+    seen: list[ChatRequest] = []
 
-    def spy(language: str) -> Handler:
-        inner = BENCH.handlers()[f"memorybench/answer_{language}"]
-
-        def spying(request: ChatRequest) -> Any:
-            seen.append((request.fields["question"], request.fields["notes"]))
-            return inner(request)
-
-        return spying
-
-    played = await live(onpolicy, answering=chat(answer_en=spy("en"), answer_zh=spy("zh")))
+    played = await play(onpolicy, answering=chat(**recording(seen, "answer_en", "answer_zh")))
     steps: dict[str, set[int]] = {}
     for line in played.lines:
         if line.origin == "given" and line.event.checkpoint:
             steps.setdefault(line.message.text, set()).add(line.event.checkpoint)
-    early = [notes for question, notes in seen if steps[question] == {1}]
+    notes_by_steps = [(request.fields["notes"], steps[request.fields["question"]]) for request in seen]
+    early = [notes for notes, at in notes_by_steps if at == {1}]
     assert early and not any("feedback" in notes or "user:" in notes for notes in early)
-    late = [notes for question, notes in seen if steps[question] == {3}]
+    late = [notes for notes, at in notes_by_steps if at == {3}]
     assert any("user:" in notes for notes in late)
 
 
 async def test_follow_ups_reuse_recall(onpolicy: Any) -> None:
-    answers: list[str] = []
-    retries: list[str] = []
+    answers: list[ChatRequest] = []
+    retries: list[ChatRequest] = []
     reads: list[str] = []
 
     class Counting(Lexical):
@@ -106,44 +102,33 @@ async def test_follow_ups_reuse_recall(onpolicy: Any) -> None:
             reads.append(query)
             return await super().read(query, frozen)
 
-    def spying(seen: list[str], name: str) -> Handler:
-        inner = BENCH.handlers()[f"memorybench/{name}"]
-        return lambda request: (seen.append(request.fields["notes"]), inner(request))[1]
-
-    names = ("answer_en", "answer_zh", "locomo_short", "locomo_date", "locomo_choice")
-    handlers = {name: spying(answers, name) for name in names}
-    retrying = {name: spying(retries, name) for name in ("retry_en", "retry_zh")}
-    await live(
-        onpolicy, lambda store: Counting(store, Tools(), k=5, grain="session"), chat(**handlers, **retrying)
-    )
+    answering = recording(answers, "answer_en", "answer_zh", "locomo_short", "locomo_date", "locomo_choice")
+    answering |= recording(retries, "retry_en", "retry_zh")
+    await play(onpolicy, lambda store: Counting(store, Tools(), k=5, grain="session"), chat(**answering))
     assert len(reads) == 24, "only the first turn queries the memory"
-    assert retries and set(retries) <= set(answers)
+    assert retries
+    assert {each.fields["notes"] for each in retries} <= {each.fields["notes"] for each in answers}
 
 
 async def test_on_policy_run_is_reproducible(onpolicy: Any) -> None:
-    first, second = await live(onpolicy), await live(onpolicy)
+    first, second = await play(onpolicy), await play(onpolicy)
     assert list(first.store) == list(second.store)
     assert transcript_rows("d", "a", [first]) == transcript_rows("d", "a", [second])
 
 
 async def test_scores_rise_over_checkpoints(onpolicy: Any) -> None:
-    played, probes = await live(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
+    played, probes = await play(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
     pasts = episode_histories(entry_rows("d", "a", [played]), transcript_rows("d", "a", [played]), probes)
     make = memory_factory("bm25_session", Tools())
     replies = await answer_all(BENCH, ONPOLICY, "a", probes, pasts, make, chat())
-    right: dict[int, int] = {}
     golds = {probe.probe_id: probe.gold for probe in probes}
-    for reply in replies:
-        right[reply.checkpoint] = right.get(reply.checkpoint, 0) + (
-            golds[reply.probe_id] in (reply.parsed or "")
-        )
-    assert list(right) == [0, 1, 2, 3]
-    assert right[0] < right[3]
+    correct = Counter(row.checkpoint for row in replies if golds[row.probe_id] in (row.parsed or ""))
+    assert {row.checkpoint for row in replies} == {0, 1, 2, 3} and correct[0] < correct[3]
 
 
 async def test_published_code_answers_no_follow_up(onpolicy: Any) -> None:
     domain = replace(ONPOLICY, parameters={**ONPOLICY.parameters, "follow_ups": "published_code"})
-    rounds = BENCH.rounds(domain, "a", [await live(replace(onpolicy, domain=domain))])
+    rounds = BENCH.rounds(domain, "a", [await play(replace(onpolicy, domain=domain))])
     assert {row.round for row in rounds} == {0}
     assert any(row.critique and not row.ended for row in rounds)
 
@@ -153,7 +138,7 @@ async def test_failed_rounds_have_reasons_and_are_not_remembered(onpolicy: Any) 
         async def read(self, query: str, frozen: bool = True) -> Recall:
             raise RecallFailed("the memory is out")
 
-    played = await live(onpolicy, lambda store: Broken(store, Tools(), k=5, grain="session"))
+    played = await play(onpolicy, lambda store: Broken(store, Tools(), k=5, grain="session"))
     rounds = BENCH.rounds(ONPOLICY, "a", [played])
     assert len(rounds) == 24 and all("the memory is out" in (row.reason or "") for row in rounds)
     lost = [line for line in played.lines if line.reason is not None]
@@ -161,13 +146,13 @@ async def test_failed_rounds_have_reasons_and_are_not_remembered(onpolicy: Any) 
     assert not any("feedback/" in source for entry in played.store for source in entry.sources)
 
     simulator = chat(feedback=lambda _: "half a {", feedback_zh=lambda _: "half a {")
-    rounds = BENCH.rounds(ONPOLICY, "a", [await live(onpolicy, simulator=simulator)])
+    rounds = BENCH.rounds(ONPOLICY, "a", [await play(onpolicy, simulator=simulator)])
     assert {bool(row.reason) for row in rounds} == {True, False}
     assert not any(row.satisfaction or row.liked for row in rounds if row.reason)
 
 
 async def test_memory_receives_no_gold(onpolicy: Any) -> None:
-    played = await live(onpolicy)
+    played = await play(onpolicy)
     told = {probe.gold for probe in onpolicy.probes if probe.split == "train"}
     held_back = {
         probe.gold

@@ -1,4 +1,4 @@
-"""Cells by partition, and what is drawn of several domains: which domains belong together, and what is missing."""
+"""Cells by partition, and charts over several domains: which domains are compared, and what is missing."""
 
 from dataclasses import replace
 
@@ -13,115 +13,104 @@ from memflow.benchmarks.memorybench.times import Times
 from memflow.chat.scripted import LABEL
 from memflow.plots.shapes import Point
 
-FIGURE = factories.score(
+SCORE = factories.score(
     domain="memorybench_legal", assistant="rag", memory="rag", metric="min_max", value=0.5, low=0.4, high=0.6,
     deviation=0.2, n=50,
 )  # fmt: skip
 LEGAL, OPEN = find("memorybench_legal"), find("memorybench_open")
-LOST = {
-    "value": None,
-    "low": None,
-    "high": None,
-    "deviation": None,
-    "reason": "only 1 of 4 probes have a score",
-}
+LOST = {**dict.fromkeys(("value", "low", "high", "deviation")), "reason": "only 1 of 4 probes have a score"}
 
 
 def both(**given):
-    """The two figures of a cell: the z score is twice the min-max score."""
-    one = replace(FIGURE, **given)
-    return [one, replace(one, metric="z_score", value=None if one.value is None else 2 * one.value)]
+    """Return the two scores of a cell: the z score is twice the min-max score."""
+    min_max = replace(SCORE, **given)
+    z_score = None if min_max.value is None else 2 * min_max.value
+    return [min_max, replace(min_max, metric="z_score", value=z_score)]
 
 
-def test_partitions_are_the_papers_off_policy():
+def test_partitions_are_the_off_policy_domains_of_the_paper():
     assert [domain.name for domain in partitions(DOMAINS)] == [
         f"memorybench_{name}" for name in ("open", "legal", "academic", "liso", "silo", "lilo", "siso")
     ]
 
 
-def test_every_assistant_has_a_cell_in_every_partition_and_says_why_it_is_empty():
-    figures = [
+def test_assistant_has_cell_per_partition_and_reason_if_empty():
+    scores = [
         *both(),
         *both(domain="memorybench_open", **LOST),
         *both(assistant="none", value=0.25),
         *both(value=0.9, variant="pooled"),
         *both(value=0.8, slice="macro"),
     ]
-    found = cells(figures, [LEGAL, OPEN])
+    found = cells(scores, [LEGAL, OPEN])
     assert [(cell.assistant, cell.partition, cell.reason) for cell in found] == [
         ("none", "legal", None),
         ("none", "open", NOT_MEASURED),
         ("rag", "legal", None),
         ("rag", "open", "only 1 of 4 probes have a score"),
     ]
-    assert [(cell.min_max.value, cell.z_score.value) for cell in (found[0], found[2])] == [
-        (0.25, 0.5),
-        (0.5, 1.0),
-    ]
-    [macro] = [cell for cell in cells(figures, [LEGAL], slice_="macro") if cell.assistant == "rag"]
+    values = [(cell.min_max.value, cell.z_score.value) for cell in (found[0], found[2])]
+    assert values == [(0.25, 0.5), (0.5, 1.0)]
+    [macro] = [cell for cell in cells(scores, [LEGAL], slice_="macro") if cell.assistant == "rag"]
     assert macro.min_max.value == 0.8
-    [pooled] = cells(figures, [LEGAL], variant="pooled")
+    [pooled] = cells(scores, [LEGAL], variant="pooled")
     assert pooled.min_max.value == 0.9
 
 
-def test_a_macro_cell_without_a_score_keeps_the_reason_of_the_whole():
+def test_macro_cell_without_score_has_reason():
     [cell] = cells(both(**LOST), [LEGAL], slice_="macro")
     assert cell.reason == "only 1 of 4 probes have a score"
 
 
-def test_columns_stand_by_partition_the_best_memory_first():
-    figures = [*both(), *both(assistant="none", value=0.7, scripted=True), *both(domain=OPEN.name, value=0.1)]
-    drawn = partition_columns(cells(figures, [OPEN, LEGAL]))
-    assert drawn is not None and drawn.ticks == ("open", "legal")
-    assert [curve.name for curve in drawn.curves] == ["none", "rag"]
-    assert drawn.curves[1].points == (Point(0, 0.1, 0.4, 0.6), Point(1, 0.5, 0.4, 0.6))
-    assert drawn.caption == (
+def test_columns_are_partitions_and_best_memory_is_first():
+    scores = [*both(), *both(assistant="none", value=0.7, scripted=True), *both(domain=OPEN.name, value=0.1)]
+    chart = partition_columns(cells(scores, [OPEN, LEGAL]))
+    assert chart is not None and chart.ticks == ("open", "legal")
+    assert [curve.name for curve in chart.curves] == ["none", "rag"]
+    assert chart.curves[1].points == (Point(0, 0.1, 0.4, 0.6), Point(1, 0.5, 0.4, 0.6))
+    assert chart.caption == (
         "50 probes of 1 episode a column; 95 % intervals from the variance between independent draws; "
         "1 without a score: see `memflow show partitions`"
     )
-    assert drawn.label == f"{LABEL}: none"
+    assert chart.label == f"{LABEL}: none"
     assert partition_columns(cells(both(**LOST), [LEGAL])) is None
 
 
 def noisy(name, **parameters):
-    return Domain(
-        name, "memorybench", ("judge",), name, {"partition": "legal", "learn_from": "liked", **parameters}
-    )
+    parameters = {"partition": "legal", "learn_from": "liked", **parameters}
+    return Domain(name, "memorybench", ("judge",), name, parameters)
 
 
-def test_noise_is_drawn_over_domains_that_differ_in_nothing_else():
-    domains = [
-        noisy("calm"),
-        noisy("loud", noise=1.2),
-        noisy("mild", noise=0.5),
+def test_noise_chart_has_domains_that_differ_in_noise_only():
+    domains = [noisy("calm"), noisy("loud", noise=1.2), noisy("mild", noise=0.5), find("amemgym_demo")]
+    domains += [
         noisy("lenient", actions={"like_midpoint": 3}),
         noisy("other", noise=0.7, right="published_code"),
-        find("amemgym_demo"),
     ]
-    figures = [
-        replace(FIGURE, domain=name, assistant=assistant, value=value + place / 10)
+    scores = [
+        replace(SCORE, domain=name, assistant=assistant, value=value + place / 10)
         for name, value in (("calm", 0.5), ("mild", 0.4), ("loud", 0.3), ("lenient", 0.6), ("other", 0.9))
         for place, assistant in enumerate(("rag", "none"))
     ]
-    found = noise_charts(figures, domains)
+    found = noise_charts(scores, domains)
     assert [*found] == ["noise_calm", "like_midpoint_lenient"]
-    drawn = found["noise_calm"]
-    assert drawn.at == (0.0, 0.5, 1.2) and drawn.y == "min max"
-    assert [curve.name for curve in drawn.curves] == ["none", "rag"]
-    assert [point.value for point in drawn.curves[1].points] == [0.5, 0.4, 0.3]
+    chart = found["noise_calm"]
+    assert chart.at == (0.0, 0.5, 1.2) and chart.y == "min max"
+    assert [curve.name for curve in chart.curves] == ["none", "rag"]
+    assert [point.value for point in chart.curves[1].points] == [0.5, 0.4, 0.3]
     assert found["like_midpoint_lenient"].at == (3.0, 7.5)
-    assert drawn.caption.startswith("50 probes of 1 episode a point")
+    assert chart.caption.startswith("50 probes of 1 episode a point")
 
 
-def test_scores_against_what_was_run_in_each_domain_are_not_compared_over_noise():
+def test_pooled_scores_are_not_compared_over_noise():
     domains = [noisy("calm"), noisy("loud", noise=1.2)]
     names = ("calm", "loud")
-    figures = [replace(FIGURE, domain=name, variant="pooled") for name in names]
-    assert noise_charts(figures, domains) == {}
-    figures += [replace(FIGURE, domain=name, metric="meteor", n=10) for name in names]
-    figures += [replace(FIGURE, domain=name, metric="rouge_l", n=30) for name in names]
-    figures += [replace(FIGURE, domain="calm", metric="accuracy", n=90)]
-    assert noise_charts(figures, domains)["noise_calm"].y == "rouge l"
+    scores = [replace(SCORE, domain=name, variant="pooled") for name in names]
+    assert noise_charts(scores, domains) == {}
+    scores += [replace(SCORE, domain=name, metric="meteor", n=10) for name in names]
+    scores += [replace(SCORE, domain=name, metric="rouge_l", n=30) for name in names]
+    scores += [replace(SCORE, domain="calm", metric="accuracy", n=90)]
+    assert noise_charts(scores, domains)["noise_calm"].y == "rouge l"
 
 
 def timed(**given):
@@ -131,22 +120,22 @@ def timed(**given):
     return Times(**{"domain": "d", "assistant": "rag", "format": "LiSo", **counted, **seconds, **given})
 
 
-def test_times_are_stacked_by_memory_in_a_panel_for_each_format():
+def test_time_bars_have_panel_per_format():
     rows = [
         timed(),
         timed(format="SiSo", scripted=True),
         timed(assistant="none", memory_s=None, dialogues=0),
         timed(domain="later", memory_s=9.0),
     ]
-    drawn = time_bars(rows, "Time")
-    assert drawn is not None and drawn.ticks == ("rag", "none")
-    assert [panel.name for panel in drawn.panels] == ["LiSo", "SiSo"]
-    assert drawn.panels[0].parts == {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 2.0}}
-    assert drawn.caption.startswith("a bar rests on so many dialogues and cases: 0 to 4, 2;")
-    assert drawn.label == f"{LABEL}: SiSo"
+    chart = time_bars(rows, "Time")
+    assert chart is not None and chart.ticks == ("rag", "none")
+    assert [panel.name for panel in chart.panels] == ["LiSo", "SiSo"]
+    assert chart.panels[0].parts == {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 2.0}}
+    assert chart.caption.startswith("a bar rests on so many dialogues and cases: 0 to 4, 2;")
+    assert chart.label == f"{LABEL}: SiSo"
     assert time_bars([timed(predict_s=None)], "Time") is None
 
 
-@pytest.mark.parametrize("figures", [[], [FIGURE]])
-def test_one_domain_is_no_noise_curve(figures):
-    assert noise_charts(figures, [LEGAL]) == {}
+@pytest.mark.parametrize("scores", [[], [SCORE]])
+def test_one_domain_is_no_noise_curve(scores):
+    assert noise_charts(scores, [LEGAL]) == {}

@@ -31,6 +31,11 @@ def test_corpus_turns_are_ordered_and_based_on_dialogues(locomo: list[Record]) -
     assert len(said) == 5882
     assert len({turn.message_id for turn in said}) == 5882
     assert len({(turn.episode_id, turn.event) for turn in said}) == 272
+    all_probes = probes(OPEN.name, select(OPEN, locomo))
+    assert {message for probe in all_probes for message in probe.evidence} <= {
+        turn.message_id for turn in said
+    }
+    assert sum(not probe.evidence for probe in all_probes) <= 4
     assert {(turn.base, turn.kind, turn.checkpoint) for turn in said} == {(DIALOGUES, "given", 0)}
     first = said[0]
     assert (first.message_id, first.speaker, first.role) == ("locomo-0/D1:1", "Caroline", "user")
@@ -38,14 +43,16 @@ def test_corpus_turns_are_ordered_and_based_on_dialogues(locomo: list[Record]) -
 
 
 def test_locomo_split_matches_published(locomo: list[Record]) -> None:
-    asked = probes(OPEN.name, select(OPEN, locomo))
+    all_probes = probes(OPEN.name, select(OPEN, locomo))
     by_split = {
-        split: Counter(probe.category for probe in asked if probe.split == split)
+        split: Counter(probe.category for probe in all_probes if probe.split == split)
         for split in ("test", "train")
     }
     assert by_split["test"] == {"1": 6, "2": 4, "3": 1, "4": 18, "5": 21}
     assert by_split["train"] == {"1": 47, "2": 55, "3": 16, "4": 55, "5": 27}
-    first = [probe.probe_id for probe in asked if probe.episode_id == "locomo-0" and probe.split == "test"]
+    first = [
+        probe.probe_id for probe in all_probes if probe.episode_id == "locomo-0" and probe.split == "test"
+    ]
     assert first == [f"locomo-0/{place}" for place in (129, 189, 163, 143, 188)]
 
 
@@ -55,35 +62,23 @@ def test_gold_matches_published_pairs(locomo: list[Record]) -> None:
     )
     pools = build_pools(locomo)
     for pair in pairs:
-        asked = pools[pair["conv"]].cases[pair["qa"]]
-        assert asked.category == str(pair["category"])
-        if asked.options:
-            a, b = asked.options
+        all_probes = pools[pair["conv"]].cases[pair["qa"]]
+        assert all_probes.category == str(pair["category"])
+        if all_probes.options:
+            a, b = all_probes.options
             assert json.loads(pair["golden_answer"]) == {"a": a, "b": b}
-        assert asked.gold == pair["golden_answer"] or asked.options
-
-
-def test_evidence_ids_exist(locomo: list[Record]) -> None:
-    selection = select(OPEN, locomo)
-    known = {turn.message_id for turn in turns(OPEN.name, selection)}
-    asked = probes(OPEN.name, selection)
-    assert all(set(probe.evidence) <= known for probe in asked)
-    assert sum(not probe.evidence for probe in asked) <= 4
+        assert all_probes.gold == pair["golden_answer"] or all_probes.options
 
 
 def test_limit_bounds_probes(locomo: list[Record]) -> None:
     limited = OPEN.limited(3)
     selection = select(limited, locomo)
-    asked = probes(limited.name, selection)
-    assert Counter(probe.split for probe in asked) == {"test": 3, "train": 12}
-    assert {turn.episode_id for turn in turns(limited.name, selection)} == {
-        "locomo-0",
-        "locomo-1",
-        "locomo-2",
-    }
+    all_probes = probes(limited.name, selection)
+    assert Counter(probe.split for probe in all_probes) == {"test": 3, "train": 12}
+    assert {turn.episode_id for turn in turns(limited.name, selection)} == {f"locomo-{n}" for n in range(3)}
 
 
-def test_evidence_ids_are_normalized(written: Callable[[Any], list[Record]]) -> None:
+def test_evidence_ids_are_normalized(read_files: Any) -> None:
     said = {
         "speaker_a": "Ann", "speaker_b": "Bo", "session_1_date_time": "2 May, 2024",
         "session_1": [
@@ -92,13 +87,14 @@ def test_evidence_ids_are_normalized(written: Callable[[Any], list[Record]]) -> 
         ],
         "session_2_date_time": "3 May, 2024",
     }  # fmt: skip
-    asked = [
+    all_probes = [
         {"question": "Q1?", "answer": 1, "evidence": ["D1:2; D1:01", "D9:9", "D"], "category": 1},
         {"question": "Q2?", "adversarial_answer": "a tug", "evidence": ["D1:1"], "category": 5},
         {"question": "Q3?", "adversarial_answer": "a raft", "evidence": ["D1:1"], "category": 5},
         {"question": "Q4?", "answer": "no", "evidence": [], "category": 3},
     ]
-    records = written([{"sample_id": "t", "conversation": said, "qa": asked}])
+    content = json.dumps([{"sample_id": "t", "conversation": said, "qa": all_probes}])
+    records = read_files("locomo", {"locomo/locomo10.json": content})
     found = {probe.question: probe for probe in probes("d", select(OPEN, records))}
     assert found["Q1?"].gold == "1"
     assert found["Q1?"].evidence == ["locomo-0/D1:2", "locomo-0/D1:1"]
@@ -114,9 +110,9 @@ def test_evidence_ids_are_normalized(written: Callable[[Any], list[Record]]) -> 
 def test_needed_training_cases_are_selected(sample: list[Record]) -> None:
     for limit in (0, 1, 4, 9):
         domain = DEMO.limited(limit)
-        asked = probes(domain.name, select(domain, sample))
-        train = {probe.probe_id: probe for probe in asked if probe.split == "train"}
-        test = [probe for probe in asked if probe.split == "test"]
+        all_probes = probes(domain.name, select(domain, sample))
+        train = {probe.probe_id: probe for probe in all_probes if probe.split == "train"}
+        test = [probe for probe in all_probes if probe.split == "test"]
         assert limit in (0, len(test))
         for probe in test:
             if probe.metric == "rouge_l":
@@ -135,9 +131,10 @@ def test_prompt_depends_on_category_and_language(sample: list[Record]) -> None:
         text = "\n".join(message.content for message in question.prompt.render(question.fields))
         assert "what is known" in text
         assert all(option in text for option in probe.options)
+        assert probe.options or probe.gold not in text
         names[(probe.category, probe.language)] = question.prompt.name.removeprefix("memorybench/")
-        told = bench.question(DEMO, probe, Recall(), probe.revealed)
-        assert probe.revealed in told.prompt.render(told.fields)[-1].content
+        with_gold = bench.question(DEMO, probe, Recall(), probe.revealed)
+        assert probe.revealed in with_gold.prompt.render(with_gold.fields)[-1].content
     assert names == {
         ("1", "en"): "locomo_short", ("2", "en"): "locomo_date", ("3", "en"): "locomo_short",
         ("4", "en"): "locomo_short", ("5", "en"): "locomo_choice",
@@ -153,9 +150,9 @@ def test_query_may_be_full_prompt(sample: list[Record]) -> None:
         assert bare.query == bare.prompt.render(bare.fields)[-1].content
         assert probe.question in bare.query and all(option in bare.query for option in probe.options)
         recalled = bench.question(prompted, probe, Recall(notes="what is known"), None)
-        told = bench.question(prompted, probe, Recall(), "the gold")
-        assert recalled.query == told.query == bare.query
-        assert recalled.fields["notes"] == "what is known" and told.fields["notes"] == "the gold"
+        with_gold = bench.question(prompted, probe, Recall(), "the gold")
+        assert recalled.query == with_gold.query == bare.query
+        assert recalled.fields["notes"] == "what is known" and with_gold.fields["notes"] == "the gold"
         if probe.metric == LOCOMO_F1:
             assert bare.query != probe.question
 
@@ -182,10 +179,3 @@ async def test_wrong_parameter_is_rejected_before_playing(
     wrong = replace(DEMO, parameters=parameters)
     with pytest.raises(BadSettings, match=f"domain memorybench_demo, {said}"):
         await MemoryBench().turns(wrong, sample, States([], [], []), ScriptedChat({}))
-
-
-def test_assistant_prompts_have_no_gold(sample: list[Record]) -> None:
-    for probe in probes(DEMO.name, select(DEMO, sample)):
-        question = MemoryBench().question(DEMO, probe, Recall(), None)
-        text = "\n".join(message.content for message in question.prompt.render(question.fields))
-        assert probe.options or probe.gold not in text

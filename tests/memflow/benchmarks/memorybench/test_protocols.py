@@ -1,4 +1,4 @@
-"""What each protocol asks, and what an assistant lives through in it: on the demo, with the scripted chat."""
+"""What each protocol asks, and which episodes an assistant plays: on the demo, with the scripted chat."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
 from memflow.benchmarks.memorybench.protocols import own_episode
-from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.selection import DIALOGUES, select
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.records import Probe, Record
@@ -23,8 +23,8 @@ CHAT = ScriptedChat(MemoryBench().handlers())
 Walk = Callable[[Domain, list[Record]], Awaitable[Any]]
 
 
-def lived(walk: Any) -> list[Episode]:
-    return MemoryBench().episodes(walk.domain, None, walk.turns, walk.feedback, CHAT, walk.probes)  # type: ignore[arg-type]
+def episodes_of(run: Any) -> list[Episode]:
+    return MemoryBench().episodes(run.domain, None, run.turns, run.feedback, CHAT, run.probes)  # type: ignore[arg-type]
 
 
 def of(probes: list[Probe], split: str) -> list[Probe]:
@@ -32,110 +32,112 @@ def of(probes: list[Probe], split: str) -> list[Probe]:
 
 
 def cases(episode: Episode, checkpoint: int) -> list[str]:
-    said = (event.messages[0].message_id for event in episode.events if event.checkpoint == checkpoint)
+    first = [event.messages[0].message_id for event in episode.events if event.checkpoint == checkpoint]
     return [
-        each.removeprefix("feedback/").rpartition("/")[0] for each in said if each.startswith("feedback/")
+        name.removeprefix("feedback/").rpartition("/")[0] for name in first if name.startswith("feedback/")
     ]
 
 
 @pytest.fixture
-def demo_of(walked: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any]]:
+def demo_of(run_domain: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any]]:
     async def walking(end: str) -> Any:
-        return await walked(find(f"memorybench_demo_{end}"), sample)
+        return await run_domain(find(f"memorybench_demo_{end}"), sample)
 
     return walking
 
 
 async def test_off_policy_order_is_seeded_and_corpora_follow(demo: Any) -> None:
-    shared, talk = lived(demo)
+    shared, talk = episodes_of(demo)
     order = cases(shared, 0)
     assert order != [probe.probe_id for probe in of(demo.probes, "train")]
     assert sorted(order) == sorted(probe.probe_id for probe in of(demo.probes, "train"))
     assert (talk.episode_id, talk.base) == (TALK, DIALOGUES)
-    other = lived(replace(demo, domain=replace(demo.domain, seed=7)))[0]
+    other = episodes_of(replace(demo, domain=replace(demo.domain, seed=7)))[0]
     assert cases(other, 0) != order
 
 
 async def test_stepwise_corpora_precede_batches(demo: Any, demo_of: Any) -> None:
-    walk = await demo_of("stepwise")
-    (episode,) = lived(walk)
+    run = await demo_of("stepwise")
+    (episode,) = episodes_of(run)
     assert (episode.episode_id, episode.base) == (DIALOGUES, None)
-    assert {turn.base for turn in walk.turns} == {None}
+    assert {turn.base for turn in run.turns} == {None}
     assert Counter(event.checkpoint for event in episode.events) == {0: 6, 1: 8, 2: 8, 3: 8}
     assert cases(episode, 0) == []
     batches = [cases(episode, step) for step in (1, 2, 3)]
-    assert [case for batch in batches for case in batch] == cases(lived(demo)[0], 0)
+    assert [case for batch in batches for case in batch] == cases(episodes_of(demo)[0], 0)
     assert [event.number for event in episode.events] == list(range(30))
 
 
 async def test_stepwise_asks_test_cases_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
     once = {probe.probe_id: probe for probe in of(demo.probes, "test")}
     for end in ("stepwise", "onpolicy"):
-        walk = await demo_of(end)
-        asked = of(walk.probes, "test")
-        assert len(asked) == 4 * len(once)
-        for probe in asked:
+        run = await demo_of(end)
+        test_probes = of(run.probes, "test")
+        assert len(test_probes) == 4 * len(once)
+        for probe in test_probes:
             case, _, step = probe.probe_id.rpartition("/")
             assert (probe.checkpoint, probe.episode_id) == (int(step), DIALOGUES)
+            first = once[case]
             assert (probe.question, probe.gold, probe.evidence) == (
-                once[case].question,
-                once[case].gold,
-                once[case].evidence,
+                first.question,
+                first.gold,
+                first.evidence,
             )
-        trained = [replace(probe, domain="") for probe in of(walk.probes, "train")]
+        trained = [replace(probe, domain="") for probe in of(run.probes, "train")]
         assert trained == [replace(probe, domain="") for probe in of(demo.probes, "train")]
 
 
 async def test_training_protocol_asks_training_cases(demo: Any, demo_of: Any) -> None:
-    walk = await demo_of("training")
-    train = of(walk.probes, "train")
-    asked = of(walk.probes, "test")
-    assert [probe.probe_id for probe in asked] == [f"{probe.probe_id}/again" for probe in train]
-    assert [probe.episode_id for probe in asked] == [probe.episode_id for probe in train]
-    evidence = {probe.probe_id: probe.evidence for probe in asked}
+    run = await demo_of("training")
+    train = of(run.probes, "train")
+    test_probes = of(run.probes, "test")
+    assert [probe.probe_id for probe in test_probes] == [f"{probe.probe_id}/again" for probe in train]
+    assert [probe.episode_id for probe in test_probes] == [probe.episode_id for probe in train]
+    evidence = {probe.probe_id: probe.evidence for probe in test_probes}
     assert evidence["sample_legal/lease-notice/again"] == ["feedback/sample_legal/lease-notice/2"]
     assert evidence[f"{TALK}/1/again"] == [f"{TALK}/D1:5"]
-    assert [(each.episode_id, each.base) for each in lived(walk)] == [(DIALOGUES, None), (TALK, DIALOGUES)]
+    assert [(each.episode_id, each.base) for each in episodes_of(run)] == [
+        (DIALOGUES, None),
+        (TALK, DIALOGUES),
+    ]
 
 
 async def test_same_protocol_has_memory_per_case(demo_of: Any) -> None:
-    walk = await demo_of("same")
-    train, asked = of(walk.probes, "train"), of(walk.probes, "test")
-    assert len(asked) == 2 * len(train)
-    places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in asked}
+    run = await demo_of("same")
+    train, test_probes = of(run.probes, "train"), of(run.probes, "test")
+    assert len(test_probes) == 2 * len(train)
+    places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in test_probes}
     lease, oboe = "sample_legal/lease-notice", f"{TALK}/1"
     assert places[f"{lease}/without"] == (own_episode(lease), 0)
     assert places[f"{lease}/with"] == (own_episode(lease), 1)
     assert places[f"{oboe}/without"] == (TALK, 0), "a case about a corpus is asked with it, in either"
-    episodes = {episode.episode_id: episode for episode in lived(walk)}
+    episodes = {episode.episode_id: episode for episode in episodes_of(run)}
     assert episodes.keys() == {TALK, *(own_episode(probe.probe_id) for probe in train)}
     assert episodes[own_episode(oboe)].base == TALK and episodes[own_episode(lease)].base is None
     (dialogue,) = episodes[own_episode(lease)].events
     assert (dialogue.checkpoint, dialogue.messages[0].message_id) == (1, f"feedback/{lease}/0")
 
 
-@pytest.mark.parametrize(("end", "pressed"), [("liked", "liked"), ("copied", "copied")])
-async def test_learn_from_filters_dialogues(demo_of: Any, end: str, pressed: str) -> None:
-    walk = await demo_of(end)
+@pytest.mark.parametrize("action", ["liked", "copied"])
+async def test_learn_from_filters_dialogues(demo_of: Any, action: str) -> None:
+    run = await demo_of(action)
     rounds = [
-        replace(row, **{pressed: row.case_id.endswith("notice") and row.round == 1}) for row in walk.feedback
+        replace(row, **{action: row.case_id.endswith("notice") and row.round == 1}) for row in run.feedback
     ]
-    chosen = {row.case_id for row in rounds if getattr(row, pressed)}
+    chosen = {row.case_id for row in rounds if getattr(row, action)}
     assert chosen == {"sample_legal/lease-notice"}
-    shared = lived(replace(walk, feedback=rounds))[0]
+    shared = episodes_of(replace(run, feedback=rounds))[0]
     assert cases(shared, 0) == list(chosen), "and the whole dialogue is, not the one answer"
     assert len(shared.events[0].messages) >= 4
 
 
 def test_learn_from_uses_all_non_test_cases(locomo: list[Record]) -> None:
-    from memflow.benchmarks.memorybench.selection import select
-
     domain = find("memorybench_open")
     usual = select(domain, locomo)
     every = select(replace(domain, parameters={"learn_from": "liked"}), locomo)
-    assert [taken.split.test for taken in every] == [taken.split.test for taken in usual]
-    for taken in every:
-        assert sorted(taken.split.test + taken.split.train) == list(range(len(taken.pool.cases)))
+    assert [selected.split.test for selected in every] == [selected.split.test for selected in usual]
+    for selected in every:
+        assert sorted(selected.split.test + selected.split.train) == list(range(len(selected.pool.cases)))
 
 
 def test_protocol_domains_keep_data_sets_and_are_unlisted() -> None:
@@ -170,7 +172,5 @@ def test_only_on_policy_simulates_users_in_memory_stage() -> None:
     stages = {end: bench.simulator_stages(find(f"memorybench_demo_{end}")) for end in PROTOCOLS}
     assert stages.pop("onpolicy") == {"memory"}
     assert set(stages.values()) == {frozenset({"feedback"})}
-    assert {end for end in PROTOCOLS if bench.plays_probes(find(f"memorybench_demo_{end}"))} == {
-        "onpolicy",
-        "same",
-    }
+    playing = {end for end in PROTOCOLS if bench.plays_probes(find(f"memorybench_demo_{end}"))}
+    assert playing == {"onpolicy", "same"}

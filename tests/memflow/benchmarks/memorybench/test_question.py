@@ -59,12 +59,12 @@ def chat() -> ScriptedChat:
     ],
 )
 def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int | None) -> None:
-    asked = probe(name)
-    question = MemoryBench().question(DOMAIN, asked, Recall(notes="what is known"), None)
+    case_probe = probe(name)
+    question = MemoryBench().question(DOMAIN, case_probe, Recall(notes="what is known"), None)
     assert question.prompt.name == f"memorybench/{stem}"
     text = "\n".join(said.content for said in question.prompt.render(question.fields))
-    assert "what is known" in text and asked.question in text
-    hidden = json.loads(asked.gold).values() if asked.gold.startswith("{") else [asked.gold]
+    assert "what is known" in text and case_probe.question in text
+    hidden = json.loads(case_probe.gold).values() if case_probe.gold.startswith("{") else [case_probe.gold]
     shown_too = {NEWS.title, NEWS.abstract, "metric"}
     assert not any(part in text for part in hidden if part not in shown_too)
     if tokens is not None:
@@ -75,8 +75,8 @@ def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int |
 def test_limitgen_prompt_names_aspect_not_kind(kind: str, aspect: str) -> None:
     case = limitgen.case("a", kind, "Title: Kites", "Too few.")
     pool = Pool("limitgen", task("limitgen"), [case])
-    (asked,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
-    question = MemoryBench().question(DOMAIN, asked, Recall(), None)
+    (case_probe,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
+    question = MemoryBench().question(DOMAIN, case_probe, Recall(), None)
     assert question.fields["aspect"] == aspect
     assert aspect in question.prompt.render(question.fields)[-1].content
 
@@ -99,13 +99,13 @@ def test_limitations_fit_token_limit() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 async def test_scripted_assistant_answers_tasks_from_notes(name: str) -> None:
-    bench, asked = MemoryBench(), probe(name)
+    bench, case_probe = MemoryBench(), probe(name)
     said: dict[str, str] = {}
-    for notes in ("", "user: " + asked.question[-12:].replace("？", "。") + " Remember the wind."):
-        question = bench.question(DOMAIN, asked, Recall(notes=notes), None)
+    for notes in ("", "user: " + case_probe.question[-12:].replace("？", "。") + " Remember the wind."):
+        question = bench.question(DOMAIN, case_probe, Recall(notes=notes), None)
         answer = await ask(chat(), question.prompt, question.fields)
         assert answer.reason is None
-        said[notes] = bench.parse(asked, answer.value)
+        said[notes] = bench.parse(case_probe, answer.value)
     assert len(set(said.values())) == 2
 
 
@@ -126,8 +126,10 @@ def test_user_message_contains_instructions(name: str) -> None:
 
 def test_corpus_question_is_plain_with_options() -> None:
     case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
-    (asked,) = probes(DOMAIN.name, [SelectedPool(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))])
-    assert user_message(asked) == "Who? (a) Ann (b) Bo"
+    (case_probe,) = probes(
+        DOMAIN.name, [SelectedPool(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))]
+    )
+    assert user_message(case_probe) == "Who? (a) Ann (b) Bo"
 
 
 async def test_structured_answers_are_json() -> None:

@@ -1,4 +1,4 @@
-"""Min-max and z scores, against the published figures and against what was run."""
+"""Min-max and z scores, scaled by the published scores or by all assistants."""
 
 from dataclasses import replace
 
@@ -27,14 +27,12 @@ def verdict(
     )  # fmt: skip
 
 
-def made(
+def scores(
     rows: list[Verdict], others: tuple[Verdict, ...] = (), domain: Domain = LEGAL
 ) -> dict[tuple[str, str, str], Score]:
     own, pool = groups_of(rows), groups_of([*rows, *others])
-    measured = AssistantResults(
-        "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, pool=pool
-    )
-    return {(one.metric, one.variant, one.slice): one for one in make_scores(domain, measured)}
+    results = AssistantResults("legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, pool=pool)
+    return {(row.metric, row.variant, row.slice): row for row in make_scores(domain, results)}
 
 
 ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.3675))] + [
@@ -42,21 +40,19 @@ ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.367
 ]
 
 
-def test_every_partition_has_figures_of_exactly_its_tasks() -> None:
+def test_partition_has_published_scores_of_its_tasks() -> None:
     for partition in ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"):
         names = {
             task.name for task in TASKS.values()
             if partition in (task.field, task.format) and not task.name.startswith(("sample", "memorybench"))
         }  # fmt: skip
-        held = paper.published(partition)
-        assert set(held) == names
-        for one in held.values():
-            assert one.low is not None and one.high is not None and one.mean is not None
-            assert one.low < one.mean < one.high
+        spreads = paper.published(partition)
+        assert set(spreads) == names
+        assert all(spread.low < spread.mean < spread.high for spread in spreads.values())
 
 
-def test_scores_lie_between_the_published_extremes_and_around_the_published_mean() -> None:
-    found = made(ROWS)
+def test_scores_are_scaled_by_published_range_and_mean() -> None:
+    found = scores(ROWS)
     # judge: 1 and 10 are the extremes, 7.3675 the mean: (0 + 1 + 6.3675 / 9) / 3.
     assert found["min_max", "standard", "dataset judge"].value == pytest.approx((1 + 6.3675 / 9) / 3)
     # Over all four cases, and with each data set as heavy as the other.
@@ -67,57 +63,54 @@ def test_scores_lie_between_the_published_extremes_and_around_the_published_mean
     assert found["integrated", "standard", "all"].deviation == pytest.approx(3.7782, abs=1e-4)
 
 
-def test_pooled_scores_are_measured_against_all_that_was_run() -> None:
-    found = made(ROWS, (verdict("judge", 1.0, 0, "none"), verdict("lexeval_qa", 0.5, 0, "none")))
+def test_pooled_scores_are_scaled_by_all_assistants() -> None:
+    found = scores(ROWS, (verdict("judge", 1.0, 0, "none"), verdict("lexeval_qa", 0.5, 0, "none")))
     assert found["min_max", "pooled", "dataset lexeval_qa"].value == 0.0
     assert found["min_max", "pooled", "dataset judge"].value == pytest.approx((1 + 6.3675 / 9) / 3)
-    alone = made([verdict("judge", 4.0, 0), verdict("judge", 4.0, 1)])
+    alone = scores([verdict("judge", 4.0, 0), verdict("judge", 4.0, 1)])
     assert alone["min_max", "pooled", "all"].value == alone["z_score", "pooled", "all"].value == 0.0
 
 
-def test_what_has_no_score_is_not_counted_as_nothing() -> None:
+def test_missing_values_lower_coverage_not_the_mean() -> None:
     rows = [verdict("judge", 10.0, at) for at in range(9)] + [verdict("judge", None, 9)]
-    assert made(rows)["min_max", "standard", "all"].value == 1.0
-    few = made([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
+    assert scores(rows)["min_max", "standard", "all"].value == 1.0
+    few = scores([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
     assert (few.value, few.n) == (None, 9)
     assert few.reason == "9 of 11 probes have a value; a score needs 90%"
 
 
-def test_a_domain_that_is_no_partition_has_pooled_scores_only() -> None:
-    found = made(ROWS, domain=replace(LEGAL, parameters={}))
+def test_domain_without_partition_has_pooled_scores_only() -> None:
+    found = scores(ROWS, domain=replace(LEGAL, parameters={}))
     assert {variant for metric, variant, _ in found if metric == "min_max"} == {"pooled"}
 
 
-def test_a_data_set_without_published_figures_is_named() -> None:
-    found = made([*ROWS, verdict("nfcats", 3.0, 0)])
-    figure = found["min_max", "standard", "all"]
-    assert figure.value is None and figure.reason == "there are no published scores of nfcats to compare with"
+def test_data_set_without_published_scores_is_named() -> None:
+    found = scores([*ROWS, verdict("nfcats", 3.0, 0)])
+    score = found["min_max", "standard", "all"]
+    assert score.value is None and score.reason == "there are no published scores of nfcats to compare with"
 
 
-def test_where_probes_are_asked_again_and_again_all_is_the_last_time() -> None:
+def test_all_slice_is_the_last_checkpoint() -> None:
     rows = [verdict("judge", 1.0 + step, at, checkpoint=step) for step in range(3) for at in range(2)]
-    found = made(rows)
+    found = scores(rows)
     assert found["integrated", "standard", "all"].value == 3.0
-    assert [found["integrated", "standard", f"checkpoint {step}"].value for step in range(3)] == [
-        1.0,
-        2.0,
-        3.0,
-    ]
+    by_step = [found["integrated", "standard", f"checkpoint {step}"].value for step in range(3)]
+    assert by_step == [1.0, 2.0, 3.0]
 
 
-def test_a_constant_population_gives_no_scale() -> None:
+def test_constant_population_has_zero_scores() -> None:
     constant = Spread(3, 2.0, 0.0, 2.0, 2.0)
     assert paper.min_max(constant) == paper.z_score(constant) == (0.0, 0.0)
 
 
-def test_what_lacks_an_instrument_is_stood_in_for_in_a_variant_of_its_own() -> None:
+def test_missing_backend_is_substituted_in_own_variant() -> None:
     lacking = [replace(verdict("judge", None, at), reason="there is no bertscore") for at in range(2)]
     beside = [
         replace(row, value=value, reason=None, variant="without_bertscore")
         for row, value in zip(lacking, (1.0, 10.0), strict=True)
     ]
-    found = made([*lacking, *beside, verdict("lexeval_qa", 0.369231, 0)])
+    found = scores([*lacking, *beside, verdict("lexeval_qa", 0.369231, 0)])
     assert found["min_max", "standard", "all"].value is None
     assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 1) / 3)
     assert found["integrated", "without_bertscore", "all"].value == 5.5
-    assert not [key for key in made(ROWS) if key[1] == "substituted"]
+    assert not [key for key in scores(ROWS) if key[1] == "substituted"]

@@ -1,4 +1,4 @@
-"""Times: what is counted for which task format, and that nothing unmeasured counts as no time."""
+"""Times by task format; an unmeasured time is null, not zero."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def case(name: str, dataset: str, **given: object) -> Probe:
     return replace(PROBE, probe_id=name, dataset=dataset, **given)  # type: ignore[arg-type]
 
 
-def test_each_format_has_its_own_dialogues_cases_and_corpora():
+def test_format_has_own_dialogues_cases_and_corpora():
     probes = [
         case("sample_open/1", "sample_open"),  # SiLo
         case("sample_open/2", "sample_open", split="test"),
@@ -52,7 +52,7 @@ def test_each_format_has_its_own_dialogues_cases_and_corpora():
     assert long_input.scripted
 
 
-def test_what_was_not_measured_is_no_time():
+def test_unmeasured_time_is_null():
     probes = [case("sample_open/1", "sample_open"), case("sample_open/2", "sample_open", split="test")]
     lost = replace(REPLY, probe_id="sample_open/2", models_s=1.0, own_s=0.5, reason="no answer")
     [row] = times_of("d", "rag", [LINE], [lost], probes, [], scripted=False)

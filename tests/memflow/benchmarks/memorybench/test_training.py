@@ -1,8 +1,9 @@
-"""training.py: what is learned of liked and copied first answers, and what is not, with reasons."""
+"""Training examples from liked and copied first answers, and the reasons of those left out."""
 
 from dataclasses import replace
 from typing import Any
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,38 +17,25 @@ from memflow.records import FeedbackRound, Probe
 QUESTION = "How do I write to the court?"
 
 
-def probe(case: str, **over: Any) -> Probe:
-    told = {
-        "question": QUESTION,
-        "language": "en",
+def probe(case: str, **changes: Any) -> Probe:
+    values = {
         "metric": "rouge_l",
         "gold": "never shown",
-        "revealed": "",
-        **over,
+        "split": "train",
+        "dataset": "sample_open",
+        **changes,
     }
-    return Probe(
-        domain="d",
-        probe_id=case,
-        episode_id="dialogues",
-        checkpoint=0,
-        kind="open",
-        **{
-            "split": "train",
-            "dataset": "sample_open",
-            "options": [],
-            "variables": [],
-            "evidence": [],
-            **told,
-        },
+    return factories.probe(
+        probe_id=case, episode_id="dialogues", kind="open", **{"question": QUESTION, **values}
     )
 
 
-def row(case: str, **over: Any) -> FeedbackRound:
-    told = {"answer": f"Thus, {case}.", "dataset": "sample_open", "round": 0, "user_text": QUESTION, **over}
-    return FeedbackRound(domain="d", case_id=case, episode_id="dialogues", **told)
+def row(case: str, **changes: Any) -> FeedbackRound:
+    values = {"answer": f"Thus, {case}.", "dataset": "sample_open", "user_text": QUESTION, **changes}
+    return factories.feedback_round(case_id=case, episode_id="dialogues", **values)
 
 
-def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_asked() -> None:
+def test_first_answers_with_the_action_are_examples() -> None:
     rows = [
         row("b", liked=True),
         row("a", copied=True, disliked=True),
@@ -63,7 +51,7 @@ def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_as
     assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
 
 
-def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
+def test_unusable_answer_is_left_out_with_reason() -> None:
     rows = [
         row("a", liked=True),
         row("b", liked=True, reason="no feedback on b: no answer"),
@@ -83,17 +71,17 @@ def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
     assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
-def test_nobody_is_trained_on_a_test_case() -> None:
+def test_test_case_is_rejected() -> None:
     with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
         training([row("a")], [probe("a", split="test")], "like")
 
 
-def test_a_case_that_is_asked_twice_is_no_feedback() -> None:
+def test_two_first_rounds_of_a_case_are_rejected() -> None:
     with pytest.raises(BadInput, match="several first rounds of a"):
         training([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 
-def test_the_gold_stays_outside() -> None:
+def test_gold_is_not_in_examples() -> None:
     learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0].written())
 
@@ -102,9 +90,7 @@ presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_s
 
 
 @given(presses, st.randoms(use_true_random=False))
-def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
-    pressed: Any, chance: Any
-) -> None:
+def test_liked_first_answer_is_example_or_left_out_in_any_order(pressed: Any, chance: Any) -> None:
     rows = [
         row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
         for place, (like, copy, lost) in enumerate(pressed)
@@ -120,7 +106,7 @@ def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
     assert sum(learned.first_answers.values()) == len(rows)
 
 
-def test_the_digest_is_of_requests_and_answers() -> None:
+def test_digest_depends_on_requests_and_answers() -> None:
     probes = [probe("a")]
     first = training([row("a", liked=True)], probes, "like").digest
     assert training([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
@@ -128,13 +114,13 @@ def test_the_digest_is_of_requests_and_answers() -> None:
     assert training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest != first
 
 
-def test_the_paper_settles_how_it_is_trained() -> None:
+def test_lora_defaults_match_paper() -> None:
     how = Lora()
     assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
 
 
-async def test_the_demo_has_something_to_learn_from(demo: Any) -> None:
+async def test_demo_has_examples(demo: Any) -> None:
     learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
     assert all(not each.left_out for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

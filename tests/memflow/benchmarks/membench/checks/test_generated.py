@@ -1,4 +1,4 @@
-"""Every expectation of what is generated: it holds of the demo, and a damage to it is named."""
+"""Checks of generated rows: the demo passes, and each corruption fails its check."""
 
 import json
 from collections.abc import Callable
@@ -9,10 +9,9 @@ from membench_generation import Made, make
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.generated import EXPECTED
-from memflow.checks.evaluation import RuleResult, check_rows
+from memflow.checks.evaluation import check_rows
 
 BY_NAME = {each.name: each for each in EXPECTED}
-Damage = Callable[[list], list]
 
 
 @pytest.fixture(scope="module")
@@ -20,98 +19,81 @@ def demo() -> Made:
     return make(find("membench_demo"))
 
 
-def outcome(made: Made, name: str, domain=None) -> RuleResult:
-    each = BY_NAME[name]
-    world = {
+def passes(made: Made, name: str) -> bool:
+    check = BY_NAME[name]
+    tables = {
         "state.entities": made.states.entities,
         "utterance.turns": made.turns,
         "question.probes": made.probes,
     }
-    [found] = check_rows(each.table, world[each.table], [each], world.__getitem__, domain or made.domain)
-    return found
+    [outcome] = check_rows(check.table, tables[check.table], [check], tables.__getitem__, made.domain)
+    return outcome.passed
 
 
-def telling(rows):
-    """The first message of a simple question that is evidence."""
-    return next(at for at, row in enumerate(rows) if row.exposes and "/simple/" in row.episode_id)
-
-
-def damaged(rows, at, **changes):
+def changed(rows, at, **changes):
     return [replace(row, **changes) if number == at else row for number, row in enumerate(rows)]
 
 
-def sent_earlier(rows):
-    return damaged(rows, 40, sent_at=rows[0].sent_at)
+def simple_evidence(rows):
+    """Return the position of the first evidence of a simple question."""
+    return next(at for at, row in enumerate(rows) if row.exposes and "/simple/" in row.episode_id)
 
 
-def silent(rows):
-    at = telling(rows)
+def without_value(rows):
+    at = simple_evidence(rows)
     value = json.loads(rows[at].exposes)["value"]
-    return damaged(rows, at, text=rows[at].text.replace(value, "something").replace(value.capitalize(), "It"))
+    return changed(rows, at, text=rows[at].text.replace(value, "something").replace(value.capitalize(), "It"))
 
 
-def of_another_value(rows):
-    at = telling(rows)
-    told = {**json.loads(rows[at].exposes), "value": "nobody's"}
-    return damaged(rows, at, exposes=json.dumps(told), text="nobody's")
+def with_foreign_value(rows):
+    at = simple_evidence(rows)
+    exposes = {**json.loads(rows[at].exposes), "value": "nobody's"}
+    return changed(rows, at, exposes=json.dumps(exposes), text="nobody's")
 
 
-def without_one(rows):
-    return rows[1:]
-
-
-def without_evidence(rows):
-    return damaged(rows, 0, evidence=[])
-
-
-def with_one_message_more(rows):
-    return damaged(rows, 0, evidence=[*rows[0].evidence, "u0000/simple/roles/0/0.0u"])
-
-
-def asked_at_the_start(rows):
-    return damaged(rows, 0, asked_at="'2024-10-01 08:00' Tuesday")
-
-
-def never_wrong(rows):
+def without_stale_option(rows):
     at = next(at for at, row in enumerate(rows) if row.category == "knowledge_update")
     gold = rows[at].revealed
-    return damaged(
-        rows, at, options=[gold if option == gold else f"no {option}" for option in rows[at].options]
-    )
+    return changed(rows, at, options=[gold if each == gold else f"no {each}" for each in rows[at].options])
 
 
-DAMAGES: dict[str, tuple[str, Damage]] = {
-    "generated_times_increasing": ("turns", sent_earlier),
-    "generated_evidence_contains_value": ("turns", silent),
-    "generated_evidence_in_user_graph": ("turns", of_another_value),
-    "every_kind_per_user": ("probes", without_one),
-    "generated_evidence_complete": ("probes", without_evidence),
-    "generated_evidence_count_by_kind": ("probes", with_one_message_more),
-    "generated_probes_after_history": ("probes", asked_at_the_start),
-    "corrected_value_stated_before": ("probes", never_wrong),
+CORRUPTIONS: dict[str, tuple[str, Callable[[list], list]]] = {
+    "generated_times_increasing": ("turns", lambda rows: changed(rows, 40, sent_at=rows[0].sent_at)),
+    "generated_evidence_contains_value": ("turns", without_value),
+    "generated_evidence_in_user_graph": ("turns", with_foreign_value),
+    "every_kind_per_user": ("probes", lambda rows: rows[1:]),
+    "generated_evidence_complete": ("probes", lambda rows: changed(rows, 0, evidence=[])),
+    "generated_evidence_count_by_kind": (
+        "probes",
+        lambda rows: changed(rows, 0, evidence=[*rows[0].evidence, "u0000/simple/roles/0/0.0u"]),
+    ),
+    "generated_probes_after_history": (
+        "probes",
+        lambda rows: changed(rows, 0, asked_at="'2024-10-01 08:00' Tuesday"),
+    ),
+    "corrected_value_stated_before": ("probes", without_stale_option),
 }
 
 
 def test_every_check_has_a_corruption():
-    assert set(DAMAGES) == set(BY_NAME)
+    assert set(CORRUPTIONS) == set(BY_NAME)
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", CORRUPTIONS)
 def test_demo_passes_and_corruption_fails(demo, name):
-    assert outcome(demo, name).passed
-    rows, damage = DAMAGES[name]
-    worse = replace(demo, **{rows: damage(getattr(demo, rows))})
-    assert not outcome(worse, name).passed
+    assert passes(demo, name)
+    table, corruption = CORRUPTIONS[name]
+    assert not passes(replace(demo, **{table: corruption(getattr(demo, table))}), name)
 
 
 def test_generated_checks_skip_published_domains(demo):
-    worse = replace(demo, turns=sent_earlier(demo.turns))
     rule = BY_NAME["generated_times_increasing"]
-    assert check_rows(rule.table, worse.turns, [rule], {}.__getitem__, find("membench_memdaily")) == []
+    turns = changed(demo.turns, 40, sent_at=demo.turns[0].sent_at)
+    assert check_rows(rule.table, turns, [rule], {}.__getitem__, find("membench_memdaily")) == []
 
 
 def test_untimed_noise_passes_time_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
     )
-    assert outcome(replace(demo, turns=[*demo.turns, noise]), "generated_times_increasing").passed
+    assert passes(replace(demo, turns=[*demo.turns, noise]), "generated_times_increasing")

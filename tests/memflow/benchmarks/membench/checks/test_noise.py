@@ -1,64 +1,43 @@
-"""What must hold of noise is checked: a weave passes, and each damage to it is named by the check of its sentence."""
+"""Checks of noise: inserted noise passes, and each corruption fails its check."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from factories import row
+from factories import entity, probe
 from membench_noise import domain, said, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
-from memflow.checks.evaluation import RuleResult, check_rows
+from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 from memflow.checks.rules import of_benchmark
-from memflow.records import Entity, Probe, Turn
+from memflow.records import Turn
 
 NAME = "life-7/simple/roles/0"
 LONG = domain(150)
-PROBE = row(
-    Probe,
-    domain="longer",
-    probe_id=f"{NAME}/q0",
-    episode_id=NAME,
-    dataset="longer",
-    category="simple",
-    question="Where does my aunt live?",
-    options=["Boston, MA", "Miami, FL", "Reno, NV", "Utica, NY"],
-    revealed="Boston, MA",
-    evidence=[f"{NAME}/0.1u"],
-)
-AUNT = row(
-    Entity,
-    domain="longer",
-    user_id="life-7",
-    entity_id="aunt",
-    kind="relative",
-    name="Clara Jennings",
-    relationship="aunt",
-    attributes="{}",
-)
+PROBE = probe(
+    domain="longer", probe_id=f"{NAME}/q0", episode_id=NAME, category="simple",
+    options=["Boston, MA", "Miami, FL", "Reno, NV", "Utica, NY"], revealed="Boston, MA", evidence=[f"{NAME}/0.1u"],
+)  # fmt: skip
+AUNT = entity(domain="longer", user_id="life-7", name="Clara Jennings", attributes="{}")
 
 
 def made(of: Domain = LONG) -> list[Turn]:
     before = said([3, 3], NAME)
-    told = replace(before[1], exposes='{"entity": "aunt", "attribute": "hobby", "value": "rowing"}')
-    return insert_noise(of, [before[0], told, *before[2:]], units(30))
-
-
-def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, RuleResult]:
-    world = {"utterance.turns": turns, "question.probes": [PROBE], "state.entities": [AUNT]}
-    found = {}
-    for table in ("utterance.turns", "question.probes"):
-        expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
-        found |= {one.name: one for one in check_rows(table, world[table], expected, world.__getitem__, of)}
-    return found
+    evidence = replace(before[1], exposes='{"entity": "aunt", "attribute": "hobby", "value": "rowing"}')
+    return insert_noise(of, [before[0], evidence, *before[2:]], units(30))
 
 
 def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
-    return [name for name, outcome in outcomes(turns, of).items() if not outcome.passed]
+    tables = {"utterance.turns": turns, "question.probes": [PROBE], "state.entities": [AUNT]}
+    found = []
+    for table in ("utterance.turns", "question.probes"):
+        expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
+        found += check_rows(table, tables[table], expected, tables.__getitem__, of)
+    return [outcome.name for outcome in found if not outcome.passed]
 
 
 def test_noise_checks_are_registered() -> None:
@@ -107,44 +86,39 @@ def test_noise_checks_skip_other_benchmarks() -> None:
     assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
 
 
-def stamped(turns: list[Turn]) -> list[Turn]:
-    return noise(turns, "There was news of a bridge (place: a town; time: later)")
+def split_unit(turns: list[Turn]) -> list[Turn]:
+    """Move the last message of a noise unit to the end."""
+    last = next(turn for turn in turns if turn.message_id.endswith(".1u") and is_noise(turn.message_id))
+    others = [turn for turn in turns if turn is not last]
+    return [*others, replace(last, event=others[-1].event + 1)]
 
 
-def torn(turns: list[Turn]) -> list[Turn]:
-    """The last message of a unit comes at the very end."""
-    moved = next(turn for turn in turns if turn.message_id.endswith(".1u") and is_noise(turn.message_id))
-    rest = [turn for turn in turns if turn is not moved]
-    return [*rest, replace(moved, event=rest[-1].event + 1)]
-
-
-def lost(turns: list[Turn]) -> list[Turn]:
-    return [turn for turn in turns if turn.message_id != f"{NAME}/0.2u"]
-
-
-def swapped(turns: list[Turn]) -> list[Turn]:
+def reordered(turns: list[Turn]) -> list[Turn]:
     first, second = (next(t for t in turns if t.message_id == f"{NAME}/{name}") for name in ("0.0u", "1.5u"))
-    places = {first.message_id: second.event, second.message_id: first.event}
-    return [replace(turn, event=places.get(turn.message_id, turn.event)) for turn in turns]
+    events = {first.message_id: second.event, second.message_id: first.event}
+    return [replace(turn, event=events.get(turn.message_id, turn.event)) for turn in turns]
 
 
-def short(turns: list[Turn]) -> list[Turn]:
+def without_unit(turns: list[Turn]) -> list[Turn]:
     unit = next(turn.message_id for turn in turns if is_noise(turn.message_id)).rpartition(".")[0]
     return [turn for turn in turns if not turn.message_id.startswith(f"{unit}.")]
 
 
 @pytest.mark.parametrize(
-    ("damage", "sentence"),
+    ("corruption", "check"),
     [
-        (stamped, "noise_without_stamp"),
-        (torn, "noise_units_and_sessions_contiguous"),
-        (lost, "real_messages_complete_and_ordered"),
-        (swapped, "real_messages_complete_and_ordered"),
-        (short, "trajectories_reach_noise_tokens"),
+        (lambda turns: noise(turns, "News of a bridge (place: a town; time: later)"), "noise_without_stamp"),
+        (split_unit, "noise_units_and_sessions_contiguous"),
+        (
+            lambda turns: [turn for turn in turns if turn.message_id != f"{NAME}/0.2u"],
+            "real_messages_complete_and_ordered",
+        ),
+        (reordered, "real_messages_complete_and_ordered"),
+        (without_unit, "trajectories_reach_noise_tokens"),
     ],
 )
-def test_check_finds_corrupted_noise(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
-    assert sentence in failed(damage(made()))
+def test_check_finds_corrupted_noise(corruption: Callable[[list[Turn]], list[Turn]], check: str) -> None:
+    assert check in failed(corruption(made()))
 
 
 def test_check_finds_split_session() -> None:

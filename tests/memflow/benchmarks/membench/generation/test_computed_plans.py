@@ -1,4 +1,4 @@
-"""What is computed from what was told: by hand, of three people and two events; and in every life, counted again."""
+"""Answers computed from attributes: by hand for three people and two events, and in sampled graphs."""
 
 import pytest
 from hypothesis import given
@@ -34,27 +34,22 @@ ALIKE = {"hometown": "Boston, MA", "work_location": "Denver, CO", "education": "
 ANN = person("r0", "Ann Lee", "aunt", age="50 years old", height="160 cm", birthday="March 3", **ALIKE)
 BEN = person("r1", "Ben Ray", "nephew", age="30 years old", height="180 cm", birthday="December 24", **ALIKE)
 CAL = person(
-    "r2",
-    "Cal Fox",
-    "uncle",
-    age="30 years old",
-    height="170 cm",
-    birthday="July 1",
+    "r2", "Cal Fox", "uncle", age="30 years old", height="170 cm", birthday="July 1",
     **{**ALIKE, "hometown": "Miami, FL", "education": "High School"},
-)
+)  # fmt: skip
 FAIR = event("e0", "Street Fair", location="Boston, MA", scale="ninety people", duration="nine days")
 CAMP = event("e1", "Camp", location="Miami, FL", scale="one hundred people", duration="two weeks")
 GRAPH = Graph("u1", (Node("self", "self", "Me", "self", {}), ANN, BEN, CAL, FAIR, CAMP))
 
 
-def asked(planner, kind, scenario, seeds=range(200), **parameters):
-    """Question to answer, of many seeds."""
+def answers(planner, kind, scenario, seeds=range(200), **parameters):
+    """Return the answer of each question over many seeds."""
     plans = [planner(task_of(kind, scenario, GRAPH, seed, **parameters)) for seed in seeds]
     return {plan.query.question: plan.query.answer for plan in plans}
 
 
 def test_comparative_plan_compares_people():
-    found = asked(plan_comparative, "comparative", "roles")
+    found = answers(plan_comparative, "comparative", "roles")
     assert found["Who is older, Ann Lee or Ben Ray?"] == "Ann Lee"
     assert found["Who is older, Cal Fox or Ben Ray?"] == "both alike"
     assert found["Who is taller, Ann Lee or Cal Fox?"] == "Cal Fox"
@@ -65,36 +60,33 @@ def test_comparative_plan_compares_people():
 
 
 def test_comparative_plan_compares_events():
-    found = asked(plan_comparative, "comparative", "events")
+    found = answers(plan_comparative, "comparative", "events")
     assert found["At which are more people expected, Street Fair or Camp?"] == "Camp"
     assert found["Which lasts longer, Street Fair or Camp?"] == "Camp"
 
 
 def test_hybrid_comparative_plan_compares_places():
-    found = asked(plan_comparative, "comparative", "hybrid", scene="observation")
+    found = answers(plan_comparative, "comparative", "hybrid", scene="observation")
     shared = "Is the place that {} comes from the place in which {} is held?"
     assert found[shared.format("Ann Lee", "Street Fair")] == "Yes, both times it is Boston, MA"
-    assert (
-        found[shared.format("Ann Lee", "Camp")] == "No, for the one it is Boston, MA, for the other Miami, FL"
-    )
+    other = "No, for the one it is Boston, MA, for the other Miami, FL"
+    assert found[shared.format("Ann Lee", "Camp")] == other
 
 
 def test_aggregative_plan_counts_entities():
-    people = asked(plan_aggregative, "aggregative", "roles")
-    told = "How many of the people I told you about "
-    assert people[f"{told}are 30 years old or older?"] == "3 people"
-    assert people[f"{told}are 50 years old or older?"] == "1 person"
-    assert people[f"{told}are 170 cm tall or taller?"] == "2 people"
-    assert people[f"{told}have their birthday in July or later in the year?"] == "2 people"
-    assert people[f"{told}come from Boston, MA?"] == "2 people"
-    assert people[f"{told}have this as their highest education: High School?"] == "1 person"
-    events = asked(plan_aggregative, "aggregative", "events")
+    people = answers(plan_aggregative, "aggregative", "roles")
+    people_who = "How many of the people I told you about "
+    assert people[f"{people_who}are 30 years old or older?"] == "3 people"
+    assert people[f"{people_who}are 50 years old or older?"] == "1 person"
+    assert people[f"{people_who}are 170 cm tall or taller?"] == "2 people"
+    assert people[f"{people_who}have their birthday in July or later in the year?"] == "2 people"
+    assert people[f"{people_who}come from Boston, MA?"] == "2 people"
+    assert people[f"{people_who}have this as their highest education: High School?"] == "1 person"
+    events = answers(plan_aggregative, "aggregative", "events")
     assert events["How many of the events I told you about last nine days or longer?"] == "2 events"
-    assert (
-        events["At how many of the events I told you about are one hundred people or more expected?"]
-        == "1 event"
-    )
-    both = asked(plan_aggregative, "aggregative", "hybrid", scene="observation")
+    many = "At how many of the events I told you about are one hundred people or more expected?"
+    assert events[many] == "1 event"
+    both = answers(plan_aggregative, "aggregative", "hybrid", scene="observation")
     assert [answer for question, answer in both.items() if "Boston" in question] == ["3 in all"]
 
 
@@ -146,12 +138,11 @@ def test_winter_starts_in_december():
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
 def test_count_matches_stated_values(language, seed):
-    """Where a value is counted as it stands: of those who tell it, as many as the answer says."""
     plan = plan_aggregative(task_of("aggregative", "roles", seed=seed, language=language))
-    told = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
-    assert len(told) == 8
-    if told[0]["attribute"] in ("hometown", "work_location", "education"):
-        counted = [each["value"] for each in told].count(plan.query.required_words[0])
+    facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
+    assert len(facts) == 8
+    if facts[0]["attribute"] in ("hometown", "work_location", "education"):
+        counted = [each["value"] for each in facts].count(plan.query.required_words[0])
         assert plan.query.answer.startswith(str(counted))
 
 
@@ -161,6 +152,6 @@ def test_post_processing_plan_has_two_evidence_messages(language, seed):
     for scene in ("participation", "observation"):
         task = task_of("post_processing", "events", seed=seed, scene=scene, language=language)
         plan = plan_post_processing(task)
-        told = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
-        assert len(told) == 2 and told[0]["entity"] == told[1]["entity"]
-        assert told[0]["attribute"] != told[1]["attribute"]
+        facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
+        assert len(facts) == 2 and facts[0]["entity"] == facts[1]["entity"]
+        assert facts[0]["attribute"] != facts[1]["attribute"]

@@ -1,13 +1,16 @@
-"""Plans in words: what has to stay stays, what cannot be worded has its reason, and all is asked at once."""
+"""Wording of plans: required and forbidden words, reasons of failures, concurrent requests."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
-from memflow.benchmarks.membench.generation.dialogues import word_trajectory
+from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
+from memflow.benchmarks.membench.generation.dialogues import find_forbidden_words, word_trajectory
 from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.turns import turn_rows
+from memflow.benchmarks.membench.wording import add_stamp, contains_word, strip_stamp
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 
@@ -15,61 +18,47 @@ START = datetime(2024, 10, 1, 8, 0)
 PLACES = ["Boston", "Denver"]
 
 
-async def told(plan, chat):
+async def worded(plan, chat):
     return await word_trajectory(plan, lay_out(plan, "made", START, 1), PLACES, 1, chat)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_session_mixes_messages_and_rounds_at_one_place(planned, simulator, language):
     plan = planned(rounds=3, language=language)
-    trajectory = await told(plan, simulator())
+    trajectory = await worded(plan, simulator())
     assert trajectory.reason is None and len(trajectory.steps) == 10
     for session in (0, 1):
         steps = [step for step in trajectory.steps if step.session == session]
         assert len(steps) == 5 and [step.exposes for step in steps if step.exposes]
-        places = {
-            place
-            for step in steps
-            for place in PLACES
-            if f"{place}；" in step.user or f"{place};" in step.user
-        }
-        assert len(places) == 1
+        stamps = "".join(step.user for step in steps).replace("；", ";")
+        assert sum(f"{place};" in stamps for place in PLACES) == 1
         for step in steps:
             assert step.sent_at in step.user and step.sent_at in step.assistant
             assert step.exposes is None or "28 years old" in step.user
 
 
 async def test_gold_is_on_message_that_states_it(planned, simulator):
-    turns = list(turn_rows("d", await told(planned(rounds=1), simulator())))
+    turns = list(turn_rows("d", await worded(planned(rounds=1), simulator())))
     exposing = [turn for turn in turns if turn.exposes]
     assert {turn.role for turn in exposing} == {"user"} and len(exposing) == 2
     assert all("28 years old" in turn.text for turn in exposing)
 
 
 async def test_fillers_follow_their_message(planned, simulator):
-    trajectory = await told(planned(fillers=(2, 0)), simulator())
-    assert [
-        ("chess" in step.user, "28" in step.user.partition(" (place")[0]) for step in trajectory.steps
-    ] == [
-        (True, False),
-        (False, False),
-        (False, False),
-        (False, True),
-        (False, True),
-        (False, False),
-        (False, False),
-        (True, False),
-    ]
+    trajectory = await worded(planned(fillers=(2, 0)), simulator())
+    texts = [step.user.partition(" (place")[0] for step in trajectory.steps]
+    assert [at for at, text in enumerate(texts) if "chess" in text] == [0, 7]
+    assert [at for at, text in enumerate(texts) if "28" in text] == [3, 4] and len(texts) == 8
 
 
 async def test_observation_has_no_replies(planned, simulator):
-    trajectory = await told(planned(scene="observation", fillers=(1, 2)), simulator())
+    trajectory = await worded(planned(scene="observation", fillers=(1, 2)), simulator())
     assert len(trajectory.steps) == 10 and {step.assistant for step in trajectory.steps} == {None}
 
 
 async def test_observation_rejects_conversation_rounds(planned, simulator):
     with pytest.raises(BadInput, match="leads no conversation"):
-        await told(planned(scene="observation", rounds=2), simulator())
+        await worded(planned(scene="observation", rounds=2), simulator())
 
 
 async def test_wording_without_required_word_is_retried(planned, simulator):
@@ -77,16 +66,16 @@ async def test_wording_without_required_word_is_retried(planned, simulator):
 
     def forgetful(request):
         asked.append(request.attempt)
-        told = "She is grown up." if request.attempt == 0 else request.fields["said"]
-        return f'{{"user": "{told}", "assistant": "I see."}}'
+        text = "She is grown up." if request.attempt == 0 else request.fields["said"]
+        return ToldRound(user=text, assistant="I see.")
 
-    trajectory = await told(planned(rounds=1), simulator(told=forgetful))
+    trajectory = await worded(planned(rounds=1), simulator(told=forgetful))
     assert trajectory.reason is None and sorted(asked) == [0] * 4 + [1] * 4
 
 
 async def test_missing_required_words_quarantine_trajectory(planned, simulator):
     chat = simulator(told=lambda request: '{"user": "She is grown up.", "assistant": "I see."}')
-    trajectory = await told(planned(rounds=1), chat)
+    trajectory = await worded(planned(rounds=1), chat)
     assert 'have to stand in it as they are: "chess"' in trajectory.reason
     turns = list(turn_rows("d", trajectory))
     assert len(turns) == 12 and all(turn.reason for turn in turns)
@@ -94,22 +83,71 @@ async def test_missing_required_words_quarantine_trajectory(planned, simulator):
 
 async def test_conversation_of_wrong_length_is_rejected(planned, simulator):
     short = '{"rounds": [{"user": "Hello.", "assistant": "Hello."}]}'
-    trajectory = await told(planned(rounds=3), simulator(dialogue=lambda request: short))
+    trajectory = await worded(planned(rounds=3), simulator(dialogue=lambda request: short))
     assert "membench/dialogue: no usable answer in 3 attempts" in trajectory.reason
     assert sum(step.reason is not None for step in trajectory.steps) == 6
 
 
 async def test_requests_are_concurrent(planned, simulator):
-    """Every request is under way before any of them is answered."""
-    chat, waiting, all_there = simulator(), [], asyncio.Event()
+    chat, waiting, all_requested = simulator(), [], asyncio.Event()
 
     class Gate(ScriptedChat):
         async def complete(self, request):
             waiting.append(request.prompt)
             if len(waiting) == 6:
-                all_there.set()
-            await asyncio.wait_for(all_there.wait(), 5)
+                all_requested.set()
+            await asyncio.wait_for(all_requested.wait(), 5)
             return await super().complete(request)
 
-    await told(planned(rounds=2), Gate(chat.handlers))
+    await worded(planned(rounds=2), Gate(chat.handlers))
     assert sorted(waiting) == ["membench/dialogue"] * 2 + ["membench/told"] * 4
+
+
+def test_contains_word_matches_whole_words_in_any_case():
+    assert contains_word("I love Comedy, always.", "comedy") and contains_word("A sci-fi night", "Sci-Fi")
+    assert not contains_word("That was a comedian.", "comedy") and not contains_word(
+        "It is warm here.", "War"
+    )
+    assert contains_word("我喜欢喜剧片。", "喜剧片") and not contains_word("我喜欢喜剧。", "喜剧片")
+    assert find_forbidden_words("It is warm.", ("cold", "war")) is None
+    assert find_forbidden_words("I am sad and so alone.", ("sad", "alone", "lost")) == (
+        'these words must not stand in it: "sad", "alone"'
+    )
+
+
+@pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
+def test_strip_stamp_reverts_add_stamp(place, language):
+    assert strip_stamp(add_stamp("A (small) thing.", place, "'now'", language)) == "A (small) thing."
+    assert strip_stamp("A (small) thing.") == "A (small) thing."
+
+
+def avoiding(plan, *words: str):
+    return replace(plan, sessions=tuple(replace(session, forbidden_words=words) for session in plan.sessions))
+
+
+async def test_wording_with_forbidden_word_is_retried(planned, simulator):
+    requests = []
+
+    def telling(request):
+        requests.append(request)
+        text = "Chess! It is so sad." if request.attempt == 0 else request.fields["said"]
+        return ToldRound(user=text, assistant="I see.")
+
+    trajectory = await worded(avoiding(planned(fillers=(0, 0)), "sad"), simulator(told=telling))
+    assert trajectory.reason is None
+    assert not any("sad" in step.user for step in trajectory.steps)
+    assert all('"sad"' in request.fields["avoids"] for request in requests)
+    assert {request.attempt for request in requests} == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("scene", "stem", "answer"),
+    [
+        ("participation", "told", lambda text: ToldRound(user=text, assistant="How sad.")),
+        ("observation", "told_alone", lambda text: ToldMessage(text=f"{text} So sad.")),
+    ],
+)
+async def test_forbidden_words_apply_to_assistant_and_observation(planned, simulator, scene, stem, answer):
+    plan = avoiding(planned(scene=scene, fillers=(0, 0)), "sad")
+    trajectory = await worded(plan, simulator(**{stem: lambda request: answer(request.fields["said"])}))
+    assert 'must not stand in it: "sad"' in (trajectory.reason or "")

@@ -19,13 +19,13 @@ START = Parameters().start
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_moods_are_distinct_and_sufficient(language):
-    held = emotion_templates(language).moods
-    assert len(held) >= 8
-    said = [text for mood in held for text in (*mood.happenings, *mood.remarks)]
-    assert len(said) == len(set(said)) >= len(held) * 12
+    templates = emotion_templates(language).moods
+    assert len(templates) >= 8
+    said = [text for mood in templates for text in (*mood.happenings, *mood.remarks)]
+    assert len(said) == len(set(said)) >= len(templates) * 12
     assert "$happening" in emotion_templates(language).asked
-    names = {mood.mood for mood in held}
-    assert all(set(mood.near) < names - {mood.mood} for mood in held)
+    names = {mood.mood for mood in templates}
+    assert all(set(mood.near) < names - {mood.mood} for mood in templates)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -38,9 +38,9 @@ def test_remarks_do_not_name_their_mood(language):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_mood_has_enough_distant_moods(language):
-    held = emotion_templates(language)
-    for mood in held.moods:
-        apart = held.apart_from(mood)
+    templates = emotion_templates(language)
+    for mood in templates.moods:
+        apart = templates.apart_from(mood)
         assert len(apart) >= 4 and mood not in apart
         assert not {each.mood for each in apart} & set(mood.near)
 
@@ -52,8 +52,8 @@ def test_every_mood_has_enough_distant_moods(language):
 )
 def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
     plan = plan_preference(preference_task("highlevel", "emotion", language, seed, scene=scene))
-    held = {mood.mood: mood for mood in emotion_templates(language).moods}
-    mood = held[plan.query.answer]
+    templates = {mood.mood: mood for mood in emotion_templates(language).moods}
+    mood = templates[plan.query.answer]
     [at] = {session for session, _ in plan.query.evidence}
     session, other = plan.sessions[at], plan.sessions[1 - at]
     happening, *remarks = session.messages
@@ -69,8 +69,8 @@ def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
     )
     assert len({plan.query.answer, *plan.query.wrong}) == 4
     assert not set(plan.query.wrong) & set(mood.near)
-    assert all(mood.mood not in held[name].near for name in plan.query.wrong)
-    beside = next(name for name in held if other.messages[1].user in held[name].remarks)
+    assert all(mood.mood not in templates[name].near for name in plan.query.wrong)
+    beside = next(name for name in templates if other.messages[1].user in templates[name].remarks)
     assert beside in plan.query.wrong
 
 

@@ -1,4 +1,4 @@
-"""The frame of a trajectory: every beat and round once, in order, at times that go on."""
+"""Layout of a trajectory: every message and round once, in order, at increasing times."""
 
 from datetime import datetime
 
@@ -18,31 +18,28 @@ from memflow.benchmarks.membench.kinds import KINDS
 START = datetime(2024, 10, 1, 8, 0)
 
 
-@st.composite
-def drawn(draw) -> TrajectoryPlan:
-    scene = draw(st.sampled_from(["participation", "observation"]))
-    sessions = []
-    for _ in range(draw(st.integers(1, 6))):
-        messages = tuple(PlannedMessage(f"Beat {at}.") for at in range(draw(st.integers(1, 5))))
-        if draw(st.booleans()):
-            sessions.append(
-                PlannedSession("it", messages, fillers=tuple(draw(st.integers(0, 3)) for _ in messages))
-            )
-        else:
-            sessions.append(
-                PlannedSession(
-                    "it", messages, rounds=draw(st.integers(0, 8)) if scene == "participation" else 0
-                )
-            )
-    pairs = [(number, at) for number, session in enumerate(sessions) for at in range(len(session.messages))]
-    evidence = tuple(draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True)))
+def plan_of(scene, sessions, evidence) -> TrajectoryPlan:
     query = PlannedQuestion("?", "!", evidence)
     return TrajectoryPlan(
         "u/simple/roles/0", "u", scene, KINDS["simple"], "roles", "en", tuple(sessions), query
     )
 
 
-@given(drawn(), st.integers(0, 10**6))
+@st.composite
+def plans(draw) -> TrajectoryPlan:
+    scene = draw(st.sampled_from(["participation", "observation"]))
+    sessions = []
+    for _ in range(draw(st.integers(1, 6))):
+        messages = tuple(PlannedMessage(f"Beat {at}.") for at in range(draw(st.integers(1, 5))))
+        fillers = tuple(draw(st.integers(0, 3)) for _ in messages) if draw(st.booleans()) else ()
+        rounds = draw(st.integers(0, 8)) if scene == "participation" and not fillers else 0
+        sessions.append(PlannedSession("it", messages, fillers=fillers, rounds=rounds))
+    pairs = [(number, at) for number, session in enumerate(sessions) for at in range(len(session.messages))]
+    evidence = tuple(draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True)))
+    return plan_of(scene, sessions, evidence)
+
+
+@given(plans(), st.integers(0, 10**6))
 def test_layout_contains_each_message_once_in_order(plan, seed):
     layout = lay_out(plan, "made", START, seed)
     messages = [(slot.session, slot.message) for slot in layout.slots if slot.filler is None]
@@ -63,7 +60,7 @@ def test_layout_contains_each_message_once_in_order(plan, seed):
             assert [slot.filler for slot in around] == list(range(session.rounds))
 
 
-@given(drawn(), st.integers(0, 10**6))
+@given(plans(), st.integers(0, 10**6))
 def test_layout_times_increase_and_evidence_is_ordered(plan, seed):
     layout = lay_out(plan, "made", START, seed)
     moments = [parse_time(step.sent_at) for step in layout.trajectory.steps]
@@ -78,16 +75,6 @@ def test_layout_times_increase_and_evidence_is_ordered(plan, seed):
 
 def test_message_positions_cover_session():
     session = PlannedSession("it", (PlannedMessage("Beat."),), rounds=3)
-    places = {
-        lay_out(
-            TrajectoryPlan(
-                "u/simple/roles/0", "u", "participation", KINDS["simple"], "roles", "en", (session,), query
-            ),
-            "made",
-            START,
-            seed,
-        ).slots.index(StepSlot(0, 0))
-        for query in [PlannedQuestion("?", "!", ((0, 0),))]
-        for seed in range(60)
-    }
+    plan = plan_of("participation", [session], ((0, 0),))
+    places = {lay_out(plan, "made", START, seed).slots.index(StepSlot(0, 0)) for seed in range(60)}
     assert places == {0, 1, 2, 3}

@@ -1,4 +1,4 @@
-"""What is asked of a preference: nobody says it, and one category alone is seen from what is told."""
+"""Preference plans: no message names the category, and the evidence determines it."""
 
 import pytest
 from hypothesis import given
@@ -32,26 +32,19 @@ def check(task, plan):
     """What holds of every plan of a preference."""
     answer = plan.query.answer
     assert answer == task.graph.user.attributes[task.scenario]
-    assert len({answer, *plan.query.wrong}) == 4 and set(plan.query.wrong) < set(
-        task.categories(task.scenario)
-    )
+    assert len({answer, *plan.query.wrong}) == 4
+    assert set(plan.query.wrong) < set(task.categories(task.scenario))
     items = [message.required_words[0] for message in evidence(plan)]
     assert 3 <= len(items) == len(set(items)) <= 5
     assert {category_of(task, item) for item in items} == {answer}
     for message in evidence(plan):
         assert message.required_words[0] in message.user
-        assert message.exposes == {
-            "entity": task.scenario,
-            "attribute": "liked",
-            "value": message.required_words[0],
-            "category": answer,
-        }
+        fact = {"entity": task.scenario, "attribute": "liked", "value": message.required_words[0]}
+        assert message.exposes == {**fact, "category": answer}
     for session in plan.sessions:
         assert session.forbidden_words == (answer,) and len(session.fillers) == len(session.messages)
         for message in session.messages:
-            assert not contains_word(message.user, answer) and not contains_word(
-                message.assistant or "", answer
-            )
+            assert not contains_word(f"{message.user} {message.assistant or ''}", answer)
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
@@ -72,42 +65,34 @@ def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, langu
     of = preference_task("highlevel_rec", topic, language, seed)
     plan = plan_preference_from_recommendations(of)
     check(of, plan)
-    told = [session.messages[-1].required_words[0] for session in plan.sessions]
+    items_named = [session.messages[-1].required_words[0] for session in plan.sessions]
     liked = [message.required_words[0] for message in evidence(plan)]
-    assert told[0] == liked[0] and len(told) == len(set(told)) == len(liked) + 3
-    rejected = [item for item in told if item not in liked]
+    assert items_named[0] == liked[0] and len(items_named) == len(set(items_named)) == len(liked) + 3
+    rejected = [item for item in items_named if item not in liked]
     assert {category_of(of, item) for item in rejected} == set(plan.query.wrong)
     for session in plan.sessions:
-        *asked, said = session.messages
+        *before_last, said = session.messages
         assert (said.exposes is not None) == (said.required_words[0] in liked)
-        assert said.assistant is None and len(asked) <= 1 and session.fillers[:-1] == (0,) * len(asked)
-        for message in asked:
+        assert (
+            said.assistant is None
+            and len(before_last) <= 1
+            and session.fillers[:-1] == (0,) * len(before_last)
+        )
+        for message in before_last:
             assert message.exposes is None and said.required_words[0] in (message.assistant or "")
 
 
 def test_thirty_percent_of_opinions_are_stated():
-    sessions = [
-        session
-        for seed in range(200)
-        for session in plan_preference_from_recommendations(
-            preference_task("highlevel_rec", seed=seed)
-        ).sessions
-    ]
+    tasks = [preference_task("highlevel_rec", seed=seed) for seed in range(200)]
+    sessions = [session for task in tasks for session in plan_preference_from_recommendations(task).sessions]
     share = sum(len(session.messages) == 1 for session in sessions) / len(sessions)
     assert share == pytest.approx(0.3, abs=0.04)
 
 
 def test_second_item_is_liked_at_chance_rate():
-    liked = [
-        (1, 0)
-        in (
-            plan := plan_preference_from_recommendations(
-                preference_task("highlevel_rec", seed=seed, items=(3, 3))
-            )
-        ).query.evidence
-        or (1, 1) in plan.query.evidence
-        for seed in range(400)
-    ]
+    tasks = [preference_task("highlevel_rec", seed=seed, items=(3, 3)) for seed in range(400)]
+    evidence_of = [plan_preference_from_recommendations(task).query.evidence for task in tasks]
+    liked = [any(session == 1 for session, _ in evidence) for evidence in evidence_of]
     assert sum(liked) / len(liked) == pytest.approx(2 / 5, abs=0.08)
 
 

@@ -1,4 +1,4 @@
-"""Questions: worded, with three wrong options beside the right one, and the gold anywhere alike."""
+"""Wording of questions: options, gold positions, times, reasons of failures."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ from memflow.errors import BadInput
 START = datetime(2024, 10, 1, 8, 0)
 
 
-async def asked(plan, chat, seed=1, telling=None):
+async def worded(plan, chat, seed=1, telling=None):
     layout = lay_out(plan, "made", START, seed)
     trajectory = await word_trajectory(plan, layout, ["Boston"], seed, telling or chat)
     said = {turn.message_id: turn for turn in turn_rows("d", trajectory)}
@@ -24,7 +24,7 @@ async def asked(plan, chat, seed=1, telling=None):
 
 
 async def test_question_has_evidence_options_and_time(planned, simulator):
-    question, said = await asked(planned(rounds=2), simulator())
+    question, said = await worded(planned(rounds=2), simulator())
     assert question.reason is None and question.question.endswith("How old is my niece?")
     assert question.options[question.gold - 1] == question.answer == "28 years old"
     assert len(set(question.options)) == 4
@@ -34,16 +34,16 @@ async def test_question_has_evidence_options_and_time(planned, simulator):
 
 
 async def test_planned_wrong_options_are_used(planned, simulator):
-    question, _ = await asked(planned(wrong=("31 years old", "5 years old")), simulator())
+    question, _ = await worded(planned(wrong=("31 years old", "5 years old")), simulator())
     assert {"28 years old", "31 years old", "5 years old"} < set(question.options)
     full = planned(wrong=("one", "two", "three"))
     refusing = simulator(distractors=lambda request: pytest.fail("nothing is left to make up"))
-    question, _ = await asked(full, refusing)
+    question, _ = await worded(full, refusing)
     assert set(question.options) == {"28 years old", "one", "two", "three"}
 
 
 async def test_gold_positions_are_uniform(planned, simulator):
-    places = Counter([(await asked(planned(), simulator(), seed))[0].gold for seed in range(400)])
+    places = Counter([(await worded(planned(), simulator(), seed))[0].gold for seed in range(400)])
     expected = 100
     chi_square = sum((places[place] - expected) ** 2 / expected for place in (1, 2, 3, 4))
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
@@ -51,14 +51,14 @@ async def test_gold_positions_are_uniform(planned, simulator):
 
 async def test_relative_date_is_resolved_from_message_time(planned, simulator):
     plan = planned(answer="next week Monday 7:00 PM", evidence=((0, 1),), dated=True)
-    question, _ = await asked(plan, simulator())
+    question, _ = await worded(plan, simulator())
     assert question.answer == question.options[question.gold - 1] == "2024-10-07 19:00 Monday"
     assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
 
 
 async def test_aside_question_follows_small_talk(planned, simulator):
-    plain, _ = await asked(planned(), simulator())
-    aside, _ = await asked(planned(aside=True), simulator())
+    plain, _ = await worded(planned(), simulator())
+    aside, _ = await worded(planned(aside=True), simulator())
     assert aside.question.endswith(plain.question) and len(aside.question) > len(plain.question) + 20
 
 
@@ -75,13 +75,13 @@ async def test_aside_question_follows_small_talk(planned, simulator):
 )
 async def test_failed_question_has_reason(planned, simulator, stem, said, reason):
     chat = simulator(**{stem: lambda request: json.dumps(said)})
-    question, _ = await asked(planned(aside=True), chat)
+    question, _ = await worded(planned(aside=True), chat)
     assert reason in question.reason and question.options == ()
 
 
 async def test_quarantined_trajectory_quarantines_question(planned, simulator):
     telling = simulator(told=lambda request: "nothing")
-    question, _ = await asked(planned(), simulator(), telling=telling)
+    question, _ = await worded(planned(), simulator(), telling=telling)
     assert question.reason.startswith("what it asks for could not be told: membench/told")
 
 

@@ -13,10 +13,12 @@ from memflow.benchmarks.membench.load import read
 from memflow.errors import BadInput
 from memflow.records import Record
 
-GENRES = ("Action", "Comedy", "Drama", "Horror")
+WEIGHTS = {"Action": 1, "Comedy": 1, "Drama": 0, "Horror": 1}
+GENRES = tuple(WEIGHTS)
+Files = dict[str, bytes | str]
 
 
-def _read(name: str, folder: Path, files: dict[str, bytes | str]) -> list[Record]:
+def _read(name: str, folder: Path, files: Files) -> list[Record]:
     """The records of a data set whose files say this."""
     paths = {}
     for source, content in files.items():
@@ -54,7 +56,7 @@ def _stars() -> list[tuple[int, int, str]]:
     return [*rated, (3, 1, "1"), *((4, film, "5") for film, _, _ in _films())]
 
 
-def _movielens() -> dict[str, bytes | str]:
+def _movielens() -> Files:
     movies = [f'{film},"{title}",{"|".join(genres)}' for film, title, genres in _films()]
     movies.append("22,Nothing Known (1999),(no genres listed)")
     ratings = [f"{user},{film},{stars},964982703" for user, film, stars in _stars()]
@@ -64,12 +66,10 @@ def _movielens() -> dict[str, bytes | str]:
     }
 
 
-def _movielens_100k() -> dict[str, bytes | str]:
+def _movielens_100k() -> Files:
     names = ("unknown", *GENRES)
     items = [
-        "|".join(
-            [str(film), title, "01-Jan-1995", "", "", *("1" if name in genres else "0" for name in names)]
-        )
+        f"{film}|{title}|01-Jan-1995|||" + "|".join(str(int(name in genres)) for name in names)
         for film, title, genres in _films()
     ]
     items[0] = items[0].replace("Action 0", "Café Action")
@@ -84,7 +84,7 @@ def _movielens_100k() -> dict[str, bytes | str]:
 TAGS = dict(zip(GENRES, ("sweet", "spicy", "savory", "citrus"), strict=True))
 
 
-def _foodcom() -> dict[str, bytes | str]:
+def _foodcom() -> Files:
     recipes = [
         f"{title}   dish,{film},10,\"['60-minutes-or-less', 'taste-mood', "
         f'{", ".join(repr(TAGS[name]) for name in genres)}]"'
@@ -106,7 +106,7 @@ def _lines(values: list[dict[str, object]]) -> str:
     return "\n".join(map(json.dumps, values))
 
 
-def _goodreads() -> dict[str, bytes | str]:
+def _goodreads() -> Files:
     genres: list[dict[str, object]] = [
         {"book_id": str(book), "genres": {**dict.fromkeys(names, 3), "poetry": 1}}
         for book, _, names in _films()
@@ -132,18 +132,13 @@ def _goodreads() -> dict[str, bytes | str]:
 
 @pytest.mark.parametrize(("name", "files"), [("movielens", _movielens), ("movielens_100k", _movielens_100k)])
 def test_favorite_is_most_frequent_liked_category(
-    name: str, files: Callable[[], dict[str, bytes | str]], tmp_path: Path
+    name: str, files: Callable[[], Files], tmp_path: Path
 ) -> None:
     records = _read(name, tmp_path, files())
     found = _categories(records)
     assert list(found) == list(GENRES)
     # User 1: Comedy 3, Action 1. User 2: Horror 2, Drama 1. User 4: Action 6 and Comedy 6, the first of them.
-    assert {each.name: each.weight for each in found.values()} == {
-        "Action": 1,
-        "Comedy": 1,
-        "Drama": 0,
-        "Horror": 1,
-    }
+    assert {each.name: each.weight for each in found.values()} == WEIGHTS
     assert all(len(each.items) == MIN_ITEMS for each in found.values())
     assert set(found["Comedy"].items[:2]) == {
         "Comedy 0 (2001)",
@@ -188,12 +183,7 @@ def test_goodreads_csv_uses_book_id_map(tmp_path: Path) -> None:
     numbers = [f"{book + 1000},{book}" for book, _, _ in _films()]
     files["goodreads/book_id_map.csv"] = "\n".join(["book_id_csv,book_id", *numbers])
     found = _categories(_read("goodreads", tmp_path, files))
-    assert {each.name: each.weight for each in found.values()} == {
-        "Action": 1,
-        "Comedy": 1,
-        "Drama": 0,
-        "Horror": 1,
-    }
+    assert {each.name: each.weight for each in found.values()} == WEIGHTS
 
 
 def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
@@ -209,7 +199,7 @@ def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "files", "source", "damage", "said"),
+    ("name", "files", "source", "damage", "message"),
     [
         ("movielens", _movielens, "ratings.csv", lambda text: text.replace(b"userId", b"user"), "userId"),
         ("movielens", _movielens, "ratings.csv", lambda text: text[:55], "line 3 has"),
@@ -221,51 +211,27 @@ def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
         ("movielens", _movielens, "movies.csv", lambda text: text.replace(b"Horror\n", b"Drama\n"), "only 3"),
         ("movielens_100k", _movielens_100k, "u.data", lambda text: text[:20], "line 2 has"),
         ("movielens_100k", _movielens_100k, "u.item", lambda text: text[:70], "line 2 has"),
-        (
-            "movielens_100k",
-            _movielens_100k,
-            "u.genre",
-            lambda text: text[:10],
-            "u.item: line 1 has 10 columns",
-        ),
-        (
-            "foodcom",
-            _foodcom,
-            "RAW_recipes.csv",
-            lambda text: text.replace(b"tags", b"kinds"),
-            "column\\(s\\) tags",
-        ),
+        ("movielens_100k", _movielens_100k, "u.genre", lambda text: text[:10], "u.item: line 1 has 10 columns"),
+        ("foodcom", _foodcom, "RAW_recipes.csv", lambda text: text.replace(b"tags", b"kinds"), r"column\(s\) tags"),
         ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "truncated|columns"),
         ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "truncated"),
         ("goodreads", _goodreads, "goodreads_books.json.gz", lambda raw: b"no" + raw, "not gzip-compressed"),
-        (
-            "goodreads",
-            _goodreads,
-            "goodreads_book_genres_initial.json",
-            lambda text: text.replace(b'"genres"', b'"kinds"', 1),
-            "line 1: at genres",
-        ),
-        (
-            "goodreads",
-            _goodreads,
-            "goodreads_book_genres_initial.json",
-            lambda text: text[:-5],
-            "truncated or invalid JSON",
-        ),
+        ("goodreads", _goodreads, "initial.json", lambda text: text.replace(b"genres", b"kinds", 1), "1: at genres"),
+        ("goodreads", _goodreads, "initial.json", lambda text: text[:-5], "truncated or invalid JSON"),
     ],
-)
+)  # fmt: skip
 def test_invalid_file_is_rejected_with_line(
     name: str,
-    files: Callable[[], dict[str, bytes | str]],
+    files: Callable[[], Files],
     source: str,
     damage: Callable[[bytes], bytes],
-    said: str,
+    message: str,
     tmp_path: Path,
 ) -> None:
-    held = files()
-    (key,) = (each for each in held if each.endswith(source))
-    content = held[key]
-    held[key] = damage(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(BadInput, match=said) as refused:
-        _read(name, tmp_path, held)
+    contents = files()
+    (key,) = (each for each in contents if each.endswith(source))
+    content = contents[key]
+    contents[key] = damage(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(BadInput, match=message) as refused:
+        _read(name, tmp_path, contents)
     assert str(refused.value).startswith(f"{name}: {name}/")

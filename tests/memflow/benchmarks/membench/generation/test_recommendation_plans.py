@@ -1,4 +1,4 @@
-"""What is asked of an assistant's recommendations: nothing is recommended twice, and one list alone is right."""
+"""Recommendation plans: no item is recommended twice, and one option is the complete list."""
 
 from itertools import combinations
 
@@ -29,7 +29,7 @@ def recommended(plan) -> list[str]:
     ]
 
 
-def told(plan) -> list[str]:
+def items(plan) -> list[str]:
     return [message.required_words[0] for session in plan.sessions for message in session.messages]
 
 
@@ -40,21 +40,18 @@ def options(plan) -> list[frozenset[str]]:
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
 def test_only_gold_list_equals_recommendations(seed, language, topic, recommends):
-    plan = plan_recommendations(
-        preference_task("lowlevel_rec", topic, language, seed, recommended=recommends)
-    )
+    task = preference_task("lowlevel_rec", topic, language, seed, recommended=recommends)
+    plan = plan_recommendations(task)
     check(plan)
-    assert len(plan.sessions) == 1 and 4 <= len(told(plan)) <= 5
-    assert len(recommended(plan)) == {0.0: 1, 1.0: len(told(plan)) - 1}.get(
-        recommends, len(recommended(plan))
-    )
+    count, total = len(recommended(plan)), len(items(plan))
+    assert len(plan.sessions) == 1 and 4 <= total <= 5
+    assert count == {0.0: 1, 1.0: total - 1}.get(recommends, count)
 
 
 @given(seed=SEEDS, language=LANGUAGE)
 def test_multi_session_plan_has_one_topic_per_session(seed, language):
-    plan = plan_recommendations_over_sessions(
-        preference_task("rec_multi_session", "multi_agent", language, seed)
-    )
+    task = preference_task("rec_multi_session", "multi_agent", language, seed)
+    plan = plan_recommendations_over_sessions(task)
     check(plan)
     assert [len(session.messages) for session in plan.sessions] == [3, 3, 3]
     assert {session for session, _ in plan.query.evidence} == {0, 1, 2}
@@ -64,19 +61,17 @@ def test_multi_session_plan_has_one_topic_per_session(seed, language):
 
 def check(plan):
     """What holds of every plan of recommendations."""
-    assert len(told(plan)) == len(set(told(plan)))  # so nothing is recommended again, nor what was liked
+    assert len(items(plan)) == len(set(items(plan)))  # so nothing is recommended again, nor what was liked
     assert options(plan)[0] == frozenset(recommended(plan))
     assert len(options(plan)) == 4
     assert all(one != other for one, other in combinations(options(plan), 2))
-    assert [
-        plan.sessions[session].messages[message].required_words[0] for session, message in plan.query.evidence
-    ] == recommended(plan)
+    evidence = [plan.sessions[session].messages[message] for session, message in plan.query.evidence]
+    assert [message.required_words[0] for message in evidence] == recommended(plan)
     for session in plan.sessions:
         first, second, *_ = session.messages
         assert first.assistant is None and second.assistant is not None
-        assert len(session.fillers) == len(session.messages) and all(
-            2 <= each <= 4 for each in session.fillers
-        )
+        assert len(session.fillers) == len(session.messages)
+        assert all(2 <= each <= 4 for each in session.fillers)
         for message in session.messages:
             [item] = message.required_words
             assert (item in message.user) != (message.assistant is not None and item in message.assistant)
@@ -95,29 +90,28 @@ def test_question_asks_for_session_topic(topic):
 def test_wrong_lists_miss_add_or_replace_items():
     sizes = set()
     for seed in range(30):
-        right, *wrong = options(
-            plan_recommendations(preference_task("lowlevel_rec", seed=seed, recommended=1.0))
-        )
+        task = preference_task("lowlevel_rec", seed=seed, recommended=1.0)
+        right, *wrong = options(plan_recommendations(task))
         sizes |= {len(each) - len(right) for each in wrong}
     assert sizes == {-1, 0, 1}
 
 
 def test_plan_depends_on_seed():
-    one, again, other = (
-        plan_recommendations(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2)
-    )
-    assert one == again != other
+    plans = [plan_recommendations(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2)]
+    assert plans[0] == plans[1] != plans[2]
 
 
-def test_planner_rejects_category_with_too_few_items():
-    with pytest.raises(BadInput, match="'Comedy' has 9 items to tell of; 20 are needed"):
-        plan_recommendations(preference_task("lowlevel_rec", items=(20, 20)))
-
-
-def test_planner_rejects_unknown_preference():
-    with pytest.raises(
-        BadInput, match="prefers the movie 'Slapstick', which is not in the preferences; known are Action"
-    ):
-        plan_recommendations(preference_task("lowlevel_rec", liked={"movie": "Slapstick"}))
-    with pytest.raises(BadInput, match="u1 has no movie preference; regenerate the states"):
-        plan_recommendations(preference_task("lowlevel_rec", liked={}))
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"items": (20, 20)}, "'Comedy' has 9 items to tell of; 20 are needed"),
+        (
+            {"liked": {"movie": "Slapstick"}},
+            "prefers the movie 'Slapstick', which is not in the preferences; known are Action",
+        ),
+        ({"liked": {}}, "u1 has no movie preference; regenerate the states"),
+    ],
+)
+def test_planner_rejects_unusable_preference(parameters, message):
+    with pytest.raises(BadInput, match=message):
+        plan_recommendations(preference_task("lowlevel_rec", **parameters))

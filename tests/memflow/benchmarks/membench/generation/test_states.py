@@ -4,13 +4,13 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from membench_generation import shipped_records
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import Dataset, dataset
+from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.generation import preferences, vocabulary
@@ -26,24 +26,22 @@ from memflow.errors import BadInput, BadSettings
 from memflow.records import Record
 
 
-def shipped(language: str = "en") -> list[Record]:
-    """The records of our own words and likes."""
-    held = dataset(f"lives_{language}")
-    return read(held, {source: Path(str(files("memflow"))) / source for source in held.files})
-
-
 def domain(language: str = "en", **more: object) -> Domain:
     parameters = {"graphs": 3, "language": language, **more}
     return Domain("d", "membench", (f"lives_{language}",), "", parameters)
+
+
+def shipped(language: str = "en") -> list[Record]:
+    return shipped_records(domain(language))
 
 
 def own(tmp_path: Path, text: str) -> list[Record]:
     """The records of a user's own file of likes or words."""
     path = tmp_path / "mine.yaml"
     path.write_text(text)
-    held = Dataset("mine", "", "membench", (str(path),), "", "", "", own=True)
-    assert is_user_source(held)
-    return read(held, {str(path): path})
+    source = Dataset("mine", "", "membench", (str(path),), "", "", "", own=True)
+    assert is_user_source(source)
+    return read(source, {str(path): path})
 
 
 def states(domain: Domain, records: Sequence[Record]) -> States:
@@ -62,11 +60,11 @@ def test_vocabulary_and_preferences_round_trip_through_records(language: str) ->
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_generated_domain_has_states_of_its_users(language: str) -> None:
     made = states(domain(language, roles=5, events=4), shipped(language))
-    lives = load_graphs(made)
-    assert [life.user_id for life in lives] == ["u0000", "u0001", "u0002"]
-    assert [len(life.roles) for life in lives] == [5, 5, 5]
-    assert [len(life.events) for life in lives] == [4, 4, 4]
-    assert [profile.name for profile in made.profiles] == [life.user.name for life in lives]
+    graphs = load_graphs(made)
+    assert [life.user_id for life in graphs] == ["u0000", "u0001", "u0002"]
+    assert [len(life.roles) for life in graphs] == [5, 5, 5]
+    assert [len(life.events) for life in graphs] == [4, 4, 4]
+    assert [profile.name for profile in made.profiles] == [life.user.name for life in graphs]
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
 
 
@@ -102,21 +100,15 @@ def test_later_data_set_overrides_preferences_by_topic(tmp_path: Path) -> None:
     likes = load_preferences(domain(), records)
     assert list(likes.of("food")) == ["taste0", "taste1", "taste2", "taste3"]
     assert likes.of("movie") == preferences.bundled_preferences("en").of("movie")
-    lives = load_graphs(states(domain(), records))
-    assert {life.user["food"] for life in lives} <= set(likes.of("food"))
+    graphs = load_graphs(states(domain(), records))
+    assert {life.user["food"] for life in graphs} <= set(likes.of("food"))
 
 
 def test_preferences_are_drawn_by_weight() -> None:
-    held = [
-        {
-            "topic": "food",
-            "name": f"taste{at}",
-            "items": [f"dish{at}.{dish}" for dish in range(5)],
-            "weight": weight,
-        }
-        for at, weight in enumerate((0, 3, 0, 1))
-    ]
-    likes = preferences.build_preferences(map(preferences.Category.model_validate, held))
+    likes = preferences.build_preferences(
+        preferences.Category(topic="food", name=name, items=tuple(items), weight=weight)
+        for (name, items), weight in zip(LIKES["food"].items(), (0, 3, 0, 1), strict=True)
+    )
     rng = random.Random(7)
     drawn = [likes.draw("food", rng) for _ in range(4000)]
     assert set(drawn) == {"taste1", "taste3"}

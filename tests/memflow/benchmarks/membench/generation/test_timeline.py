@@ -2,7 +2,7 @@
 
 import random
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given
@@ -20,32 +20,26 @@ SEEDS = st.integers(0, 2**40)
 @given(TALKS, SEEDS)
 def test_rounds_are_minutes_apart_and_sessions_hours(sessions, seed):
     found = sample_times(sessions, "participation", START, random.Random(seed))
-    assert [len(held) for held in found] == sessions
-    held = [session for session in found if session]
-    assert not held or held[0][0] == START
-    for session in held:
+    assert [len(sessions_found) for sessions_found in found] == sessions
+    sessions_found = [session for session in found if session]
+    assert not sessions_found or sessions_found[0][0] == START
+    for session in sessions_found:
         assert {after - before for before, after in pairwise(session)} <= {timedelta(minutes=1)}
         assert WAKES <= session[0].hour < SLEEPS
-    for before, after in pairwise(held):
+    for before, after in pairwise(sessions_found):
         assert timedelta(hours=1) <= after[0] - before[-1] <= timedelta(hours=36)
 
 
 @given(TALKS, SEEDS)
 def test_observed_messages_are_hours_apart(sessions, seed):
-    moments = [
-        moment
-        for held in sample_times(sessions, "observation", START, random.Random(seed))
-        for moment in held
-    ]
+    moments = chain.from_iterable(sample_times(sessions, "observation", START, random.Random(seed)))
     for before, after in pairwise(moments):
         assert timedelta(hours=1) <= after - before <= timedelta(hours=36)
 
 
 def test_times_depend_on_seed():
-    one, again, other = (
-        sample_times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2)
-    )
-    assert one == again != other
+    times = [sample_times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2)]
+    assert times[0] == times[1] != times[2]
 
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)), st.sampled_from(["en", "zh"]))

@@ -20,6 +20,7 @@ from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
+from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
@@ -49,8 +50,6 @@ def test_gold_positions_are_uniform(made):
 
 
 def test_generated_domain_passes_all_checks(made):
-    from memflow.checks.evaluation import check_rows
-
     world = {
         "raw.records": made.records,
         "state.profiles": made.states.profiles,

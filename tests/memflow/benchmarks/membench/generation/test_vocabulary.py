@@ -30,13 +30,13 @@ def test_bundled_vocabulary_is_large_enough(language: Language) -> None:
 
 
 def test_vocabulary_rejects_ambiguous_words() -> None:
-    held = bundled_vocabulary("en").model_dump()
-    cook = {**held["occupations"][0], "name": "cook"}
+    words = bundled_vocabulary("en").model_dump()
+    cook = {**words["occupations"][0], "name": "cook"}
     with pytest.raises(ValidationError, match="positions: resident physician is there twice"):
-        Vocabulary.model_validate({**held, "occupations": [*held["occupations"], cook]})
-    twice = [*held["places"], {**held["places"][0], "type": "flat"}]
+        Vocabulary.model_validate({**words, "occupations": [*words["occupations"], cook]})
+    twice = [*words["places"], {**words["places"][0], "type": "flat"}]
     with pytest.raises(ValidationError, match="names of items and places: Greenmeadow Court is there twice"):
-        Vocabulary.model_validate({**held, "places": twice})
+        Vocabulary.model_validate({**words, "places": twice})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -56,16 +56,16 @@ def test_parameter_limits_match_vocabulary_size() -> None:
 
 
 def test_vocabulary_rejects_too_few_words() -> None:
-    held = bundled_vocabulary("en").model_dump()
+    words = bundled_vocabulary("en").model_dump()
     with pytest.raises(ValidationError, match="hobbies: 11 are needed, and there are 1"):
-        Vocabulary.model_validate({**held, "hobbies": {"chess": "a game"}})
+        Vocabulary.model_validate({**words, "hobbies": {"chess": "a game"}})
     with pytest.raises(ValidationError, match="nurse has too few positions"):
         Vocabulary.model_validate(
             {
-                **held,
+                **words,
                 "occupations": [
                     {**each, "positions": each["positions"][:4]} if each["name"] == "nurse" else each
-                    for each in held["occupations"]
+                    for each in words["occupations"]
                 ],
             }
         )
@@ -74,9 +74,9 @@ def test_vocabulary_rejects_too_few_words() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_bundled_items_have_one_category(language: Language) -> None:
     for topic in TOPICS:
-        held = preferences.bundled_preferences(language).of(topic)
-        assert len(held) >= 8 and min(map(len, held.values())) >= 8
-        items = list(chain.from_iterable(held.values()))
+        words = preferences.bundled_preferences(language).of(topic)
+        assert len(words) >= 8 and min(map(len, words.values())) >= 8
+        items = list(chain.from_iterable(words.values()))
         assert len(set(items)) == len(items)
 
 

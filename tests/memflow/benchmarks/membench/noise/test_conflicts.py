@@ -1,41 +1,18 @@
 """What noise must not say, and how it is found in what it says."""
 
 import pytest
-from factories import row
+from factories import entity, probe
 from membench_noise import NAME, said
 
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
-from memflow.records import Entity, Probe
+from memflow.records import Probe
 
 USER = "life-7"
 EPISODE = f"{USER}/simple/roles/0"
 
 
-def probe(*options: str, revealed: str = "", episode: str = EPISODE) -> Probe:
-    return row(
-        Probe,
-        domain="longer",
-        probe_id=f"{episode}/q0",
-        episode_id=episode,
-        dataset="longer",
-        category="simple",
-        question="What is it?",
-        options=list(options),
-        revealed=revealed or options[0],
-    )
-
-
-def entity(name: str, user: str = USER) -> Entity:
-    return row(
-        Entity,
-        domain="longer",
-        user_id=user,
-        entity_id=name,
-        kind="relative",
-        name=name,
-        relationship="aunt",
-        attributes="{}",
-    )
+def probe_of(*options: str, revealed: str = "", episode: str = EPISODE) -> Probe:
+    return probe(episode_id=episode, options=list(options), revealed=revealed or options[0])
 
 
 @pytest.mark.parametrize(
@@ -58,25 +35,22 @@ def test_phrases_match_at_word_boundaries(text: str, phrase: str, holds: bool) -
 
 def test_options_gold_and_names_are_forbidden() -> None:
     turns = said([1], EPISODE)
-    probes = [probe("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
-    told = forbidden_phrases(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
-    assert told == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
+    probes = [probe_of("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
+    people = [entity(user_id=USER, name="Clara Jennings"), entity(user_id="life-8", name="Someone Else")]
+    phrases = forbidden_phrases(turns, probes, people)
+    assert phrases == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
 
 
 def test_empty_answers_are_not_forbidden() -> None:
-    assert forbidden_phrases([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
+    assert forbidden_phrases([], [probe_of("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 
 def test_preference_trajectories_forbid_liking_phrases() -> None:
     name = "life-7/highlevel/movie/0"
-    told = forbidden_phrases(said([1], name), [probe("Action", episode=name)])[name]
-    assert find_conflict(normalize("I really like those trains."), told) == " i really like "
-    assert find_conflict(normalize("大家都喜欢这座桥"), told) == normalize("喜欢")
-    assert find_conflict(normalize("The panel would recommend a second bridge."), told) is not None
-    assert find_conflict(normalize("It looks like rain."), told) is None
-    assert (
-        find_conflict(
-            normalize("I really like those trains."), forbidden_phrases(said([1], EPISODE), [])[EPISODE]
-        )
-        is None
-    )
+    phrases = forbidden_phrases(said([1], name), [probe_of("Action", episode=name)])[name]
+    assert find_conflict(normalize("I really like those trains."), phrases) == " i really like "
+    assert find_conflict(normalize("大家都喜欢这座桥"), phrases) == normalize("喜欢")
+    assert find_conflict(normalize("The panel would recommend a second bridge."), phrases) is not None
+    assert find_conflict(normalize("It looks like rain."), phrases) is None
+    factual = forbidden_phrases(said([1], EPISODE), [])[EPISODE]
+    assert find_conflict(normalize("I really like those trains."), factual) is None

@@ -1,11 +1,12 @@
-"""The walk of a domain that is brought to a length: which noise is taken, and that questions find what they ask for."""
+"""Domains lengthened by noise: which noise is inserted, and that the evidence stays."""
 
 import asyncio
 import json
 from dataclasses import replace
 
+import factories
 import pytest
-from factories import row
+from membench_files import question, round_of
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
@@ -22,52 +23,37 @@ DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
 
 
 def record(record_id: str, content: object) -> Record:
-    return row(
-        Record,
-        dataset=DOMAIN.datasets[0],
-        record_id=record_id,
-        source="ours.json",
-        sha256="0",
-        licence="Apache-2.0",
-        origin="memflow",
-        content=json.dumps(content, ensure_ascii=False),
-    )
+    text = json.dumps(content, ensure_ascii=False)
+    return factories.record(dataset=DOMAIN.datasets[0], record_id=record_id, source="ours.json", content=text)
 
 
 def trajectory(number: int) -> Record:
     time = "2024年04月01日 周一 08:39"
     said = ["我的姑姑住在桐城。", "我的姑姑会吹笛子。", "我的同事住在兰溪。"]
-    question = {
-        "qid": 0,
-        "question": "我的姑姑住在哪里？",
-        "answer": "桐城",
-        "target_step_id": [0],
-        "choices": {"A": "兰溪", "B": "桐城", "C": "歙县", "D": "婺源"},
-        "ground_truth": "B",
-        "time": time,
-    }
+    choices = {"A": "兰溪", "B": "桐城", "C": "歙县", "D": "婺源"}
+    asked = question([0], question="我的姑姑住在哪里？", answer="桐城", choices=choices, time=time)
     messages = [{"mid": at, "message": text, "time": time, "place": "桐城"} for at, text in enumerate(said)]
-    raw = {"tid": number, "message_list": messages, "question_list": [question]}
+    raw = {"tid": number, "message_list": messages, "question_list": [asked]}
     return record(f"observation/simple/roles/{number}", raw)
 
 
-def walked(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Probe]]:
+def generated(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Probe]]:
     benchmark, chat, states = MemBench(), ScriptedChat({}), States([])
 
-    async def walk() -> tuple[list[Turn], list[Probe]]:
+    async def generate() -> tuple[list[Turn], list[Probe]]:
         turns = await benchmark.turns(domain, records, states, chat)
         return turns, await benchmark.probes(domain, records, states, turns, chat)
 
-    return asyncio.run(walk())
+    return asyncio.run(generate())
 
 
 def test_trajectories_reach_length_with_evidence() -> None:
-    turns, probes = walked(DOMAIN, [trajectory(number) for number in range(3)])
+    turns, probes = generated(DOMAIN, [trajectory(number) for number in range(3)])
     assert [probe.reason for probe in probes] == [None] * 3
     for probe in probes:
-        held = [turn for turn in turns if turn.episode_id == probe.episode_id]
-        assert 10_000 <= sum(estimate(turn.text) for turn in held) < 10_000 + 200
-        [evidence] = [turn for turn in held if turn.message_id in probe.evidence]
+        messages_of_episode = [turn for turn in turns if turn.episode_id == probe.episode_id]
+        assert 10_000 <= sum(estimate(turn.text) for turn in messages_of_episode) < 10_000 + 200
+        [evidence] = [turn for turn in messages_of_episode if turn.message_id in probe.evidence]
         assert evidence.text.startswith("我的姑姑住在桐城。")
     world = {"utterance.turns": turns, "question.probes": probes, "state.entities": []}
     for table in ("utterance.turns", "question.probes"):
@@ -78,7 +64,7 @@ def test_trajectories_reach_length_with_evidence() -> None:
 
 def test_no_noise_without_length() -> None:
     parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
-    turns, _ = walked(replace(DOMAIN, parameters=parameters), [trajectory(0)])
+    turns, _ = generated(replace(DOMAIN, parameters=parameters), [trajectory(0)])
     assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
 
 
@@ -93,7 +79,7 @@ def test_published_noise_is_preferred() -> None:
     ]
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "noise_tokens": 200})
     assert [len(unit.steps) for unit in noise_units(domain, records)] == [3, 1]
-    turns, _ = walked(domain, records)
+    turns, _ = generated(domain, records)
     noise = [turn for turn in turns if is_noise(turn.message_id)]
     assert {turn.text for turn in noise} == {each["message"] for each in said}
     assert noise[0].message_id == "observation/simple/roles/0/noise/observation-0.0u"
@@ -115,26 +101,11 @@ def test_domains_exist_for_each_length(name: str, tokens: int, between: str) -> 
 
 def spoken(number: int) -> Record:
     """A raw trajectory of two sessions of two rounds, as published."""
-    rounds = [
-        {
-            "sid": at,
-            "user_message": f"Word {at}.",
-            "assistant_message": "I see.",
-            "place": "Here",
-            "time": time,
-        }
-        for at, time in enumerate(f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2))
-    ]
-    question = {
-        "qid": 0,
-        "question": "What was said third?",
-        "answer": "Word 2.",
-        "target_step_id": [[2, 1]],
-        "choices": {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."},
-        "ground_truth": "B",
-        "time": "'2024-10-03 08:00' Thursday",
-    }
-    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": question}
+    times = [f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2)]
+    rounds = [round_of(at, f"Word {at}.", time=time) for at, time in enumerate(times)]
+    choices = {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."}
+    asked = question([[2, 1]], question="What was said third?", answer="Word 2.", choices=choices)
+    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": asked}
     made = record(f"participation/simple/roles/{number}", raw)
     return replace(
         made, dataset="membench_participation_raw", source="membench/MemData/FirstAgent/simple.json"
@@ -143,7 +114,7 @@ def spoken(number: int) -> Record:
 
 def test_sessions_stay_whole_with_noise() -> None:
     domain = find("membench_participation_long")
-    turns, probes = walked(domain, [spoken(0)])
+    turns, probes = generated(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]
     [evidence] = [turn for turn in turns if turn.message_id == probes[0].evidence[0]]
     assert evidence.text.startswith("Word 2.")

@@ -58,12 +58,6 @@ def test_pool_is_twice_the_length_and_prefix_stable(scene: Scene, language: str)
 
 
 @BOTH
-def test_units_are_reproducible(scene: Scene, language: str) -> None:
-    once = list(islice(generate_units(scene, language), 20))
-    assert once == list(islice(generate_units(scene, language), 20))
-
-
-@BOTH
 def test_sentences_have_no_numbers_or_times(scene: Scene, language: str) -> None:
     days = r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(spring|summer|autumn|winter)\b"
     days_zh = "周[一二三四五六日末]|星期|[春夏秋冬]季"
@@ -91,7 +85,7 @@ def test_languages_have_same_topics() -> None:
             len(of.bodies),
             len(of.reports),
             len(of.remarks),
-            *(len(held) for topic in of.topics.values() for held in topic.model_dump().values()),
+            *(len(words) for topic in of.topics.values() for words in topic.model_dump().values()),
         ]
         for of in (en, zh)
     ]
@@ -108,11 +102,13 @@ def test_noise_contains_no_memdaily_answer() -> None:
     probes = [
         probe for each in select_trajectories(domain, records) for probe in probe_rows(domain.name, each)
     ]
-    asked = {phrase for phrases in forbidden_phrases([], probes).values() for phrase in phrases}
-    assert len(asked) > 3_000
+    phrases_of_questions = {
+        phrase for phrases in forbidden_phrases([], probes).values() for phrase in phrases
+    }
+    assert len(phrases_of_questions) > 3_000
     made = [
         normalize(step.user)
         for unit in islice(generate_units("observation", "zh"), 2_000)
         for step in unit.steps
     ]
-    assert {phrase for phrase in asked if any(phrase in said for said in made)} == set()
+    assert {phrase for phrase in phrases_of_questions if any(phrase in said for said in made)} == set()

@@ -52,10 +52,10 @@ def put(value: Any, place: tuple[Any, ...], what: Any) -> Any:
     if not place:
         return what
     damaged = copy.deepcopy(value)
-    held = damaged
+    inner = damaged
     for key in place[:-1]:
-        held = held[key]
-    held[place[-1]] = what
+        inner = inner[key]
+    inner[place[-1]] = what
     return damaged
 
 

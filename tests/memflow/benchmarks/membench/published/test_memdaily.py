@@ -60,28 +60,17 @@ def folder_of(name: str) -> str:
         ("01_simple_roles", [], "expected a JSON list of trajectories"),
         ("01_simple_roles", [DAILY, {**DAILY, "tid": "x"}], "trajectory 1: at tid"),
         ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
-        (
-            "01_simple_roles",
-            [{**DAILY, "message_list": [{**MESSAGE, "message": ""}]}],
-            "at message_list.0.message",
-        ),
+        ("01_simple_roles", [{**DAILY, "message_list": [{**MESSAGE, "message": ""}]}], "at message_list.0.message"),
         ("01_simple_roles", [{**DAILY, "question_list": []}], "at question_list"),
-        (
-            "01_simple_roles",
-            [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
-            "at question_list.0.choices: Value error, the choices are one text",
-        ),
+        ("01_simple_roles", [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
+         "at question_list.0.choices: Value error, the choices are one text"),
         ("01_simple_roles", [DAILY, DAILY], "duplicate id observation/simple/roles/0"),
         ("roles", [DAILY], "its name is not of the form 01_simple_roles.json"),
         ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
-        (
-            "03_comparative_items",
-            [DAILY],
-            "comparative has no scenario 'items'; it has roles, events, hybrid",
-        ),
+        ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; it has roles, events, hybrid"),
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; it has none"),
     ],
-)
+)  # fmt: skip
 def test_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read("memdaily", {folder_of(name): content}, tmp_path)
@@ -130,14 +119,14 @@ def published() -> list[Record]:
 
 
 def test_every_published_file_is_read(published: list[Record]):
-    held: dict[str, tuple[int, int]] = {}
+    found: dict[str, tuple[int, int]] = {}
     for record in published:
         if record.source != "memdaily/graphs.json":
             name = Path(record.source).stem
-            count, said = held.get(name, (0, 0))
-            held[name] = (count + 1, said + len(trajectory(record).steps))
-    assert {name: FILES[name] for name in held} == held
-    assert len(held) >= 13
+            count, said = found.get(name, (0, 0))
+            found[name] = (count + 1, said + len(trajectory(record).steps))
+    assert {name: FILES[name] for name in found} == found
+    assert len(found) >= 13
 
 
 @pytest.fixture(scope="module")
@@ -173,5 +162,5 @@ def test_published_rows_pass_checks(rows: dict[str, list[Any]], table: str):
         for outcome in check_rows(table, rows[table], expected, lambda name: rows.get(name, []), DOMAIN)
         if not outcome.passed
     }
-    # Its clock draws the minutes of every message anew.
+    # The published generator draws the minutes of every message independently.
     assert failed == ({"non_decreasing_times": 101} if table == "utterance.turns" else {})

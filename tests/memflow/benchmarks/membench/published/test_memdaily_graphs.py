@@ -20,15 +20,9 @@ FAIR = {"事件类型": "招聘会", "主要内容": "招聘", "地点": "北京
 SHOE = {"关系": "使用", "物品类型": "鞋", "物品名称": "跑鞋", "物品评价": "很好"}
 HOME = {"关系": "居住", "地点类型": "小区", "地点名称": "绿园", "地点评价": "安静"}
 GRAPH: dict[str, Any] = {
-    "gid": 4,
-    "user_profile": USER,
-    "relation_profiles": [AUNT],
-    "colleague_profiles": [],
-    "work_events": [FAIR],
-    "rest_events": [],
-    "items": [SHOE],
-    "places": [HOME],
-}
+    "gid": 4, "user_profile": USER, "relation_profiles": [AUNT], "colleague_profiles": [], "work_events": [FAIR],
+    "rest_events": [], "items": [SHOE], "places": [HOME],
+}  # fmt: skip
 
 
 def test_graph_becomes_profile_and_entities(tmp_path: Path):
@@ -43,17 +37,13 @@ def test_graph_becomes_profile_and_entities(tmp_path: Path):
         ("item", "跑鞋", "使用", []),
         ("place", "绿园", "居住", []),
     ]
-    held = {each.kind: json.loads(each.attributes) for each in states.entities}
-    assert held["relative"] == {"gender": "女性", "age": "61岁"}
-    assert held["work_event"] == {
-        "event_type": "招聘会",
-        "content": "招聘",
-        "location": "北京",
-        "scale": "九百人",
-    }
-    assert held["item"] == {"item_type": "鞋", "review": "很好"}
-    assert held["place"] == {"place_type": "小区", "review": "安静"}
-    assert held["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
+    attributes = {each.kind: json.loads(each.attributes) for each in states.entities}
+    assert attributes["relative"] == {"gender": "女性", "age": "61岁"}
+    fair = {"event_type": "招聘会", "content": "招聘", "location": "北京", "scale": "九百人"}
+    assert attributes["work_event"] == fair
+    assert attributes["item"] == {"item_type": "鞋", "review": "很好"}
+    assert attributes["place"] == {"place_type": "小区", "review": "安静"}
+    assert attributes["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
 
 
 def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):

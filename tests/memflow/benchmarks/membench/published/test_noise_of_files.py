@@ -21,19 +21,11 @@ def test_published_units_are_grouped_by_scene(tmp_path: Path):
     records = read("membench_noise", {MESSAGES: SAID, ROUNDS: TALK}, tmp_path)
     units = published_units(records)
     assert list(units) == ["observation-0", "observation-1", "participation-0"]
-    assert [step.user for step in units["observation-1"]] == [
-        "King 0 ruled.",
-        "King 1 ruled.",
-        "King 2 ruled.",
-    ]
+    assert [step.user for step in units["observation-1"]] == [f"King {number} ruled." for number in range(3)]
     assert published_units(records, "participation") == {"participation-0": units["participation-0"]}
     (step,) = units["participation-0"]
-    assert (step.user, step.assistant, step.sent_at, step.noise) == (
-        "Which kings?",
-        "All of them.",
-        None,
-        True,
-    )
+    assert (step.user, step.assistant) == ("Which kings?", "All of them.")
+    assert step.sent_at is None and step.noise
 
 
 def test_noise_and_trajectories_are_separate_records(tmp_path: Path):

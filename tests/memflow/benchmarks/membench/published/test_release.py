@@ -52,12 +52,7 @@ def test_data2test_steps_are_rounds_or_messages(tmp_path: Path):
     saw = one(tmp_path, OBSERVATION, {"simple": {"places": [sampled("observation")]}})
     assert [step.assistant for step in saw.steps] == [None, None, None]
     assert saw.questions[0].evidence == ("observation/simple/places/0/0.1u",)
-    assert (saw.scene, saw.kind.name, saw.scenario, saw.language) == (
-        "observation",
-        "simple",
-        "places",
-        "en",
-    )
+    assert (saw.scene, saw.kind.name, saw.scenario, saw.language) == ("observation", "simple", "places", "en")
 
 
 def test_stamp_is_parsed_with_and_without_colon(tmp_path: Path):
@@ -115,9 +110,9 @@ def test_memdata_steps_are_numbered_across_sessions(tmp_path: Path):
 def test_memdata_facts_are_gold_only(tmp_path: Path):
     for agent, content in (("First", sessions()), ("Third", messages())):
         found = one(tmp_path, RAW.format(agent, "simple"), {"roles": [content]})
-        (told,) = [turn for turn in turn_rows("d", found) if turn.exposes]
-        assert json.loads(told.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
-        assert told.message_id == found.questions[0].evidence[0]
+        (evidence,) = [turn for turn in turn_rows("d", found) if turn.exposes]
+        assert json.loads(evidence.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
+        assert evidence.message_id == found.questions[0].evidence[0]
         (episode,) = given_episodes(list(turn_rows("d", found)))
         assert not any("attr" in message.text for event in episode.events for message in event.messages)
 
@@ -127,26 +122,15 @@ def test_recommendation_answers_are_lists(tmp_path: Path):
         {"mid": at, "user": "Another?", "assistant": f"Film {at}.", "time": time(at), "place": "Rome"}
         for at in (0, 1)
     ]
-    choices = {
-        "A": ["Film 0"],
-        "B": ["Film 0", "Film 1, or so"],
-        "C": "I named nothing.",
-        "D": ["Film 1, or so"],
-    }
-    content = {
-        "tid": 3,
-        "message_list": [rounds, rounds],
-        "QA": question([[0, 0], [3, 1]], answer=["Film 0", "Film 1, or so"], choices=choices),
-    }
+    both = ["Film 0", "Film 1, or so"]
+    choices = {"A": both[:1], "B": both, "C": "I named nothing.", "D": both[1:]}
+    asked = question([[0, 0], [3, 1]], answer=both, choices=choices)
+    content = {"tid": 3, "message_list": [rounds, rounds], "QA": asked}
     found = one(tmp_path, RAW.format("First", "RecMultiSession"), {"multi_agent": [content]})
     assert found.kind.name == "rec_multi_session"
-    assert found.questions[0].options == (
-        "Film 0",
-        "Film 0; Film 1, or so",
-        "I named nothing.",
-        "Film 1, or so",
-    )
-    assert (found.questions[0].answer, found.questions[0].gold) == ("Film 0; Film 1, or so", 2)
+    joined = "; ".join(both)
+    assert found.questions[0].options == ("Film 0", joined, "I named nothing.", "Film 1, or so")
+    assert (found.questions[0].answer, found.questions[0].gold) == (joined, 2)
     assert found.questions[0].evidence == (
         "participation/rec_multi_session/multi_agent/3/0.0a",
         "participation/rec_multi_session/multi_agent/3/1.3a",
@@ -155,28 +139,17 @@ def test_recommendation_answers_are_lists(tmp_path: Path):
 
 
 def test_reflective_observation_has_message_sessions(tmp_path: Path):
-    content = {
-        "tid": 0,
-        "message_list": [[message_of(0, "I like Alien."), message_of(1, "I like Aliens.")]],
-        "QA": question([[0, 0], [1, 0]]),
-    }
+    said = [message_of(0, "I like Alien."), message_of(1, "I like Aliens.")]
+    content = {"tid": 0, "message_list": [said], "QA": question([[0, 0], [1, 0]])}
     found = one(tmp_path, RAW.format("Third", "highlevel"), {"movie": [content], "emotion": []})
-    assert found.questions[0].evidence == (
-        "observation/highlevel/movie/0/0.0u",
-        "observation/highlevel/movie/0/0.1u",
-    )
+    assert found.questions[0].evidence == tuple(f"observation/highlevel/movie/0/0.{step}u" for step in (0, 1))
 
 
 def test_merged_raw_files_are_read(tmp_path: Path):
     merged = {"simple": {"roles": [sessions(), sessions(1)]}, "noisy": {"events": [sessions()]}}
-    records = read(
-        "membench_participation_raw", {"membench/data/FirstAgentDataLowLevel.json": merged}, tmp_path
-    )
-    assert ids(records) == [
-        "participation/simple/roles/0",
-        "participation/simple/roles/1",
-        "participation/noisy/events/0",
-    ]
+    files = {"membench/data/FirstAgentDataLowLevel.json": merged}
+    names = [f"participation/{name}" for name in ("simple/roles/0", "simple/roles/1", "noisy/events/0")]
+    assert ids(read("membench_participation_raw", files, tmp_path)) == names
 
 
 def test_record_keeps_published_content(tmp_path: Path):
@@ -242,19 +215,19 @@ def test_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Pat
     assert "get the file again: Unpack the archive" in str(refused.value)
 
 
-def test_reader_rejects_misplaced_file(tmp_path: Path):
-    with pytest.raises(BadInput, match="must contain FirstAgent"):
-        read("membench_participation", {"membench/LowLevel.json": GOOD}, tmp_path)
-    with pytest.raises(BadInput, match="steps that are not of its scene, observation"):
-        read("membench_observation", {OBSERVATION: GOOD}, tmp_path)
-    with pytest.raises(BadInput, match="unknown question kind 'easy'"):
-        read("membench_participation_raw", {RAW.format("First", "easy"): {"roles": [sessions()]}}, tmp_path)
-    with pytest.raises(BadInput, match="lowlevel_rec has no scenario 'movie' in observation; it has none"):
-        read(
-            "membench_observation_raw",
-            {RAW.format("Third", "lowlevel_rec"): {"movie": [messages()]}},
-            tmp_path,
-        )
+@pytest.mark.parametrize(
+    ("name", "source", "content", "message"),
+    [
+        ("participation", "membench/LowLevel.json", GOOD, "must contain FirstAgent"),
+        ("observation", OBSERVATION, GOOD, "steps that are not of its scene, observation"),
+        ("participation_raw", RAW.format("First", "easy"), {"roles": [sessions()]}, "unknown question kind 'easy'"),
+        ("observation_raw", RAW.format("Third", "lowlevel_rec"), {"movie": [messages()]},
+         "lowlevel_rec has no scenario 'movie' in observation; it has none"),
+    ],
+)  # fmt: skip
+def test_reader_rejects_misplaced_file(tmp_path: Path, name: str, source: str, content: Any, message: str):
+    with pytest.raises(BadInput, match=message):
+        read(f"membench_{name}", {source: content}, tmp_path)
 
 
 def test_scenes_have_published_kinds(tmp_path: Path):

@@ -24,12 +24,6 @@ def broken(demo: Any, rows: Rows) -> dict[str, str]:
     return {each.name: each.severity for each in found if not each.passed}
 
 
-def changed(rows: Rows, at: Callable[[FeedbackRound], bool], **values: Any) -> Rows:
-    """The rows, the first one that is meant changed."""
-    place = next(place for place, row in enumerate(rows) if at(row))
-    return [*rows[:place], replace(rows[place], **values), *rows[place + 1 :]]
-
-
 def test_demo_feedback_passes_checks(demo: Any) -> None:
     assert broken(demo, demo.feedback) == {}
 
@@ -45,34 +39,30 @@ async def test_noisy_and_failed_feedback_passes_checks(demo: Any) -> None:
     assert broken(noisy, rows) == {"at_most_10_percent_quarantined": "warn"}
 
 
-def third(row: FeedbackRound) -> bool:
-    return row.round == 2
-
-
-def short(row: FeedbackRound) -> bool:
-    return row.satisfaction is not None and row.dataset == "sample_legal"
-
-
-def going_on(row: FeedbackRound) -> bool:
-    return row.critique is not None and not row.ended
+ROWS: dict[str, Callable[[FeedbackRound], bool]] = {
+    "third": lambda row: row.round == 2,
+    "short": lambda row: row.satisfaction is not None and row.dataset == "sample_legal",
+    "going_on": lambda row: row.critique is not None and not row.ended,
+}
 
 
 @pytest.mark.parametrize(
     ("at", "values", "name"),
     [
-        (going_on, {"reason": "no feedback"}, "failed_rounds_without_feedback"),
-        (going_on, {"critique": None}, "continuing_users_have_critique"),
-        (short, {"copied": True}, "copied_answers_are_long"),
-        (short, {"felt": 11}, "noisy_satisfaction_in_range"),
-        (third, {"satisfaction": 5, "ended": True}, "no_feedback_on_third_answer"),
-        (going_on, {"ended": True}, "no_rounds_after_end"),
-        (short, {"score": 0.5}, "score_only_for_metric_cases"),
+        ("going_on", {"reason": "no feedback"}, "failed_rounds_without_feedback"),
+        ("going_on", {"critique": None}, "continuing_users_have_critique"),
+        ("short", {"copied": True}, "copied_answers_are_long"),
+        ("short", {"felt": 11}, "noisy_satisfaction_in_range"),
+        ("third", {"satisfaction": 5, "ended": True}, "no_feedback_on_third_answer"),
+        ("going_on", {"ended": True}, "no_rounds_after_end"),
+        ("short", {"score": 0.5}, "score_only_for_metric_cases"),
     ],
 )
-def test_corrupted_row_fails_check(
-    demo: Any, at: Callable[[FeedbackRound], bool], values: dict[str, Any], name: str
-) -> None:
-    assert broken(demo, changed(demo.feedback, at, **values))[name] == "error"
+def test_corrupted_row_fails_check(demo: Any, at: str, values: dict[str, Any], name: str) -> None:
+    place = next(place for place, row in enumerate(demo.feedback) if ROWS[at](row))
+    rows = [*demo.feedback]
+    rows[place] = replace(rows[place], **values)
+    assert broken(demo, rows)[name] == "error"
 
 
 def test_fourth_answer_fails_check(demo: Any) -> None:

@@ -1,4 +1,4 @@
-"""A leak is found wherever it is planted, and what on-policy promises is held against its rows."""
+"""Checks of the memory stage find planted gold, dialogues of test cases and missing answers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -37,20 +37,20 @@ def broken(domain: Domain, rows: Rows) -> set[str]:
 
 @pytest.fixture
 def played(
-    walked: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
+    run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
 ) -> Callable[[str], Awaitable[tuple[Domain, Rows]]]:
     async def playing(end: str) -> tuple[Domain, Rows]:
         bench, domain = MemoryBench(), find(f"memorybench_demo{end}")
-        walk, chat = await walked(domain, sample), ScriptedChat(bench.handlers())
-        episodes = bench.episodes(domain, None, walk.turns, walk.feedback, chat, walk.probes)  # type: ignore[arg-type]
+        run, chat = await run_domain(domain, sample), ScriptedChat(bench.handlers())
+        episodes = bench.episodes(domain, None, run.turns, run.feedback, chat, run.probes)  # type: ignore[arg-type]
         make = memory_factory("bm25_message", Tools(embedder=HashingEmbedder()))
-        lived = await play_all(episodes, make, bench.replier(domain, chat))
+        played = await play_all(episodes, make, bench.replier(domain, chat))
         return domain, {
-            "utterance.turns": walk.turns,
-            "question.probes": walk.probes,
-            "memory.transcripts": transcript_rows(domain.name, "a", lived),
-            "memory.indexes": entry_rows(domain.name, "a", lived),
-            "memory.feedback": bench.rounds(domain, "a", lived),
+            "utterance.turns": run.turns,
+            "question.probes": run.probes,
+            "memory.transcripts": transcript_rows(domain.name, "a", played),
+            "memory.indexes": entry_rows(domain.name, "a", played),
+            "memory.feedback": bench.rounds(domain, "a", played),
         }
 
     return playing

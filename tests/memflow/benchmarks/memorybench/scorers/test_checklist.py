@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 ROW = ("checklist", "standard")
@@ -17,10 +19,10 @@ def items(*scores: float, first: int = 1) -> dict:
     ("scores", "mean"), [((1, 1, 1), 1.0), ((0, 0, 0), 0.0), ((1, 0.5, 0.75), 0.75), ((0.25, 0, 0.5), 0.25)]
 )
 async def test_checklist_score_is_mean(judge, probe_of, marks_of, scores, mean) -> None:
-    asked = judge(checklist=items(*scores))
-    found = await marks_of(probe_of("hellobench_qa", GOLD, "Write."), "A text.", asked)
+    chat = judge(checklist=items(*scores))
+    found = await marks_of(probe_of("hellobench_qa", GOLD, "Write."), "A text.", chat)
     assert found[ROW].value == mean
-    assert asked.fields("checklist") == [
+    assert chat.fields("checklist") == [
         {
             "request": "Write.",
             "answer": "A text.",
@@ -49,11 +51,9 @@ async def test_incomplete_checklist_yields_null(judge, probe_of, marks_of, wrong
 
 async def test_retry_names_missing_checklist_items(judge, probe_of, marks_of) -> None:
     def learns(request) -> str:
-        import json
+        retried = "questions 1 to 3" in request.messages[-1].content
+        return json.dumps(items(1, 1, 1) if retried else items(1, 1))
 
-        told = request.messages[-1].content
-        return json.dumps(items(1, 1, 1) if "questions 1 to 3" in told else items(1, 1))
-
-    asked = judge(checklist=learns)
-    found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", asked)
-    assert found[ROW].value == 1.0 and len(asked.asked) == 2
+    chat = judge(checklist=learns)
+    found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", chat)
+    assert found[ROW].value == 1.0 and len(chat.requests) == 2

@@ -1,5 +1,9 @@
 import json
 
+import pytest
+
+from memflow.errors import BadInput
+
 STANDARD, PUBLISHED = ("criteria", "standard"), ("criteria", "published_code")
 GOLD = {
     "criteria": [
@@ -19,10 +23,10 @@ def by_criterion(**scores: object):
 
 
 async def test_standard_averages_criteria(judge, probe_of, marks_of) -> None:
-    asked = judge(criterion=by_criterion(Tone=10, Facts=4, Form=7))
-    found = await marks_of(probe_of("writingbench_law", GOLD, "Write."), "Dear all", asked)
+    chat = judge(criterion=by_criterion(Tone=10, Facts=4, Form=7))
+    found = await marks_of(probe_of("writingbench_law", GOLD, "Write."), "Dear all", chat)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 7.0}
-    assert [fields["criteria"] for fields in asked.fields("criterion")] == [
+    assert [fields["criteria"] for fields in chat.fields("criterion")] == [
         "Tone: The tone fits.\n1-2: harsh\n9-10: warm",
         "Facts: The facts are right.\n1-2: wrong\n9-10: right",
         "Form: It is a letter.",
@@ -30,26 +34,21 @@ async def test_standard_averages_criteria(judge, probe_of, marks_of) -> None:
 
 
 async def test_published_code_asks_once(judge, probe_of, marks_of) -> None:
-    asked = judge(criterion=by_criterion(Tone=1, Facts=1, Form=1), criteria={"reason": "r", "score": 9})
-    found = await marks_of(probe_of("writingbench_law", GOLD), "Dear all", asked, published=True)
+    chat = judge(criterion=by_criterion(Tone=1, Facts=1, Form=1), criteria={"reason": "r", "score": 9})
+    found = await marks_of(probe_of("writingbench_law", GOLD), "Dear all", chat, published=True)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 1.0, PUBLISHED: 9.0}
-    [fields] = asked.fields("criteria")
+    [fields] = chat.fields("criteria")
     assert all(name in fields["criteria"] for name in ("Tone: ", "Facts: ", "Form: "))
 
 
 async def test_failed_criterion_yields_null_with_name(judge, probe_of, marks_of) -> None:
-    asked = judge(criterion=by_criterion(Tone=10, Facts=11, Form=7))
-    mark = (await marks_of(probe_of("writingbench_law", GOLD), "Dear all", asked))[STANDARD]
+    chat = judge(criterion=by_criterion(Tone=10, Facts=11, Form=7))
+    mark = (await marks_of(probe_of("writingbench_law", GOLD), "Dear all", chat))[STANDARD]
     assert mark.value is None
     assert mark.reason.startswith("Facts: ") and "less than or equal to 10" in mark.reason
 
 
 async def test_missing_criteria_are_reported(probe_of, marks_of, judge) -> None:
-    import pytest
-
-    from memflow.errors import BadInput
-
-    with pytest.raises(
-        BadInput, match="its gold has no 'criteria', which criteria needs; reread writingbench_law"
-    ):
+    message = "its gold has no 'criteria', which criteria needs; reread writingbench_law"
+    with pytest.raises(BadInput, match=message):
         await marks_of(probe_of("writingbench_law", {"checklist": []}), "Dear all", judge())

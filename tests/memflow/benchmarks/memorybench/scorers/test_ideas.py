@@ -1,6 +1,8 @@
+import asyncio
 import json
 from itertools import permutations
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,11 +34,11 @@ def ranking(*best_first: str):
     return answer
 
 
-def shown(asked, stem: str) -> list[int]:
+def shown(chat, stem: str) -> list[int]:
     """Where the real abstract stood, request by request."""
     return [
         [text for _, text in _LABELLED.findall(fields["ideas"])].index(GOLD["abstract"])
-        for fields in asked.fields(stem)
+        for fields in chat.fields(stem)
     ]
 
 
@@ -44,8 +46,8 @@ def shown(asked, stem: str) -> list[int]:
 @pytest.mark.parametrize("above", range(4))
 async def test_rank_score_is_share_above_real_idea(judge, probe_of, marks_of, encoders, above, place) -> None:
     order = [*IDEAS[:above], GOLD["abstract"], *IDEAS[above:]]
-    asked = judge(idea_novelty=ranking(*order), idea_feasibility=ranking(GOLD["abstract"]))
-    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, place=place)
+    chat = judge(idea_novelty=ranking(*order), idea_feasibility=ranking(GOLD["abstract"]))
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders, place=place)
     assert found[NOVEL].value == pytest.approx(above / 3)
     assert found[FEASIBLE].value == 0.0
 
@@ -53,10 +55,10 @@ async def test_rank_score_is_share_above_real_idea(judge, probe_of, marks_of, en
 async def test_real_idea_position_rotates(judge, probe_of, marks_of, encoders) -> None:
     places = {"idea_novelty": [], "idea_feasibility": []}
     for place in range(8):
-        asked = judge()
-        await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, place=place)
+        chat = judge()
+        await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders, place=place)
         for stem, seen in places.items():
-            seen.extend(shown(asked, stem))
+            seen.extend(shown(chat, stem))
     for seen in places.values():
         assert sorted(seen) == [0, 0, 1, 1, 2, 2, 3, 3]
     assert all(one != other for one, other in zip(*places.values(), strict=True))
@@ -64,23 +66,19 @@ async def test_real_idea_position_rotates(judge, probe_of, marks_of, encoders) -
 
 async def test_published_code_puts_real_idea_first(judge, probe_of, marks_of, encoders) -> None:
     lazy = lambda request: json.dumps({"reason": "r", "order": list("ABCD")})  # noqa: E731
-    asked = judge(idea_novelty=lazy, idea_feasibility=lazy)
-    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, published=True)
-    assert (
-        found["novelty_rank", "published_code"].value
-        == found["feasibility_rank", "published_code"].value
-        == 0
-    )
-    assert 0 in shown(asked, "idea_novelty") and 0 in shown(asked, "idea_feasibility")
+    chat = judge(idea_novelty=lazy, idea_feasibility=lazy)
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders, published=True)
+    assert all(found[f"{name}_rank", "published_code"].value == 0 for name in ("novelty", "feasibility"))
+    assert 0 in shown(chat, "idea_novelty") and 0 in shown(chat, "idea_feasibility")
     assert found["integrated", "published_code"].value is not None
 
 
 async def test_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, encoders) -> None:
-    asked = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})
+    chat = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})
     found = await marks_of(
         probe_of("ideabench", GOLD, "Refs"),
         "---IDEA-SEPARATOR---\n".join(IDEAS[::-1]),
-        asked,
+        chat,
         encoders=encoders,
     )
     assert set(found) == {
@@ -88,43 +86,43 @@ async def test_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, en
     }  # fmt: skip
     assert found["integrated", "standard"].value == 7 and found["llm_rating", "standard"].value == 6
     assert 0.5 < found["bertscore[words,L1]", "standard"].value < 1
-    assert asked.fields("idea_rating") == [{"hypothesis": IDEAS[0], "abstract": GOLD["abstract"]}]
-    [merged] = asked.fields("merge_idea")
+    assert chat.fields("idea_rating") == [{"hypothesis": IDEAS[0], "abstract": GOLD["abstract"]}]
+    [merged] = chat.fields("merge_idea")
     assert merged["answer"] == IDEAS[0] and merged["gold"] == "Kites\nkites fly on warm wind"
     assert merged["bertscore"] == f"{found['bertscore[words,L1]', 'standard'].value:.2f}"
     assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
 
 
 async def test_missing_encoder_changes_variant(judge, probe_of, marks_of) -> None:
-    asked = judge()
-    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, published=True)
+    chat = judge()
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, published=True)
     for metric in ("integrated", "llm_rating"):
         assert found[metric, "standard"].value is None
         assert "there is no bertscore; see the variant without_bertscore" in found[metric, "standard"].reason
         assert found[metric, "without_bertscore"].value is not None
     assert found["integrated", "published_code_without_bertscore"].value is not None
     assert found["bertscore", "standard"].reason.startswith("there is no encoder for BERTScore")
-    assert asked.fields("idea_rating")[0]["hypothesis"] == IDEAS[0]
-    assert {fields["bertscore"] for fields in asked.fields("merge_idea")} == {"not measured"}
+    assert chat.fields("idea_rating")[0]["hypothesis"] == IDEAS[0]
+    assert {fields["bertscore"] for fields in chat.fields("merge_idea")} == {"not measured"}
 
 
 @pytest.mark.parametrize(
     "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
 )
 async def test_invalid_ranking_is_null_and_not_merged(judge, probe_of, marks_of, encoders, order) -> None:
-    asked = judge(idea_novelty={"reason": "r", "order": order})
-    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders)
+    chat = judge(idea_novelty={"reason": "r", "order": order})
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders)
     assert found[NOVEL].value is None and found[FEASIBLE].value is not None
     assert found["integrated", "standard"].value is None
     assert "not merged, for want of a measure: novelty_rank: " in found["integrated", "standard"].reason
-    assert not asked.fields("merge_idea")
+    assert not chat.fields("merge_idea")
 
 
 async def test_missing_hypotheses_rank_last(judge, probe_of, marks_of, encoders) -> None:
-    asked = judge(idea_novelty=ranking(IDEAS[0], GOLD["abstract"]))
-    found = await marks_of(probe_of("ideabench", GOLD), IDEAS[0], asked, encoders=encoders)
+    chat = judge(idea_novelty=ranking(IDEAS[0], GOLD["abstract"]))
+    found = await marks_of(probe_of("ideabench", GOLD), IDEAS[0], chat, encoders=encoders)
     assert found[NOVEL].value == pytest.approx(1 / 3)
-    assert asked.fields("idea_novelty")[0]["labels"] == "A, B"
+    assert chat.fields("idea_novelty")[0]["labels"] == "A, B"
 
 
 async def test_empty_hypotheses_are_null(judge, probe_of, marks_of, encoders) -> None:
@@ -138,29 +136,19 @@ async def test_empty_hypotheses_are_null(judge, probe_of, marks_of, encoders) ->
     st.integers(0, 9),
 )
 def test_rank_scores_are_order_invariant(given_ideas, place) -> None:
-    import asyncio
-
-    from memflow.records import Probe
-
-    def probe() -> Probe:
-        return Probe(
-            domain="d", probe_id="p", episode_id="e", checkpoint=0, kind="open", split="test", dataset="ideabench",
-            language="en", metric="integrated", question="a b c", options=[], variables=[], gold=json.dumps(GOLD),
-            revealed="", evidence=[],
-        )  # fmt: skip
+    probe = factories.probe(dataset="ideabench", question="a b c", gold=json.dumps(GOLD))
+    metric, context = (
+        scorer_of(task("ideabench")),
+        ScoringContext(MetricBackends(ScriptedChat(HANDLERS)), True, 1),
+    )
 
     async def ranks(order) -> dict:
-        metric, context = (
-            scorer_of(task("ideabench")),
-            ScoringContext(MetricBackends(ScriptedChat(HANDLERS)), True, 1),
-        )
-        answered = AnsweredProbe(probe(), "\n---IDEA-SEPARATOR---\n".join(order), place)
+        answered = AnsweredProbe(probe, "\n---IDEA-SEPARATOR---\n".join(order), place)
         values = await metric.judge(answered, context, await metric.compute(answered, context))
         return {mark.key: mark.value for mark in values if mark.metric.endswith("_rank")}
 
-    found = [asyncio.run(ranks(order)) for order in permutations(given_ideas)]
-    assert all(one == found[0] for one in found)
-    assert all(0 <= value <= 1 for value in found[0].values())
+    first, *others = [asyncio.run(ranks(order)) for order in permutations(given_ideas)]
+    assert all(each == first for each in others) and all(0 <= value <= 1 for value in first.values())
 
 
 @pytest.mark.parametrize(

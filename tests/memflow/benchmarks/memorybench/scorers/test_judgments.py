@@ -16,8 +16,8 @@ def changed(judgment: str) -> str:
 async def test_judgment_has_ten_measures_and_merged_score(
     judge, probe_of, marks_of, judgment, encoders
 ) -> None:
-    asked = judge(merge_judgment={"score": 9})
-    found = await marks_of(probe_of("judge", judgment, "案情"), changed(judgment), asked, encoders=encoders)
+    chat = judge(merge_judgment={"score": 9})
+    found = await marks_of(probe_of("judge", judgment, "案情"), changed(judgment), chat, encoders=encoders)
     values = {row[0].partition("[")[0]: mark.value for row, mark in found.items()}
     assert set(values) == {"integrated", *MEASURES}
     assert values["integrated"] == 9
@@ -25,45 +25,43 @@ async def test_judgment_has_ten_measures_and_merged_score(
     assert (values["statute_recall"], values["statute_precision"]) == (0.5, 1)
     assert (values["time"], values["fine"]) == (0.5, 1)
     assert 0.5 < values["judgment_meteor"] < 1
-    [shown] = asked.fields("merge_judgment")
+    [shown] = chat.fields("merge_judgment")
     assert (shown["facts"], shown["answer"], shown["gold"]) == ("案情", changed(judgment), judgment)
     assert {name: shown[name] for name in MEASURES} == {name: f"{values[name]:.2f}" for name in MEASURES}
     assert ("reasoning_bertscore[words,L1]", "standard") in found
 
 
 async def test_published_code_shows_prison_term_everywhere(judge, probe_of, marks_of, judgment) -> None:
-    asked = judge(
+    chat = judge(
         merge_judgment=lambda request: json.dumps({"score": 3 if request.fields["fine"] == "0.50" else 8})
     )
-    found = await marks_of(probe_of("judge", judgment), changed(judgment), asked, published=True)
+    found = await marks_of(probe_of("judge", judgment), changed(judgment), chat, published=True)
     assert found["time", "published_code"].value == 0.5
     assert found["integrated", "published_code"].value == 3
     assert found["integrated", "without_bertscore"].value == 8
     assert "without_bertscore" in found["integrated", "standard"].reason
-    everywhere, once = sorted(asked.fields("merge_judgment"), key=lambda shown: shown["fine"])
+    everywhere, once = sorted(chat.fields("merge_judgment"), key=lambda shown: shown["fine"])
     assert {everywhere[name] for name in MEASURES} == {"0.50"}
     assert once["reasoning_bertscore"] == "not measured" and once["charge_recall"] == "1.00"
 
 
 async def test_non_judgment_reply_is_merged(judge, probe_of, marks_of, judgment, encoders) -> None:
-    asked = judge(merge_judgment={"score": 1})
-    found = await marks_of(
-        probe_of("judge", judgment), "我不知道。", asked, encoders=encoders, published=True
-    )
+    chat = judge(merge_judgment={"score": 1})
+    found = await marks_of(probe_of("judge", judgment), "我不知道。", chat, encoders=encoders, published=True)
     assert found["integrated", "standard"].value == 1
     assert found["reasoning_meteor", "standard"].value is None
     assert "reasoning" in found["reasoning_meteor", "standard"].reason
     assert found["time", "standard"].value == 0 and found["charge_recall", "standard"].value == 0
-    assert asked.fields("merge_judgment")[0]["reasoning_meteor"] == "not measured"
+    assert chat.fields("merge_judgment")[0]["reasoning_meteor"] == "not measured"
 
 
 @pytest.mark.parametrize("published", [False, True])
 async def test_failed_judge_keeps_computed_measures(
     judge, probe_of, marks_of, judgment, encoders, published
 ) -> None:
-    asked = judge(merge_judgment="七分")
+    chat = judge(merge_judgment="七分")
     found = await marks_of(
-        probe_of("judge", judgment), changed(judgment), asked, encoders=encoders, published=published
+        probe_of("judge", judgment), changed(judgment), chat, encoders=encoders, published=published
     )
     for (metric, _), mark in found.items():
         assert (mark.value is None) == (metric == "integrated")

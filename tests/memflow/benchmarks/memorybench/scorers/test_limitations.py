@@ -31,42 +31,42 @@ def steps(*, belongs=True, number=4, scores=None):
 
 
 async def test_rating_is_best_score_of_planted_kind(judge, probe_of, marks_of) -> None:
-    asked = judge(
+    chat = judge(
         **steps(
             number=lambda said: 2 if said == "style" else 4, scores={"few data sets": 1, "no ablation": 4}
         )
     )
-    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (4, 1.0)
-    assert len(asked.fields("limitation_aspect")) == 3 and len(asked.fields("limitation_score")) == 2
-    assert asked.fields("limitation_kind")[0]["kinds"].count("\n") == 3
+    assert len(chat.fields("limitation_aspect")) == 3 and len(chat.fields("limitation_score")) == 2
+    assert chat.fields("limitation_kind")[0]["kinds"].count("\n") == 3
 
 
 @pytest.mark.parametrize("stops", [{"belongs": False}, {"number": 1}, {"number": 0}])
 async def test_other_kinds_score_zero(judge, probe_of, marks_of, stops) -> None:
-    asked = judge(**steps(**stops))
-    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    chat = judge(**steps(**stops))
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 0.0)
-    assert not asked.fields("limitation_score")
+    assert not chat.fields("limitation_score")
 
 
 async def test_found_limitation_may_be_rated_zero(judge, probe_of, marks_of) -> None:
-    asked = judge(**steps(scores=dict.fromkeys(("few data sets", "no ablation", "style"), 0)))
-    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    chat = judge(**steps(scores=dict.fromkeys(("few data sets", "no ablation", "style"), 0)))
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 1.0)
 
 
 async def test_failed_judge_step_yields_null_if_decisive(judge, probe_of, marks_of) -> None:
     broken = lambda request: "?" if request.fields["limitation"] == "style" else json.dumps({"belongs": True})  # noqa: E731
     scores = {"few data sets": 1, "no ablation": 3}
-    asked = judge(**{**steps(scores=scores), "limitation_aspect": broken})
-    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    chat = judge(**{**steps(scores=scores), "limitation_aspect": broken})
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert found[ACCURACY].value == 1.0
     assert found[RATING].value is None and "limitation_aspect" in found[RATING].reason
-    asked = judge(**{**steps(scores={**scores, "no ablation": 5}), "limitation_aspect": broken})
-    assert (await marks_of(probe_of("limitgen", GOLD), REPLY, asked))[RATING].value == 5
-    asked = judge(**{**steps(number=0), "limitation_aspect": broken})
-    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    chat = judge(**{**steps(scores={**scores, "no ablation": 5}), "limitation_aspect": broken})
+    assert (await marks_of(probe_of("limitgen", GOLD), REPLY, chat))[RATING].value == 5
+    chat = judge(**{**steps(number=0), "limitation_aspect": broken})
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert found[ACCURACY].value is None and found[RATING].value is None
 
 

@@ -9,10 +9,10 @@ STANDARD, PUBLISHED = ("quality", "standard"), ("quality", "published_code")
 
 @pytest.mark.parametrize("score", [1, 3, 5])
 async def test_standard_judge_sees_plain_question(judge, probe_of, marks_of, score) -> None:
-    asked = judge(quality={"score": score})
-    found = await marks_of(probe_of("nfcats", {}, "why is the sky blue"), "It scatters.", asked)
+    chat = judge(quality={"score": score})
+    found = await marks_of(probe_of("nfcats", {}, "why is the sky blue"), "It scatters.", chat)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: score}
-    assert asked.fields("quality") == [{"question": "why is the sky blue", "answer": "It scatters."}]
+    assert chat.fields("quality") == [{"question": "why is the sky blue", "answer": "It scatters."}]
 
 
 async def test_published_code_judge_sees_full_prompt(judge, probe_of, marks_of) -> None:

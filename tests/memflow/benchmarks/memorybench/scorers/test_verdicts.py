@@ -1,8 +1,10 @@
 """A domain of one case of every task, from replies to verdicts."""
 
+import asyncio
 import json
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.benchmarks.domains import Domain
@@ -17,6 +19,11 @@ from memflow.records import Reply
 from memflow.scoring.catalog import in_range
 
 BENCH = MemoryBench()
+SCORERS = "memflow.benchmarks.memorybench.scorers"
+JUDGED = {
+    "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",
+    "feasibility_rank",
+}  # fmt: skip
 NAMES = [name for name in TASKS if name != "memorybench_sample"]
 DOMAIN = Domain(
     "tiny", "memorybench", tuple(name for name in NAMES if not name.startswith("sample_")), "one of each"
@@ -40,33 +47,30 @@ def gold_of(name: str) -> object:
 
 
 @pytest.fixture
-def asked(probe_of, judgment) -> list:
+def probes(probe_of, judgment) -> list:
     """A probe of every task."""
     golds = {name: judgment if name == "judge" else gold_of(name) for name in NAMES}
     return [probe_of(name, gold, "What is green?", category="4") for name, gold in golds.items()]
 
 
-def replies(asked, **more) -> list[Reply]:
+def replies(probes, **more) -> list[Reply]:
     said = {
         "limitgen": json.dumps({"limitations": ["no ablation of the kite"]}),
-        **{probe.dataset: probe.gold for probe in asked if probe.dataset == "judge"},
+        **{probe.dataset: probe.gold for probe in probes if probe.dataset == "judge"},
     }
     return [
-        Reply(
-            domain="tiny", assistant="full", probe_id=probe.probe_id, episode_id=probe.episode_id, checkpoint=0,
-            parsed=said.get(probe.dataset, "The green kite."), recalled=[], recalled_sources=[], **more,
-        )
-        for probe in asked
-    ]  # fmt: skip
-
-
-def wanted(asked) -> list[tuple[str, str]]:
-    """Probe and metric of every verdict that has to be there."""
-    return [
-        (probe.probe_id, name)
-        for probe in asked
-        for name in (TASKS[probe.dataset].metric, *TASKS[probe.dataset].measures)
+        factories.reply(probe_id=probe.probe_id, parsed=said.get(probe.dataset, "The green kite."), **more)
+        for probe in probes
     ]
+
+
+def expected_keys(probes) -> set[tuple[str, str]]:
+    """Return probe and metric of every required verdict."""
+    return {
+        (probe.probe_id, name)
+        for probe in probes
+        for name in (TASKS[probe.dataset].metric, *TASKS[probe.dataset].measures)
+    }
 
 
 def metric_keys(verdicts) -> set[tuple[str, str]]:
@@ -75,17 +79,17 @@ def metric_keys(verdicts) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("variants", [[], ["published_code"]])
 @pytest.mark.parametrize("equipped", [True, False])
-async def test_every_task_produces_its_verdicts(asked, judge, encoders, synonyms, variants, equipped) -> None:
+async def test_every_task_produces_its_verdicts(
+    probes, judge, encoders, synonyms, variants, equipped
+) -> None:
     domain = replace(DOMAIN, parameters={"variants": variants})
     ledger = MemoryLedger()
     chat = LedgeredChat(judge(), ledger, RequestContext(stage="score"))
     more = {"encoders": encoders, "synonyms": synonyms, "syllables": {}} if equipped else {}
-    verdicts = await BENCH.verdicts(domain, asked, replies(asked), MetricBackends(chat, **more))
-    assert metric_keys(verdicts) >= set(wanted(asked))
+    verdicts = await BENCH.verdicts(domain, probes, replies(probes), MetricBackends(chat, **more))
+    assert metric_keys(verdicts) >= expected_keys(probes)
     assert len({(verdict.probe_id, verdict.metric, verdict.variant) for verdict in verdicts}) == len(verdicts)
-    assert [key for key in dict.fromkeys(verdict.probe_id for verdict in verdicts)] == [
-        probe.probe_id for probe in asked
-    ]
+    assert list(dict.fromkeys(row.probe_id for row in verdicts)) == [probe.probe_id for probe in probes]
     for verdict in verdicts:
         assert (verdict.value is None) == (verdict.reason is not None), verdict
         assert in_range(verdict.metric, verdict.value), verdict
@@ -100,62 +104,50 @@ async def test_every_task_produces_its_verdicts(asked, judge, encoders, synonyms
         }  # fmt: skip
 
 
-async def test_computed_metrics_work_without_judge(asked) -> None:
-    verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), MetricBackends())
-    assert metric_keys(verdicts) >= set(wanted(asked))
+async def test_computed_metrics_work_without_judge(probes) -> None:
+    verdicts = await BENCH.verdicts(DOMAIN, probes, replies(probes), MetricBackends())
+    assert metric_keys(verdicts) >= expected_keys(probes)
     judged = {verdict.metric for verdict in verdicts if NO_JUDGE in (verdict.reason or "")}
-    assert judged == {
-        "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",
-        "feasibility_rank",
-    }  # fmt: skip
+    assert judged == JUDGED
     assert all(
         verdict.value is not None for verdict in verdicts if verdict.metric in ("rouge_l", "locomo_f1", "cli")
     )
 
 
-async def test_unparseable_judge_yields_reason(asked, judge, encoders, synonyms) -> None:
-    mad = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(f"{BENCH_PACKAGE}.scorers")})
-    instruments = MetricBackends(mad, encoders, synonyms, {})
-    verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), instruments)
+async def test_unparseable_judge_yields_reason(probes, judge, encoders, synonyms) -> None:
+    wrong_judge = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(SCORERS)})
+    backends = MetricBackends(wrong_judge, encoders, synonyms, {})
+    verdicts = await BENCH.verdicts(DOMAIN, probes, replies(probes), backends)
     judged = [verdict for verdict in verdicts if verdict.value is None]
-    assert {verdict.metric for verdict in judged} == {
-        "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",
-        "feasibility_rank",
-    }  # fmt: skip
+    assert {verdict.metric for verdict in judged} == JUDGED
     assert all(
         "no usable answer" in (verdict.reason or "") for verdict in judged if "_meteor" not in verdict.metric
     )
 
 
-async def test_failed_reply_is_null_in_every_metric(asked, judge) -> None:
+async def test_failed_reply_is_null_in_every_metric(probes, judge) -> None:
     domain = replace(DOMAIN, parameters={"variants": ["published_code"]})
-    given = [replace(reply, parsed=None, reason="no answer") for reply in replies(asked)[::2]]
+    given = [replace(reply, parsed=None, reason="no answer") for reply in replies(probes)[::2]]
     chat = judge()
-    verdicts = await BENCH.verdicts(domain, asked, given, MetricBackends(chat))
-    there = await BENCH.verdicts(domain, asked, replies(asked), MetricBackends(judge()))
-    assert not chat.asked
-    assert {verdict.reason for verdict in verdicts} == {
-        "no answer",
-        "no reply; rerun the answers of this probe",
-    }
+    verdicts = await BENCH.verdicts(domain, probes, given, MetricBackends(chat))
+    complete = await BENCH.verdicts(domain, probes, replies(probes), MetricBackends(judge()))
+    assert not chat.requests
+    assert {row.reason for row in verdicts} == {"no answer", "no reply; rerun the answers of this probe"}
     assert [(row.probe_id, row.metric, row.variant) for row in verdicts] == [
-        (row.probe_id, row.metric, row.variant) for row in there
+        (row.probe_id, row.metric, row.variant) for row in complete
     ]
 
 
-async def test_incomplete_gold_is_isolated_with_reason(asked, judge) -> None:
-    broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in asked]
-    verdicts = await BENCH.verdicts(DOMAIN, broken, replies(asked), MetricBackends(judge()))
+async def test_incomplete_gold_is_isolated_with_reason(probes, judge) -> None:
+    broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in probes]
+    verdicts = await BENCH.verdicts(DOMAIN, broken, replies(probes), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
         "probe limitgen/0: its gold has no 'category', which rating needs; reread limitgen"
     }
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 
 
-async def test_judge_requests_are_concurrent(asked, judge) -> None:
-    """But for those that rest on what another one said."""
-    import asyncio
-
+async def test_judge_requests_are_concurrent(probes, judge) -> None:
     class Slow:
         scripted, fingerprint = True, "slow"
 
@@ -169,13 +161,10 @@ async def test_judge_requests_are_concurrent(asked, judge) -> None:
             self.flying -= 1
             return await self.inner.complete(request)
 
-    checklists = [probe for probe in asked if probe.metric in ("checklist", "criteria", "quality")]
+    checklists = [probe for probe in probes if probe.metric in ("checklist", "criteria", "quality")]
     slow = Slow(judge())
     await BENCH.verdicts(DOMAIN, checklists, replies(checklists), MetricBackends(slow))
     assert slow.most == sum(2 if probe.metric == "criteria" else 1 for probe in checklists)
-
-
-BENCH_PACKAGE = "memflow.benchmarks.memorybench"
 
 
 def test_judge_prompts_are_those_of_domain_tasks() -> None:
@@ -189,31 +178,27 @@ def test_judge_prompts_are_those_of_domain_tasks() -> None:
     assert stems("writingbench_law", variants=["published_code"]) == {"criterion", "criteria"}
     assert stems("scitechnews") == {"merge_article"}
     assert stems("memorybench_sample") == {"checklist", "quality"}
-    every = {prompt.name.partition("/")[2] for prompt in all_prompts(f"{BENCH_PACKAGE}.scorers")}
+    every = {prompt.name.partition("/")[2] for prompt in all_prompts(SCORERS)}
     assert stems(*DOMAIN.datasets, variants=["published_code"]) == every
     assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
 
 
-async def test_declared_prompts_match_requested_ones(asked, judge) -> None:
-    for probe in asked:
+async def test_declared_prompts_match_requested_ones(probes, judge) -> None:
+    for probe in probes:
         for variants in ([], ["published_code"]):
             dataset = "memorybench_sample" if probe.dataset.startswith("sample_") else probe.dataset
             domain = Domain("d", "memorybench", (dataset,), "", {"variants": variants})
             chat = judge()
             await BENCH.verdicts(domain, [probe], replies([probe]), MetricBackends(chat))
             named = {prompt.name for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
-            used = {request.prompt for request in chat.asked}
+            used = {request.prompt for request in chat.requests}
             assert used <= named
             assert used == named or probe.dataset.startswith("sample_") or probe.dataset == "limitgen"
 
 
 def test_judge_outputs_are_bounded() -> None:
-    found = all_prompts(f"{BENCH_PACKAGE}.scorers")
+    found = all_prompts(SCORERS)
     assert len(found) == 14
     for prompt in found:
-        assert (
-            prompt.output is not None
-            and prompt.max_tokens is not None
-            and prompt.name.startswith("memorybench/")
-        )
+        assert prompt.output is not None and prompt.max_tokens is not None
         assert_bounded(prompt.output)

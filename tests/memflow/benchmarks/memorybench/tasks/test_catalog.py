@@ -13,7 +13,6 @@ from memflow.benchmarks.memorybench.question import PACKAGE
 from memflow.benchmarks.memorybench.scripted import handlers
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS, task
 from memflow.benchmarks.memorybench.tasks.readers import READERS
-from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import load
 from memflow.errors import BadInput
 
@@ -27,10 +26,9 @@ FORMATS = {"LiSo": "Long-Short", "SiLo": "Short-Long", "LiLo": "Long-Long", "SiS
 FIELDS = {"open": "Open-Domain", "legal": "Legal", "academic": "Academic&Knowledge"}
 
 
-def stems(each: Task) -> list[str]:
-    if each.prompt == "answer":
-        return ["answer_en", "answer_zh"]
-    return ["locomo_short", "locomo_date", "locomo_choice"] if each.prompt == "locomo" else [each.prompt]
+STEMS = {
+    "answer": ("answer_en", "answer_zh"), "locomo": ("locomo_short", "locomo_date", "locomo_choice"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("dataset", PUBLISHED, ids=lambda dataset: dataset.name)
@@ -38,29 +36,20 @@ def test_every_data_set_has_task_reader_and_prompt(dataset) -> None:
     posed = task(dataset.name.removeprefix("unified_"))
     assert (dataset.name in READERS) == dataset.readable
     if dataset.readable:
-        for stem in stems(posed):
+        for stem in STEMS.get(posed.prompt, (posed.prompt,)):
             assert load(PACKAGE, stem).name in handlers()
 
 
 def test_task_is_in_field_and_format_domains() -> None:
-    parts = {
-        name: domain.datasets
-        for name, domain in registry.domains().items()
-        if domain.benchmark == "memorybench"
-    }
-    found = Counter(name for part in ("open", "legal", "academic") for name in parts[f"memorybench_{part}"])
-    assert found == Counter(each.name for each in PUBLISHED)
-    found = Counter(name for part in FORMATS for name in parts[f"memorybench_{part.lower()}"])
-    assert found == Counter(each.name for each in PUBLISHED)
+    parts = {name: domain.datasets for name, domain in registry.domains().items()}
+    for names in (FIELDS, FORMATS):
+        found = Counter(name for part in names for name in parts[f"memorybench_{part.lower()}"])
+        assert found == Counter(each.name for each in PUBLISHED)
     for each in PUBLISHED:
-        posed = task(each.name)
-        assert each.name in parts[f"memorybench_{posed.field}"]
-        assert each.name in parts[f"memorybench_{posed.format.lower()}"]
-
-
-def test_seven_partitions_are_listed() -> None:
-    seven = [f"memorybench_{name.lower()}" for name in (*FIELDS, *FORMATS)]
-    assert all(registry.domains()[name].listed for name in seven)
+        for part in (task(each.name).field, task(each.name).format.lower()):
+            assert (
+                each.name in parts[f"memorybench_{part}"] and registry.domains()[f"memorybench_{part}"].listed
+            )
 
 
 def test_catalog_matches_published_configuration() -> None:

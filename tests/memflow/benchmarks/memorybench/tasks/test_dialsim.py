@@ -84,8 +84,8 @@ def put(records: Any) -> tuple[Any, Question]:
     return probe, MemoryBench().question(OPEN, probe, Recall(notes="Ann: I bought a kite."), None)
 
 
-def test_script_has_sessions_dates_and_speakers(written) -> None:
-    corpus = pool(written(NAME, {SCRIPT: TEXT})).corpus
+def test_script_has_sessions_dates_and_speakers(read_files) -> None:
+    corpus = pool(read_files(NAME, {SCRIPT: TEXT})).corpus
     assert [session.date for session in corpus] == ["May 1, 1994", "May 2, 1994"]
     said = [(each.message_id, each.speaker, each.text) for session in corpus for each in session.messages]
     assert said == [
@@ -97,16 +97,16 @@ def test_script_has_sessions_dates_and_speakers(written) -> None:
     assert {each.role for session in corpus for each in session.messages} == {"user"}
 
 
-def test_script_alone_has_no_cases(written) -> None:
-    records = written(NAME, {SCRIPT: TEXT})
+def test_script_alone_has_no_cases(read_files) -> None:
+    records = read_files(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
     with pytest.raises(BadInput, match="memorybench_open: its data sets have no questions"):
         select(OPEN, records)
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickle_gives_answerable_timed_questions(written, protocol: int) -> None:
-    records = written(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
+def test_pickle_gives_answerable_timed_questions(read_files, protocol: int) -> None:
+    records = read_files(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
     cases = pool(records).cases
     assert [(case.question, case.gold, case.asked_at) for case in cases] == [
         ("What did Ann buy on May 1, 1994?", "A kite", "May 2, 1994"),
@@ -115,9 +115,9 @@ def test_pickle_gives_answerable_timed_questions(written, protocol: int) -> None
     assert records[2].record_id == "S01E01 The Kite.txt, scene 1, ans_w_time 350"
 
 
-def test_json_questions_replace_pickle(written) -> None:
+def test_json_questions_replace_pickle(read_files) -> None:
     own = [{"question": "What did Ann buy?", "answer": "A kite", "date": "May 2, 1994"}]
-    records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
+    records = read_files(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     probe, question = put(records)
     assert (probe.episode_id, probe.metric, probe.asked_at) == (NAME, "accuracy", "May 2, 1994")
     text = question.prompt.render(question.fields)[-1].content
@@ -127,15 +127,17 @@ def test_json_questions_replace_pickle(written) -> None:
     assert {turn.episode_id for turn in turns("d", select(OPEN, records))} == {NAME}
 
 
-def test_sample_is_drawn_from_300_questions(written) -> None:
+def test_sample_is_drawn_from_300_questions(read_files) -> None:
     own = [{"question": f"Q{number}?", "answer": "A", "date": "May 2, 1994"} for number in range(1000)]
-    records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
+    records = read_files(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     first = sorted(fixed_sample(range(1000), DRAWN_QUESTIONS))
     assert [case.case_id for case in pool(records).cases] == [str(place) for place in first]
-    (taken,) = select(OPEN, records)
-    assert (len(taken.test), len(taken.train)) == (17, 66)
+    (selected,) = select(OPEN, records)
+    assert (len(selected.test), len(selected.train)) == (17, 66)
     sampled = fixed_sample(range(DRAWN_QUESTIONS), 83)
-    assert [case.case_id for case in taken.test] == [str(first[place]) for place in fixed_sample(sampled, 17)]
+    assert [case.case_id for case in selected.test] == [
+        str(first[place]) for place in fixed_sample(sampled, 17)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -158,22 +160,22 @@ def test_sample_is_drawn_from_300_questions(written) -> None:
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no answerable question"),
     ],
 )  # fmt: skip
-def test_reader_rejects_invalid_file(written, files: dict[str, bytes], said: str) -> None:
+def test_reader_rejects_invalid_file(read_files, files: dict[str, bytes], said: str) -> None:
     with pytest.raises(BadInput, match=said) as wrong:
-        written(NAME, files)
+        read_files(NAME, files)
     assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
 
 
-def test_published_script_is_read_completely(real) -> None:
+def test_published_script_is_read_completely(read_published) -> None:
     """Published are 787 sessions and 18,648 lines with a speaker, by a pattern that takes session 203 for a part of the
     next one's date."""
-    corpus = pool(real(NAME)).corpus
+    corpus = pool(read_published(NAME)).corpus
     assert (len(corpus), sum(len(session.messages) for session in corpus)) == (788, 18_653)
     assert corpus[0].date == "September 22, 1994"
     assert sum(len(session.messages) for place, session in enumerate(corpus, start=1) if place == 203) == 16
     named = [
         line
-        for record in real(NAME)
+        for record in read_published(NAME)
         for line in json.loads(record.content)["script"].split("\n")
         if ":" in line
     ]

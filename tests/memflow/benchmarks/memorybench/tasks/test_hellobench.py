@@ -42,37 +42,37 @@ def cases(records: Any) -> list[tuple[str, str | None, str | None]]:
     return [(case.case_id, case.category, case.stratum) for case in pool.cases]
 
 
-def test_tasks_select_their_categories_in_file_order(written) -> None:
+def test_tasks_select_their_categories_in_file_order(read_files) -> None:
     files = {
         CHAT: CHATS,
         QA: [line("qa_1", "Sport")],
         HEURISTIC: HEURISTICS,
         COMPLETION: [line("t_1", "any")],
     }
-    assert cases(written("hellobench_qa", files)) == [
+    assert cases(read_files("hellobench_qa", files)) == [
         ("qa_1", "Sport", "open_ended_qa"), ("chat_2", "science_problem_solve", "chat"),
     ]  # fmt: skip
-    assert cases(written("hellobench_creative", files)) == [
+    assert cases(read_files("hellobench_creative", files)) == [
         ("chat_4", "script_write", "chat"),
         ("h_2", "story_writing", "heuristic_text_generation"),
         ("t_1", "any", "text_completion"),
     ]
-    assert cases(written("hellobench_writing", files)) == [
+    assert cases(read_files("hellobench_writing", files)) == [
         ("chat_3", "academic_write", "chat"), ("h_1", "keyword_writing", "heuristic_text_generation"),
     ]  # fmt: skip
 
 
-def test_optional_fifth_file_is_read_in_order(written) -> None:
+def test_optional_fifth_file_is_read_in_order(read_files) -> None:
     files = {
         CHAT: CHATS,
         HEURISTIC: HEURISTICS,
         SUMMARIES: [line("s_1", "academic_article"), line("s_2", "blog")],
     }
-    assert [name for name, *_ in cases(written("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
+    assert [name for name, *_ in cases(read_files("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
 
 
-def test_case_has_checklist(written) -> None:
-    (pool,) = build_pools(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
+def test_case_has_checklist(read_files) -> None:
+    (pool,) = build_pools(read_files("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
     case = pool.cases[0]
     assert case.question == "Write qa_1."
     assert json.loads(case.gold) == {"checklist": ["Is it long?", "Ok?"]}
@@ -81,7 +81,7 @@ def test_case_has_checklist(written) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "it has no lines"),
         (b'{"id": "a"', "line 1 is truncated or invalid JSON"),
@@ -97,9 +97,9 @@ def test_case_has_checklist(written) -> None:
         ([line("chat_2", "Sport")], "duplicate id chat_2"),
     ],
 )
-def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=f"hellobench_qa: hellobench/.*: {said}.*get the file again"):
-        written("hellobench_qa", {QA: content, CHAT: CHATS})
+def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=f"hellobench_qa: hellobench/.*: {message}.*get the file again"):
+        read_files("hellobench_qa", {QA: content, CHAT: CHATS})
 
 
 @pytest.mark.parametrize(
@@ -115,15 +115,15 @@ def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
     ],
 )
 def test_published_files_give_published_sizes(
-    real, name: str, domain: Any, strata: dict[str, int], test: int
+    read_published, name: str, domain: Any, strata: dict[str, int], test: int
 ) -> None:
-    records = real(name)
+    records = read_published(name)
     assert Counter(stratum for *_, stratum in cases(records)) == strata
-    (taken,) = select(domain, records)
-    assert (len(taken.test), len(taken.train)) == (test, sum(strata.values()) - test)
+    (selected,) = select(domain, records)
+    assert (len(selected.test), len(selected.train)) == (test, sum(strata.values()) - test)
 
 
-def test_writing_task_works_without_summaries(real) -> None:
-    found = Counter(stratum for *_, stratum in cases(real("hellobench_writing")))
+def test_writing_task_works_without_summaries(read_published) -> None:
+    found = Counter(stratum for *_, stratum in cases(read_published("hellobench_writing")))
     found.pop("summarization", None)
     assert found == {"chat": 14, "heuristic_text_generation": 48}

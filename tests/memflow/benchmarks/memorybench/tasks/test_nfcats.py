@@ -16,15 +16,15 @@ FILE, OPEN = "nfcats/test.csv", find("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
 
 
-def test_cases_have_categories(written) -> None:
-    (pool,) = build_pools(written("nfcats", {FILE: TWO}))
+def test_cases_have_categories(read_files) -> None:
+    (pool,) = build_pools(read_files("nfcats", {FILE: TWO}))
     assert [(case.case_id, case.category, case.question, case.gold) for case in pool.cases] == [
         ("0", "REASON", "Why is it so?", "{}"), ("1", "DEBATE", "Is it\nso, or not?", "{}"),
     ]  # fmt: skip
 
 
-def test_prompt_asks_for_short_answer(written) -> None:
-    probe = probes("d", select(OPEN, written("nfcats", {FILE: TWO})))[0]
+def test_prompt_asks_for_short_answer(read_files) -> None:
+    probe = probes("d", select(OPEN, read_files("nfcats", {FILE: TWO})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(), None)
     text = question.prompt.render(question.fields)[-1].content
     assert probe.question in text and "200 words" in text
@@ -32,7 +32,7 @@ def test_prompt_asks_for_short_answer(written) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "the header lacks the columns"),
         (b"a,b\n1,2\n", "the header lacks the columns"),
@@ -42,16 +42,16 @@ def test_prompt_asks_for_short_answer(written) -> None:
         (b"category,question\n\xff,\xfe\n", "is not UTF-8"),
     ],
 )
-def test_reader_rejects_invalid_file(written, content: bytes, said: str) -> None:
-    with pytest.raises(BadInput, match=f"nfcats: {FILE}: .*{said}.*get the file again"):
-        written("nfcats", {FILE: content})
+def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
+    with pytest.raises(BadInput, match=f"nfcats: {FILE}: .*{message}.*get the file again"):
+        read_files("nfcats", {FILE: content})
 
 
-def test_published_file_gives_published_split(real) -> None:
-    records = real("nfcats")
+def test_published_file_gives_published_split(read_published) -> None:
+    records = read_published("nfcats")
     assert len(records) == 2_397
-    (taken,) = select(OPEN, records)
-    assert (len(taken.test), len(taken.train)) == (50, 200)
-    assert [case.case_id for case in taken.test[:5]] == ["1529", "1138", "419", "2360", "1554"]
+    (selected,) = select(OPEN, records)
+    assert (len(selected.test), len(selected.train)) == (50, 200)
+    assert [case.case_id for case in selected.test[:5]] == ["1529", "1138", "419", "2360", "1554"]
     (pool,) = build_pools(records)
     assert len(Counter(case.category for case in pool.cases)) == 8

@@ -203,7 +203,7 @@ UNPUBLISHED = {"nfcats": "REASON", "writingbench_law": "Contract"}
 """Categories that the unified set leaves out."""
 
 
-def written(folder: Path, files: Mapping[str, bytes]) -> Library:
+def write_files(folder: Path, files: Mapping[str, bytes]) -> Library:
     for source, content in files.items():
         path = folder / source
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -243,9 +243,9 @@ def case_of(pool: Pool, probe_id: str) -> Case:
 
 @pytest.mark.parametrize("task", RAW)
 def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
-    written(tmp_path, RAW[task])
+    write_files(tmp_path, RAW[task])
     (raw,) = build_pools(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
-    given = pool(written(tmp_path, unified(task)), f"unified_{task}")
+    given = pool(write_files(tmp_path, unified(task)), f"unified_{task}")
     assert (given.name, given.task, given.corpus) == (raw.name, raw.task, raw.corpus)
     for case in raw.cases:
         same = case_of(given, raw.probe_id(case))
@@ -258,13 +258,13 @@ def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
 
 def test_split_matches_published(tmp_path: Path) -> None:
     rows = [{**ROWS["judge"][0], "test_idx": number} for number in (7, 3, 5)]
-    library = written(tmp_path, unified("judge", "test", rows))
+    library = write_files(tmp_path, unified("judge", "test", rows))
     settings = load(
         over={"own_domains": {"law": {"benchmark": "memorybench", "datasets": ["unified_judge"]}}}
     )
-    (taken,) = select(settings.domain("law"), records(library, "unified_judge"))
-    assert [case.case_id for case in taken.test] == ["7", "3", "5"]
-    assert [case.case_id for case in taken.train] == ["9000"]
+    (selected,) = select(settings.domain("law"), records(library, "unified_judge"))
+    assert [case.case_id for case in selected.test] == ["7", "3", "5"]
+    assert [case.case_id for case in selected.train] == ["9000"]
 
 
 async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
@@ -274,13 +274,13 @@ async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
         '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["unified_locomo", "unified_nfcats"]\n'
     )
     domain = load(toml).domain("mine")
-    library = written(tmp_path / "data", {**unified("locomo", "test"), **unified("nfcats")})
+    library = write_files(tmp_path / "data", {**unified("locomo", "test"), **unified("nfcats")})
     found, lacking = library.datasets_of(domain)
     assert [each.name for each in found] == ["unified_locomo", "unified_nfcats"] and not lacking
-    held = [record for each in found for record in records(library, each.name)]
+    all_records = [record for each in found for record in records(library, each.name)]
     bench, chat = MemoryBench(), ScriptedChat(MemoryBench().handlers())
-    turns = await bench.turns(domain, held, States([], [], []), chat)
-    probes = await bench.probes(domain, held, States([], [], []), turns, chat)
+    turns = await bench.turns(domain, all_records, States([], [], []), chat)
+    probes = await bench.probes(domain, all_records, States([], [], []), turns, chat)
     assert [turn.message_id for turn in turns] == ["locomo-0/D1:1", "locomo-0/D1:2"]
     assert [(probe.probe_id, probe.split, probe.dataset) for probe in probes] == [
         ("locomo-0/0", "test", "locomo"),
@@ -298,39 +298,41 @@ def test_rows_are_read_from_arrow_parquet_and_jsonl(tmp_path: Path, write: Any) 
     suffix = {"arrow": "arrow", "parquet": "parquet", "lines": "jsonl"}[write.__name__]
     files = {f"memorybench/JuDGE/{part}.{suffix}": write(*ROWS["judge"]) for part in ("train", "test")}
     files[f"memorybench/JuDGE/test.{suffix}"] = write({**ROWS["judge"][0], "test_idx": 1})
-    found = pool(written(tmp_path, files), "unified_judge")
+    found = pool(write_files(tmp_path, files), "unified_judge")
     assert {case.case_id: case.part for case in found.cases} == {"0": "train", "1": "test"}
 
 
 def test_info_is_parsed_from_json_literal_or_object(tmp_path: Path) -> None:
     info = {"golden_answer": "判决'如下\"\n"}
     for place, text in enumerate((json.dumps(info), repr(info), info)):
-        library = written(tmp_path / str(place), unified("judge", rows=[{**ROWS["judge"][0], "info": text}]))
+        library = write_files(
+            tmp_path / str(place), unified("judge", rows=[{**ROWS["judge"][0], "info": text}])
+        )
         assert case_of(pool(library, "unified_judge"), "judge/0").gold == info["golden_answer"]
 
 
 def test_adversarial_gold_may_be_text(tmp_path: Path) -> None:
     given = unified("locomo", rows=[locomo(2, json.dumps(OPTIONS))])
-    case = case_of(pool(written(tmp_path, given), "unified_locomo"), "locomo-0/2")
+    case = case_of(pool(write_files(tmp_path, given), "unified_locomo"), "locomo-0/2")
     assert case.options == tuple(OPTIONS.values()) and json.loads(case.gold) == OPTIONS
 
 
 def test_prompt_without_markers_is_question(tmp_path: Path) -> None:
     given = [{**ROWS["judge"][0], "input_chat_messages": repr(chat("", "甲盗窃。"))}]
-    found = pool(written(tmp_path, unified("judge", rows=given)), "unified_judge")
+    found = pool(write_files(tmp_path, unified("judge", rows=given)), "unified_judge")
     assert case_of(found, "judge/0").question == "甲盗窃。"
 
 
 def test_published_dialogues_are_dropped(tmp_path: Path) -> None:
-    library = written(tmp_path, unified("judge"))
+    library = write_files(tmp_path, unified("judge"))
     assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
 
 
 def test_duplicate_pool_is_rejected(tmp_path: Path) -> None:
-    library = written(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
-    held = [*records(library, "judge"), *records(library, "unified_judge")]
+    library = write_files(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
+    all_records = [*records(library, "judge"), *records(library, "unified_judge")]
     with pytest.raises(BadInput, match="unified_judge has the pool judge, which another data set"):
-        build_pools(held)
+        build_pools(all_records)
 
 
 def test_data_sets_exist_in_both_forms() -> None:
@@ -413,7 +415,7 @@ def test_reader_rejects_invalid_file(
     tmp_path: Path, task: str, files: Mapping[str, bytes], complaint: str
 ) -> None:
     given = {name: content for name, content in unified(task).items() if "/train/" not in name}
-    library = written(tmp_path, {**unified(task), **files} if task != "judge" else {**given, **files})
+    library = write_files(tmp_path, {**unified(task), **files} if task != "judge" else {**given, **files})
     with pytest.raises(BadInput, match=complaint) as refused:
         records(library, f"unified_{task}")
     assert any(name in str(refused.value) for name in files)
@@ -425,10 +427,10 @@ def test_missing_corpus_is_rejected(tmp_path: Path) -> None:
     moved = [{**row, "dataset_name": "Locomo-1"} for row in ROWS["locomo"]]
     other = {"memorybench/dataset/Locomo-1/train/data-00000-of-00001.arrow": arrow(*moved)}
     with pytest.raises(BadInput, match=r"corpus/Locomo-1\.jsonl is missing"):
-        build_pools(records(written(tmp_path, {**files, **other}), "unified_locomo"))
+        build_pools(records(write_files(tmp_path, {**files, **other}), "unified_locomo"))
     del files[CORPUS]
     with pytest.raises(MissingData, match="corpus"):
-        records(written(tmp_path / "none", files), "unified_locomo")
+        records(write_files(tmp_path / "none", files), "unified_locomo")
 
 
 PLAIN = st.recursive(

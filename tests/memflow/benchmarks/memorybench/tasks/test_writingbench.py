@@ -41,16 +41,16 @@ MIXED = [
 
 
 @pytest.mark.parametrize(
-    ("name", "taken"),
+    ("name", "selected"),
     [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
 )
-def test_tasks_select_their_domains(written, name: str, taken: list[str]) -> None:
-    (pool,) = build_pools(written(f"writingbench_{name}", {WHOLE: MIXED}))
-    assert [case.case_id for case in pool.cases] == taken
+def test_tasks_select_their_domains(read_files, name: str, selected: list[str]) -> None:
+    (pool,) = build_pools(read_files(f"writingbench_{name}", {WHOLE: MIXED}))
+    assert [case.case_id for case in pool.cases] == selected
 
 
-def test_case_has_criteria(written) -> None:
-    (pool,) = build_pools(written("writingbench_creative", {WHOLE: MIXED}))
+def test_case_has_criteria(read_files) -> None:
+    (pool,) = build_pools(read_files("writingbench_creative", {WHOLE: MIXED}))
     case = pool.cases[1]
     assert (case.language, case.category, case.stratum) == ("zh", "Lesson Plan", "Literature & Arts")
     tone, form = json.loads(case.gold)["criteria"]
@@ -61,10 +61,10 @@ def test_case_has_criteria(written) -> None:
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
 
 
-def test_subset_file_is_accepted(written) -> None:
-    (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED}))
+def test_subset_file_is_accepted(read_files) -> None:
+    (pool,) = build_pools(read_files("writingbench_law", {SUBSET: MIXED}))
     assert len(pool.cases) == 1
-    (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
+    (pool,) = build_pools(read_files("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
     assert [case.case_id for case in pool.cases] == ["7"]
 
 
@@ -86,7 +86,7 @@ def test_given_language_is_kept(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "it has no query of the domain Politics & Law"),
         ([line(1)], "it has no query of the domain Politics & Law"),
@@ -105,9 +105,9 @@ def test_given_language_is_kept(query: str) -> None:
         ([line(1, "Politics & Law"), line(1, "Politics & Law")], "duplicate id 1"),
     ],
 )
-def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=f"writingbench_law: writingbench/.*: {said}.*get the file again"):
-        written("writingbench_law", {WHOLE: content})
+def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=f"writingbench_law: writingbench/.*: {message}.*get the file again"):
+        read_files("writingbench_law", {WHOLE: content})
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
         ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
     ],
 )
-def test_published_subset_is_read(real, name: str, strata: dict[str, int]) -> None:
-    records = real(name)
+def test_published_subset_is_read(read_published, name: str, strata: dict[str, int]) -> None:
+    records = read_published(name)
     if records[0].source != SUBSET:
         pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
     (pool,) = build_pools(records)
@@ -128,12 +128,12 @@ def test_published_subset_is_read(real, name: str, strata: dict[str, int]) -> No
     assert {case.language for case in pool.cases} == {"en", "zh"}
 
 
-def test_split_is_fifth_of_each_domain(written) -> None:
+def test_split_is_fifth_of_each_domain(read_files) -> None:
     sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
     domains = [domain for domain, size in sizes.items() for _ in range(size)]
     rows = [line(index, domain) for index, domain in enumerate(domains)]
-    (taken,) = select(OPEN, written("writingbench_creative", {WHOLE: rows}))
-    assert Counter(case.stratum for case in taken.test) == {
+    (selected,) = select(OPEN, read_files("writingbench_creative", {WHOLE: rows}))
+    assert Counter(case.stratum for case in selected.test) == {
         "Literature & Arts": 3, "Education": 2, "Advertising & Marketing": 1,
     }  # fmt: skip
-    assert len(taken.train) == 22 - 6
+    assert len(selected.train) == 22 - 6

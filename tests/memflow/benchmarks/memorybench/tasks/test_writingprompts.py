@@ -30,23 +30,23 @@ def rows(count: int) -> bytes:
     )
 
 
-def test_premise_has_no_tag(written) -> None:
+def test_premise_has_no_tag(read_files) -> None:
     prompts = ["[ WP ] A cat learns to read [ old ] maps .", "No tag", "[SP] One"]
-    (pool,) = build_pools(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
+    (pool,) = build_pools(read_files("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
     assert [(case.case_id, case.question, case.gold) for case in pool.cases] == [
         ("0", "A cat learns to read [ old ] maps .", "a"), ("1", "No tag", "b"), ("2", "One", "c"),
     ]  # fmt: skip
 
 
-def test_first_2000_rows_are_read_and_250_sampled(written) -> None:
-    records = written("writingprompts", {FILE: rows(2_100)})
+def test_first_2000_rows_are_read_and_250_sampled(read_files) -> None:
+    records = read_files("writingprompts", {FILE: rows(2_100)})
     assert len(records) == 2_000 and records[-1].record_id == "1999"
-    (taken,) = select(OPEN, records)
-    assert (len(taken.test), len(taken.train)) == (50, 200)
+    (selected,) = select(OPEN, records)
+    assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
-def test_prompt_asks_for_story(written) -> None:
-    probe = probes("d", select(OPEN, written("writingprompts", {FILE: rows(1)})))[0]
+def test_prompt_asks_for_story(read_files) -> None:
+    probe = probes("d", select(OPEN, read_files("writingprompts", {FILE: rows(1)})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(notes="The user likes short stories."), None)
     text = question.prompt.render(question.fields)[-1].content
     assert "Premise 0 ." in text and "story" in text and "short stories" in text
@@ -54,7 +54,7 @@ def test_prompt_asks_for_story(written) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "truncated or invalid Parquet"),
         (rows(3)[:200], "truncated or invalid Parquet"),
@@ -66,10 +66,10 @@ def test_prompt_asks_for_story(written) -> None:
         (rows(0), "it has no rows"),
     ],
 )
-def test_reader_rejects_invalid_file(written, content: bytes, said: str) -> None:
-    with pytest.raises(BadInput, match=f"writingprompts: {FILE}: .*{said}.*get the file again"):
-        written("writingprompts", {FILE: content})
+def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
+    with pytest.raises(BadInput, match=f"writingprompts: {FILE}: .*{message}.*get the file again"):
+        read_files("writingprompts", {FILE: content})
 
 
-def test_published_file_has_2000_rows(real) -> None:
-    assert len(real("writingprompts")) == 2_000
+def test_published_file_has_2000_rows(read_published) -> None:
+    assert len(read_published("writingprompts")) == 2_000

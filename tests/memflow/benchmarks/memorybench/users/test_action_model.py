@@ -73,12 +73,8 @@ def test_drawn_rates_match_configured_rates(family: Family, population: dict[int
     chances = {score: of.actions(score, long_output=True) for score in population}
     scores = chance.choices(list(population), list(population.values()), k=n)
     drawn = [draw_actions(chances[score], chance) for score in scores]
-    pressed = [
-        sum(one.liked for one in drawn),
-        sum(one.disliked for one in drawn),
-        sum(one.copied for one in drawn),
-    ]
-    for count, rate in zip(pressed, (0.0559, 0.0091, 4 * 0.0559), strict=True):
+    for name, rate in (("liked", 0.0559), ("disliked", 0.0091), ("copied", 4 * 0.0559)):
+        count = sum(getattr(action, name) for action in drawn)
         assert abs(count / n - rate) < 3 * (rate * (1 - rate) / n) ** 0.5
 
 
@@ -140,7 +136,7 @@ def test_unreachable_like_rate_is_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"family": "dialsim"}, "general, binary, deterministic"),
         ({"family": "deterministic"}, "give a histogram"),
@@ -150,8 +146,8 @@ def test_unreachable_like_rate_is_zero() -> None:
         ({"satisfaction": 0}, "from 1 to 10"),
     ],
 )
-def test_invalid_histogram_or_family_is_rejected(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadInput, match=told):
+def test_invalid_histogram_or_family_is_rejected(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         action_probabilities(**{"satisfaction": 5, **given})
 
 
@@ -165,7 +161,7 @@ def test_invalid_action_model_is_rejected(wrong: dict[str, float]) -> None:
 
 def test_like_and_dislike_are_exclusive_and_copy_independent() -> None:
     drawn = [draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(seed)) for seed in range(400)]
-    assert all(one.liked != one.disliked for one in drawn)
-    assert 150 < sum(one.liked for one in drawn) < 250
-    assert 60 < sum(one.copied and one.disliked for one in drawn) < 140
+    assert all(action.liked != action.disliked for action in drawn)
+    assert 150 < sum(action.liked for action in drawn) < 250
+    assert 60 < sum(action.copied and action.disliked for action in drawn) < 140
     assert draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(7)) == drawn[7]

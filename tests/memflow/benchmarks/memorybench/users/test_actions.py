@@ -1,31 +1,31 @@
 from dataclasses import replace
 from typing import Any
 
+import factories
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.users.actions import add_actions, round_actions
-from memflow.records import FeedbackRound, Probe
+from memflow.records import FeedbackRound
 
 DEMO = find("memorybench_demo")
 METRICS = {"locomo": "locomo_f1", "dialsim_friends": "accuracy", "judge": "integrated", "nfcats": "quality"}
 PROBES = [
-    Probe(
-        domain=DEMO.name, probe_id=f"{dataset}/{n}", episode_id="e", checkpoint=0, kind="open", split="train",
-        dataset=dataset, metric=metric, question="Q", options=[], variables=[], gold="a", revealed="a", evidence=[],
+    factories.probe(
+        domain=DEMO.name, probe_id=f"{dataset}/{n}", split="train", dataset=dataset, metric=metric
     )
-    for dataset, metric in METRICS.items() for n in range(400)
-]  # fmt: skip
+    for dataset, metric in METRICS.items()
+    for n in range(400)
+]
 
 
 def rows_of(dataset: str, *scores: int | None) -> list[FeedbackRound]:
     return [
-        FeedbackRound(
-            domain=DEMO.name, dataset=dataset, case_id=f"{dataset}/{n}", episode_id="e", round=0,
-            user_text="q", answer="a", satisfaction=score,
+        factories.feedback_round(
+            domain=DEMO.name, dataset=dataset, case_id=f"{dataset}/{n}", satisfaction=score
         )
         for n, score in enumerate(scores)
-    ]  # fmt: skip
+    ]
 
 
 def with_(**parameters: Any) -> Domain:

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import factories
 import pytest
 
 from memflow.benchmarks.domains import find
@@ -10,7 +11,7 @@ from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1, TA
 from memflow.benchmarks.memorybench.users.known_gold import scoring_standards, user_knowledge
 from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.benchmarks.memorybench.users.reactions import Reaction, prompts, react, satisfaction
-from memflow.chat.requests import ChatMessage, ChatRequest
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.records import Probe
 
@@ -29,24 +30,11 @@ GOLDS: dict[str, Any] = {
 
 def probe_of(dataset: str, gold: str | None = None, language: str = "en", **more: Any) -> Probe:
     known = GOLDS.get(dataset)
-    return Probe(
-        domain=DEMO.name,
-        probe_id=f"{dataset}/1",
-        episode_id="dialogues",
-        checkpoint=0,
-        kind="open",
-        split="train",
-        dataset=dataset,
-        language=language,
-        metric=TASKS[dataset].metric,
-        question="What does moss do?",
-        options=[],
-        variables=[],
-        gold=gold or (json.dumps(known) if known is not None else "Moss holds water."),
-        revealed="",
-        evidence=[],
-        **more,
-    )
+    return factories.probe(
+        domain=DEMO.name, probe_id=f"{dataset}/1", kind="open", split="train", dataset=dataset, language=language,
+        metric=TASKS[dataset].metric, question="What does moss do?",
+        gold=gold or (json.dumps(known) if known is not None else "Moss holds water."), **more,
+    )  # fmt: skip
 
 
 def history(*answers: str) -> list[ChatMessage]:
@@ -57,34 +45,27 @@ def history(*answers: str) -> list[ChatMessage]:
     return said
 
 
-class Listening:
-    """A scripted chat that keeps what it was asked, and answers as it is told."""
+class RecordingChat(ScriptedChat):
+    """A scripted chat that records its requests; keyword arguments replace handlers."""
 
     def __init__(self, **instead: Handler) -> None:
-        self.asked: list[ChatRequest] = []
+        self.requests: list[ChatRequest] = []
         answers: dict[str, Handler] = {
             "feedback": lambda _: '{"reasoning": "r", "behaviour": "continue", "response": "More."}',
             "satisfaction": lambda _: '{"score": 4}',
             "dialsim_judge": lambda _: '{"correct": true}',
             **instead,
         }
-        self.chat = ScriptedChat(
-            {
-                f"memorybench/{name}{end}": self._kept(handler)
-                for name, handler in answers.items()
-                for end in ("", "_zh")
-            }
+        super().__init__(
+            {f"memorybench/{name}{end}": handler for name, handler in answers.items() for end in ("", "_zh")}
         )
 
-    def _kept(self, handler: Handler) -> Handler:
-        def kept(request: ChatRequest) -> Any:
-            self.asked.append(request)
-            return handler(request)
-
-        return kept
+    async def complete(self, request: ChatRequest) -> Completion:
+        self.requests.append(request)
+        return await super().complete(request)
 
     def text(self, prompt: str) -> str:
-        (request,) = [one for one in self.asked if one.prompt == f"memorybench/{prompt}"]
+        (request,) = [each for each in self.requests if each.prompt == f"memorybench/{prompt}"]
         return "\n".join(message.content for message in request.messages)
 
 
@@ -101,34 +82,34 @@ async def test_f1_of_half_is_right_except_in_published_code(right: str, ended: b
     domain = replace(DEMO, parameters={"right": right})
     probe = probe_of("locomo", "red moss", category="4")
     assert probe.metric == LOCOMO_F1
-    found = await react(domain, probe, history("green moss"), Listening().chat)
+    found = await react(domain, probe, history("green moss"), RecordingChat())
     assert (found.score, found.satisfaction, found.ended) == (0.5, 6, ended)
 
 
 @pytest.mark.parametrize("answer", ["Monica", " monica.", "MONICA"])
 async def test_dialsim_exact_match_needs_no_judge(answer: str) -> None:
-    listening = Listening()
-    found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history(answer), listening.chat)
+    chat = RecordingChat()
+    found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history(answer), chat)
     assert (found.score, found.satisfaction, found.ended) == (1.0, 9, True)
     assert found.critique
-    assert not listening.asked
+    assert not chat.requests
 
 
 @pytest.mark.parametrize(("correct", "score", "points"), [("true", 1.0, 9), ("false", 0.0, 3)])
 async def test_dialsim_other_answers_are_judged(correct: str, score: float, points: int) -> None:
-    simulator, judge = Listening(), Listening(dialsim_judge=lambda _: f'{{"correct": {correct}}}')
+    simulator, judge = RecordingChat(), RecordingChat(dialsim_judge=lambda _: f'{{"correct": {correct}}}')
     probe = probe_of("dialsim_friends", "Monica")
     assert probe.metric == ACCURACY
-    found = await react(DEMO, probe, history("Ross's sister"), simulator.chat, judge.chat)
+    found = await react(DEMO, probe, history("Ross's sister"), simulator, judge)
     assert (found.score, found.satisfaction, found.ended) == (score, points, score == 1.0)
-    assert not simulator.asked
+    assert not simulator.requests
     for part in ("What does moss do?", "Monica", "Ross's sister"):
         assert part in judge.text("dialsim_judge")
 
 
 async def test_failed_judge_is_a_reason() -> None:
-    broken = Listening(dialsim_judge=lambda _: "perhaps")
-    found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history("Ross's sister"), broken.chat)
+    broken = RecordingChat(dialsim_judge=lambda _: "perhaps")
+    found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history("Ross's sister"), broken)
     assert found == Reaction(reason=found.reason)
     assert (
         found.reason and "dialsim_friends/1" in found.reason and "memorybench/dialsim_judge" in found.reason
@@ -136,11 +117,11 @@ async def test_failed_judge_is_a_reason() -> None:
 
 
 async def test_simulated_user_has_persona_and_conversation() -> None:
-    listening = Listening()
-    found = await react(DEMO, probe_of("lexeval_qa"), history("It eats.", "It sings."), listening.chat)
+    chat = RecordingChat()
+    found = await react(DEMO, probe_of("lexeval_qa"), history("It eats.", "It sings."), chat)
     assert found == Reaction(satisfaction=4, critique="More.")
     who = persona("lexeval_qa", "en")
-    asked = listening.text("feedback")
+    text = chat.text("feedback")
     for part in (
         who.persona,
         who.expertise,
@@ -149,29 +130,29 @@ async def test_simulated_user_has_persona_and_conversation() -> None:
         "User: That is wrong.",
         "Moss holds water.",
     ):
-        assert part in asked
-    scored = listening.text("satisfaction")
+        assert part in text
+    scored = chat.text("satisfaction")
     assert who.persona not in scored
     for part in ("Assistant: It eats.", "Assistant: It sings.", "Moss holds water."):
         assert part in scored
 
 
 async def test_chinese_case_has_chinese_user() -> None:
-    listening = Listening()
+    chat = RecordingChat()
     probe = probe_of("lexeval_qa", "管辖权错误", language="zh")
-    assert (await react(DEMO, probe, history("管辖错误"), listening.chat)).satisfaction == 4
-    assert {one.prompt for one in listening.asked} == {
+    assert (await react(DEMO, probe, history("管辖错误"), chat)).satisfaction == 4
+    assert {one.prompt for one in chat.requests} == {
         "memorybench/feedback_zh",
         "memorybench/satisfaction_zh",
     }
     for stem in ("feedback_zh", "satisfaction_zh"):
-        assert "助手：管辖错误" in listening.text(stem)
-        assert "管辖权错误" in listening.text(stem)
-    assert persona("lexeval_qa", "zh").persona in listening.text("feedback_zh")
+        assert "助手：管辖错误" in chat.text(stem)
+        assert "管辖权错误" in chat.text(stem)
+    assert persona("lexeval_qa", "zh").persona in chat.text("feedback_zh")
 
 
 @pytest.mark.parametrize(
-    ("dataset", "told"),
+    ("dataset", "context"),
     [
         ("judge", ["Moss holds water."]),
         ("writingprompts", ["Moss holds water."]),
@@ -183,10 +164,10 @@ async def test_chinese_case_has_chinese_user() -> None:
         ("nfcats", []),
     ],
 )
-def test_gold_context_depends_on_data_set(dataset: str, told: list[str]) -> None:
+def test_gold_context_depends_on_data_set(dataset: str, context: list[str]) -> None:
     for language in ("en", "zh"):
         known = user_knowledge(probe_of(dataset, language=language))
-        assert all(part in known for part in told)
+        assert all(part in known for part in context)
         assert known.isascii() == (language == "en")
 
 
@@ -206,28 +187,27 @@ def test_only_scitechnews_scorer_has_extra_context(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ['{"reasoning": "r", "behaviour": "continue", "response": null}', '{"behaviour": "end"}', "fine"]
+    ("stem", "answer"),
+    [
+        ("feedback", '{"reasoning": "r", "behaviour": "continue", "response": null}'),
+        ("feedback", '{"behaviour": "end"}'),
+        ("feedback", "fine"),
+        ("satisfaction", '{"score": 11}'),
+    ],
 )
-async def test_continuing_without_critique_is_a_reason(said: str) -> None:
-    broken = Listening(feedback=lambda _: said)
-    found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken.chat)
+async def test_invalid_reaction_is_a_reason(stem: str, answer: str) -> None:
+    broken = RecordingChat(**{stem: lambda _: answer})
+    found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken)
     assert found == Reaction(reason=found.reason)
-    assert found.reason and "nfcats/1" in found.reason
+    assert found.reason and "nfcats/1" in found.reason and f"memorybench/{stem}" in found.reason
 
 
 @pytest.mark.parametrize("response", ["null", '"Thank you."'])
 async def test_user_may_end_with_or_without_critique(response: str) -> None:
     said = f'{{"reasoning": "r", "behaviour": "end", "response": {response}}}'
-    listening = Listening(feedback=lambda _: said)
-    found = await react(DEMO, probe_of("nfcats"), history("It eats."), listening.chat)
+    chat = RecordingChat(feedback=lambda _: said)
+    found = await react(DEMO, probe_of("nfcats"), history("It eats."), chat)
     assert found == Reaction(satisfaction=4, critique=json.loads(response), ended=True)
-
-
-async def test_failed_scorer_is_a_reason() -> None:
-    broken = Listening(satisfaction=lambda _: '{"score": 11}')
-    found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken.chat)
-    assert found == Reaction(reason=found.reason)
-    assert found.reason and "memorybench/satisfaction" in found.reason
 
 
 @pytest.mark.parametrize("dataset", sorted(GOLDS))
@@ -240,13 +220,8 @@ async def test_scripted_user_reacts_to_every_data_set(dataset: str, language: st
 
 
 def test_reaction_prompts_exist_in_both_languages() -> None:
-    names = {
-        prompt.name
-        for prompt in prompts()
-        if prompt.name.split("/")[1] not in ("right", "wrong", "dialsim_judge")
-    }
-    assert {name for name in names if name.endswith("_zh")} == {
-        f"{name}_zh" for name in names if not name.endswith("_zh")
-    }
+    names = {prompt.name for prompt in prompts()}
+    names -= {f"memorybench/{stem}" for stem in ("right", "wrong", "dialsim_judge")}
+    assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}
     for prompt in prompts():
         assert prompt.language == ("zh" if prompt.name.endswith("_zh") else "en")
