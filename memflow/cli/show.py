@@ -162,7 +162,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
         deviations = slices and any(score.deviation is not None for score in of_domain)
         columns += ["assistant", "model", "value", *(["deviation"] if deviations else [])]
-        columns += ["95 % interval", "n", "episodes", "coverage", ""]
+        columns += ["95 % interval", "n", "episodes", "coverage", "reason"]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for score in of_domain:
@@ -178,7 +178,9 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         yield heading(domain)
         if rows:
             numbers = ("value", "deviation", "95 % interval", "n", "episodes", "coverage")
-            yield table("", columns, rows, right=numbers)
+            yield table(
+                "", columns, rows, right=numbers, optional=("episodes", "model", "n", "coverage", "reason")
+            )
         yield from causes
 
 
