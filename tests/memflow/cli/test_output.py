@@ -1,7 +1,5 @@
 """Tables of the command line at the width of a terminal."""
 
-import json
-
 import factories
 import pytest
 from rich.console import Console
@@ -55,7 +53,7 @@ def test_summary_shows_every_assistant(width: int) -> None:
 @WIDTHS
 def test_leaderboard_and_usage_show_names_whole(measured, monkeypatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    rows = json.loads(measured("usage", "--format", "json").stdout)["usage"]
+    rows = measured.json("usage")["usage"]
     shown = measured("usage").stdout.split()
     assert {row[name] for row in rows for name in ("stage", "role")} < {*shown}
     board = measured("show", "leaderboard", "--slices").stdout

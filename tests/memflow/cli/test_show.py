@@ -11,7 +11,7 @@ def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None
     shown = measured("show", "leaderboard", "--metric", "accuracy").stdout
     assert LABEL in shown
     assert "oracle" in shown and "1.000" in shown and "100%" in shown
-    told = json.loads(measured("show", "leaderboard", "--metric", "accuracy", "--format", "json").stdout)
+    told = measured.json("show", "leaderboard", "--metric", "accuracy")
     assert told["label"] == LABEL
     values = {figure["assistant"]: figure["value"] for figure in told["scores"]}
     assert values["oracle"] == 1.0 > values["none"]
@@ -26,7 +26,7 @@ def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
     assert full[1] == "1.000" and full[-1] == "100,000"  # recall of evidence, and the budget of its terms
     [none] = [line for line in shown.partition("By evidence")[2].splitlines() if line.startswith("none")]
     assert "recalls nothing" in none
-    told = json.loads(measured("show", "leaderboard", "--format", "json").stdout)["scores"]
+    told = measured.json("show", "leaderboard")["scores"]
     failures = {
         figure["metric"]: figure["value"]
         for figure in told
@@ -38,7 +38,7 @@ def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
 
 
 def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
-    told = {row["assistant"]: row for row in json.loads(measured("show", "costs", "--format", "json").stdout)}
+    told = {row["assistant"]: row for row in measured.json("show", "costs")}
     assert told["full"]["write"]["calls"] == 0 and told["full"]["injected_tokens"] > 0
     awi = told["awi"]
     booked = measured("usage", "--by", "assistant", "--by", "role", "--format", "json").stdout
@@ -52,7 +52,7 @@ def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
 
 
 def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
-    told = json.loads(measured("show", "costs", "--per", "instance", "--format", "json").stdout)
+    told = measured.json("show", "costs", "--per", "instance")
     by = {(row["assistant"], row["part"]): row for row in told}
     assert {part for _, part in by} == {
         "generation",
@@ -64,9 +64,7 @@ def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
     }
     assert ("", "generation") in by and ("oracle", "user model") not in by
     assert {row["instances"] for row in told} == {1}
-    booked = json.loads(
-        measured("usage", "--by", "assistant", "--by", "role", "--by", "stage", "--format", "json").stdout
-    )
+    booked = measured.json("usage", "--by", "assistant", "--by", "role", "--by", "stage")
     for row in booked["usage"]:
         mine = [
             each
@@ -92,19 +90,18 @@ def test_prices_come_of_the_settings(measured, tmp_path) -> None:
 
 
 def test_costs_of_what_was_never_measured(measured) -> None:
-    result = measured("show", "costs", "--domain", "beauty")
-    assert result.exit_code == 1 and "no memory was measured yet" in result.stderr
+    assert "no memory was measured yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_are_shown_when_asked_for(measured) -> None:
-    told = json.loads(measured("show", "leaderboard", "--slices", "--format", "json").stdout)
+    told = measured.json("show", "leaderboard", "--slices")
     assert {"all", "period 0", "period 3"} <= {figure["slice"] for figure in told["scores"]}
 
 
 def test_an_unknown_metric_is_said_with_those_there_are(measured) -> None:
-    result = measured("show", "leaderboard", "--metric", "beauty")
-    assert result.exit_code == 1
-    assert "no metric 'beauty'; it has accuracy" in result.stderr
+    assert "no metric 'beauty'; it has accuracy" in measured.error(
+        "show", "leaderboard", "--metric", "beauty"
+    )
 
 
 def test_verdicts_can_be_filtered_and_limited(measured) -> None:
@@ -116,17 +113,13 @@ def test_verdicts_can_be_filtered_and_limited(measured) -> None:
 
 
 def probe_of(measured) -> str:
-    told = json.loads(
-        measured(
-            "sql", "SELECT min(probe_id) AS it FROM question.probes WHERE kind = 'choice'", "--format", "json"
-        ).stdout
-    )
+    told = measured.json("sql", "SELECT min(probe_id) AS it FROM question.probes WHERE kind = 'choice'")
     return str(told[0]["it"])
 
 
 def test_a_probe_is_shown_whole(measured) -> None:
     probe = probe_of(measured)
-    told = json.loads(measured("show", "probe", probe, "--assistant", "full", "--format", "json").stdout)
+    told = measured.json("show", "probe", probe, "--assistant", "full")
     [answered] = told["answered"]
     assert told["probe"]["gold"] and told["probe"]["options"]
     assert answered["reply"]["parsed"] and answered["reply"]["prompt_tokens"] > 0
@@ -161,17 +154,13 @@ def test_an_unknown_probe_is_said_with_those_near_to_it(measured) -> None:
 
 @pytest.mark.parametrize("arguments", [("leaderboard",), ("probe", "x")])
 def test_before_any_run_it_says_what_to_do(empty, arguments) -> None:
-    result = empty("show", *arguments)
-    assert result.exit_code == 1
-    assert "memflow run --demo" in result.stderr
+    assert "memflow run --demo" in empty.error("show", *arguments)
 
 
 def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
     totals = []
     for by in (("stage",), ("assistant", "prompt"), ("run",)):
-        told = json.loads(
-            measured("usage", *(word for name in by for word in ("--by", name)), "--format", "json").stdout
-        )
+        told = measured.json("usage", *(word for name in by for word in ("--by", name)))
         assert set(by) < set(told["usage"][0])
         totals.append(told["total"])
     assert totals[0]["calls"] > 0 and totals[0] == totals[1] == totals[2]
@@ -179,25 +168,23 @@ def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
 
 
 def test_accounts_of_an_unknown_run(measured) -> None:
-    result = measured("usage", "--run", "nosuch")
-    assert result.exit_code == 1 and "nosuch" in result.stderr
+    assert "nosuch" in measured.error("usage", "--run", "nosuch")
 
 
 def test_sql_answers_with_plain_rows(measured) -> None:
     statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
-    told = json.loads(measured("sql", statement, "--format", "json").stdout)
+    told = measured.json("sql", statement)
     assert [row["assistant"] for row in told] == ["awi", "full", "none", "oracle"]
     assert "4 rows" in measured("sql", statement).stdout
     assert "4 rows" in measured("sql", "-", input=statement).stdout
 
 
 def test_sql_changes_nothing(measured) -> None:
-    result = measured("sql", "DROP TABLE score.verdicts")
-    assert result.exit_code == 1 and "SELECT" in result.stderr
+    assert "SELECT" in measured.error("sql", "DROP TABLE score.verdicts")
 
 
 def test_metrics_are_listed_with_direction_and_range(empty) -> None:
-    listed = json.loads(empty("show", "metrics", "--format", "json").stdout)
+    listed = empty.json("show", "metrics")
     metrics = {row["metric"]: row for row in listed["metrics"]}
     assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
     assert listed["unusable"] == []
