@@ -11,7 +11,15 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.selection import COMMAND_LINE_MODEL, JudgeOption, ModelOption, UrlOption, front_of, select
+from memflow.cli.selection import (
+    COMMAND_LINE_MODEL,
+    JudgeOption,
+    ModelOption,
+    UrlOption,
+    check_played,
+    front_of,
+    select,
+)
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -286,21 +294,13 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
             raise BadInput(f"{domain} has no {name} yet: `memflow run --domain {domain}` makes them")
-    played = f"{domain}/{assistant}"
-    if assistant is not None and played not in lake.partitions("memory.transcripts"):
-        there = [
-            name.partition("/")[2]
-            for name in lake.partitions("memory.transcripts")
-            if name.partition("/")[0] == domain
-        ]
-        raise BadInput(
-            f"{domain} was not played with {assistant!r}; it was with {', '.join(there) or 'none'}"
-        )
+    if assistant is not None:
+        check_played(lake, domain, assistant)
     return DomainTables(
         States(*(lake.read(f"state.{name}", domain) for name in ("profiles", "variables", "changes"))),
         lake.read("utterance.turns", domain),
         lake.read("question.probes", domain),
-        lake.read("memory.transcripts", played) if assistant is not None else (),
+        lake.read("memory.transcripts", f"{domain}/{assistant}") if assistant is not None else (),
     )
 
 

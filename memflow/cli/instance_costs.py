@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from memflow.cli.output import Format, answer, heading, note, table
+from memflow.cli.selection import assistants_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -74,11 +75,9 @@ def costs_of(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterato
         instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})
         for stage, made in GENERATED.items():
             yield from _rows(settings, lake, ledger, stage, made, domain, "", instances)
-        for partition in lake.partitions("answer.replies"):
-            name, _, assistant = partition.partition("/")
-            if name == domain:
-                for stage, made in MEASURED.items():
-                    yield from _rows(settings, lake, ledger, stage, made, domain, assistant, instances)
+        for assistant in assistants_of(lake, "answer.replies", domain):
+            for stage, made in MEASURED.items():
+                yield from _rows(settings, lake, ledger, stage, made, domain, assistant, instances)
 
 
 def _rows(

@@ -1,14 +1,14 @@
 """`show made`: how many rows of a domain were generated or read, how many are quarantined, and why."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.selection import front_of
+from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ WHAT = {
 
 def made(
     ctx: typer.Context,
-    domain: Annotated[
-        list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
-    ] = None,
+    domain: DomainFilter = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Show how many users, messages, probes and rounds of feedback are valid, and why the others are quarantined.

@@ -76,7 +76,7 @@ def test_integrity_is_of_an_assistant(measured, tmp_path) -> None:
     assert "name whose with --assistant" in sample("--kind", "integrity").stderr
     assert "leave out --assistant" in sample("--kind", "exposure", "--assistant", "full").stderr
     assert (
-        "not played with 'beauty'; it was with awi, full"
+        "not played with 'beauty'; it was played with awi, full"
         in sample("--kind", "integrity", "--assistant", "beauty").stderr
     )
     done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")
