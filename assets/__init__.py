@@ -1,1 +1,1 @@
-"""The Dagster code location: one file per stage. Start at definitions.py, which reads as the walk."""
+"""The Dagster code location `memflow`. Start at definitions.py; the order of the steps is memflow/pipeline.py."""

@@ -70,7 +70,7 @@ def instance_costs(
 
 
 def costs_of(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterator[InstanceCost]:
-    """The costs of every domain that was built, and of every assistant measured in it, in the order of the walk."""
+    """The costs of every domain that was built, and of every assistant measured in it, in the order of the pipeline."""
     for domain in lake.partitions("question.probes"):
         instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})
         for stage, made in GENERATED.items():

@@ -40,6 +40,7 @@ LatencyOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="As for run: include partitions that are up to date.")
 ]
+AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
 
@@ -60,6 +61,7 @@ def plan(
     verifier: VerifierOption = None,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
+    again: AgainOption = False,
     form: FormatOption = Format.text,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
@@ -85,7 +87,7 @@ def plan(
     # Imported after the selection, so that a misspelled name fails fast.
     from memflow.cli.forecast import forecast
 
-    planned = forecast(selection, latency, force)
+    planned = forecast(selection, latency, force or again)
     settings = selection.settings
     stages = _totals(planned.steps, settings, ("stage", "role", "model"))
     assistants = _totals(

@@ -49,20 +49,20 @@ class Environment:
         return found
 
 
-def evolves(recipe: MemoryConfig, benchmark: Benchmark) -> bool:
+def evolves(config: MemoryConfig, benchmark: Benchmark) -> bool:
     """Return whether a memory evolves on a benchmark: it has a policy, and the benchmark provides feedback."""
-    return benchmark.provides_feedback and issubclass(recipe.system.memory, EvolvingMemory)
+    return benchmark.provides_feedback and issubclass(config.system.memory, EvolvingMemory)
 
 
-def count_events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
+def count_events(config: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
     """Return the number of events over all cycles."""
     once = sum(len(episode.events) for episode in episodes)
-    return once * (1 + _cycles(recipe)) if evolves(recipe, benchmark) else once
+    return once * (1 + _cycles(config)) if evolves(config, benchmark) else once
 
 
 async def play_assistant(
     environment: Environment,
-    recipe: MemoryConfig,
+    config: MemoryConfig,
     episodes: Sequence[Episode],
     remember: Callable[[EntryStore], Memory],
     replier: Replier | None,
@@ -74,17 +74,17 @@ async def play_assistant(
 
     Raises BadInput where a memory that evolves has an episode with a base.
     """
-    if not evolves(recipe, environment.benchmark):
+    if not evolves(config, environment.benchmark):
         return await play_all(episodes, remember, replier, lived=lived, clock=clock)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(f"a memory cannot evolve in an episode with a base: {based[0]}")
     asked = environment.asked()
-    given = (environment, recipe, asked, remember, replier, lived, clock)
+    given = (environment, config, asked, remember, replier, lived, clock)
     return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
 
 
-def _cycles(recipe: MemoryConfig) -> int:
-    return int(recipe.values["cycles"]) if recipe.values["cadence"] == "episode" else 0
+def _cycles(config: MemoryConfig) -> int:
+    return int(config.values["cycles"]) if config.values["cadence"] == "episode" else 0
 
 
 @dataclass
@@ -92,7 +92,7 @@ class _Evolution:
     """One episode, over all its cycles."""
 
     environment: Environment
-    recipe: MemoryConfig
+    config: MemoryConfig
     asked: Mapping[tuple[str, int], Sequence[Probe]]
     remember: Callable[[EntryStore], Memory]
     replier: Replier | None
@@ -101,10 +101,10 @@ class _Evolution:
     steps: list[PolicyStep] = field(default_factory=list)
 
     async def run(self, episode: Episode) -> PlayedEpisode:
-        if self.recipe.values["cadence"] == "period":
+        if self.config.values["cadence"] == "period":
             last = max((event.checkpoint for event in episode.events), default=0)
             return await self._play(add_checkpoints(episode, self._between, before=last))
-        for cycle in range(1, 1 + _cycles(self.recipe)):
+        for cycle in range(1, 1 + _cycles(self.config)):
             heard: list[tuple[Probe, Reply]] = []
             await self._play(add_checkpoints(episode, self._listening(heard)))
             step = await self._step(self.steps[-1].kinds, heard)
@@ -158,11 +158,11 @@ class _Evolution:
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
         told = place.benchmark.build_evolution_feedback(
-            place.domain, str(self.recipe.values["feedback"]), probes, replies, place.turns
+            place.domain, str(self.config.values["feedback"]), probes, replies, place.turns
         )
         if place.evolver is None:
-            raise BadSettings(f"the memory {self.recipe.name} needs a chat model, and was given none")
-        prompt = self.recipe.system.memory.prompt("evolve")
+            raise BadSettings(f"the memory {self.config.name} needs a chat model, and was given none")
+        prompt = self.config.system.memory.prompt("evolve")
         answer = await ask(place.evolver, prompt, {"kinds": numbered_list(policy), "feedback": told})
         step = PolicyStep(
             kinds=policy,

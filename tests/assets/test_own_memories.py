@@ -48,7 +48,7 @@ def test_own_memories_are_partitions_and_a_broken_one_hides_no_other(
 MEMORY = """
 from dataclasses import dataclass
 
-from memflow.memories.full import Full
+from memflow.memories.baselines import Full
 
 
 @dataclass

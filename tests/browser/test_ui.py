@@ -36,9 +36,9 @@ def test_an_asset_shows_its_columns_metadata_and_checks(page) -> None:
     page.open(f"/assets/{CHECKED.replace('.', '/')}?view=checks", 1500, 1650)
     page.reads("Checks (2)")
     page.find("//*[text()='warning_rules']").click()
-    page.reads("Succeeded", "unexpected", "Gold stands at every place alike")
+    page.reads("Succeeded", "unexpected", "Gold position balanced")
     page.find("//*[text()='blocking_rules']").click()
-    page.reads("Succeeded", "unexpected", "Gold is given")
+    page.reads("Succeeded", "unexpected", "Gold not blank")
     page.picture("checks")
 
 
