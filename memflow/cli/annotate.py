@@ -133,7 +133,7 @@ def judge(
 ) -> None:
     """Have the judge annotate the same items: one request an item, with an answer that can only be a label.
 
-    It is told what a person is told, and sees no key. An item without a usable answer is kept with its reason.
+    It gets the instructions of a person, without the key. An item without a usable answer has a reason.
     """
     from memflow.annotation.annotations import write_annotations
     from memflow.annotation.judge import annotate as label
@@ -187,7 +187,7 @@ def judge(
             ],
             right=("items", "labelled"),
         ),
-        *(Text(f"\n{told}", "yellow") for told in dict.fromkeys(each["note"] for each in done) if told),
+        *(Text(f"\n{remark}", "yellow") for remark in dict.fromkeys(each["note"] for each in done) if remark),
     )
 
 
@@ -248,8 +248,8 @@ def _shown(made: "Report") -> Iterator[RenderableType]:
     columns = ("labels of", "labelled", "mean", "95 %", "pairs", "agreement", "AC1", "95 % of AC1", "kappa")
     yield table("", columns, [_row(row) for row in made.measured], right=columns[1:])
     yield from _differing(made)
-    for told in made.notes:
-        yield Text(f"\n{told}", "yellow")
+    for remark in made.notes:
+        yield Text(f"\n{remark}", "yellow")
 
 
 def _row(row: "AgreementRow") -> Sequence[Any]:
@@ -313,12 +313,12 @@ def _scripted(
 
     if stage not in benchmark(settings.domain(domain).benchmark).simulator_stages(settings.domain(domain)):
         return None
-    told = [
+    labels = [
         facts.meta["scripted"]
         for name in lake.partitions("score.verdicts")
         if name.partition("/")[0] == domain and assistant in (None, name.partition("/")[2])
         for facts in [lake.facts("score.verdicts", name)]
         if facts is not None and "scripted" in facts.meta
     ]
-    scripted = "yes" in told if told else settings.model(settings.roles.simulator).kind == "scripted"
+    scripted = "yes" in labels if labels else settings.model(settings.roles.simulator).kind == "scripted"
     return f"What is judged here was made by a simulator that is {LABEL}." if scripted else None

@@ -43,11 +43,11 @@ def transcript(
     text = recording_text(made, lake.read(PLAYED, f"{domain}/{assistant}"))
     write(file, text, force)
     header, _ = read(text)
-    told: dict[str, Any] = {"file": str(file), **header.model_dump()}
+    data: dict[str, Any] = {"file": str(file), **header.model_dump()}
     cut = f", {len(header.cut)} sessions cut short" if header.cut else ""
     answer(
         form,
-        told,
+        data,
         note(
             f"{header.messages:,} messages of {header.episodes:,} episodes{cut}, by {assistant} in {domain} "
             f"(model {header.model}), in {file}"

@@ -73,7 +73,7 @@ class Outcome:
     skipped: list[PlannedRun] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
-    figures: list[Score] = field(default_factory=list)
+    scores: list[Score] = field(default_factory=list)
     usage: list[dict[str, Any]] = field(default_factory=list)
 
     def lacks_inputs(self, run: PlannedRun) -> bool:
@@ -116,7 +116,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
                 executor = stack.enter_context(Executor(settings, fingerprints, watcher, budget))
             watcher.end_run(run, executor.run(run, outcome) or DONE)
         if fingerprints.lake.facts("score.leaderboard", "all") is not None:
-            outcome.figures = fingerprints.lake.read("score.leaderboard", "all")
+            outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
         if executor is not None:
             outcome.usage = _usage(executor.models.ledger, set(outcome.runs))
     return outcome

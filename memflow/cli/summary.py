@@ -18,7 +18,7 @@ from memflow.records import Score
 from memflow.scoring.catalog import find_metric, sort_key
 from memflow.scoring.evidence import is_evidence_score
 
-MEANING = "Its figures show that the chain works; they say nothing of any model."
+MEANING = "Its scores show that the pipeline works; they measure no model."
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Summary:
         """Return the summary of what was selected: its own scores, and the usage of its own runs."""
         scores = [
             score
-            for score in outcome.figures
+            for score in outcome.scores
             if score.domain in selection.domains and score.assistant in selection.assistants
         ]
         failed = [(run.name, reason) for run, reason in outcome.failed]

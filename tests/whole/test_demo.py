@@ -340,7 +340,7 @@ def test_raising_the_limit_asks_only_for_what_is_new(run_in: RunPipeline, tmp_pa
     more = run_in(home, *order, limit=2)
     assert [outcome.failed for outcome in (small, more)] == [[], []]
     users = {
-        figure.n_episodes for figure in more.figures if figure.slice == "all" and figure.metric == "accuracy"
+        figure.n_episodes for figure in more.scores if figure.slice == "all" and figure.metric == "accuracy"
     }
     assert users == {2}
     with sqlite3.connect(home / "ledger.sqlite") as connection:

@@ -72,11 +72,13 @@ def _accuracies(
     shown = [row for row in every if row.value("accuracy") is not None]
     if not shown:
         return None
-    ticks = list(dict.fromkeys(map(tick, shown)))
-    curves = _curves(shown, "accuracy", ticks, tick, curve)
+    place_names = list(dict.fromkeys(map(tick, shown)))
+    curves = _curves(shown, "accuracy", place_names, tick, curve)
     figures = [row.scores["accuracy"] for row in shown]
     caption = f"{resting(figures, 'questions')} a column; {intervals(figures)}{_lacking(every, shown)}"
-    return Columns(title, "accuracy", tuple(ticks), curves, caption, _chance(shown, ticks, tick, curve))
+    return Columns(
+        title, "accuracy", tuple(place_names), curves, caption, _chance(shown, place_names, tick, curve)
+    )
 
 
 def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
@@ -85,7 +87,7 @@ def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
     shown = [row for row in held if any(row.value(metric) for metric in TIMES)]
     if not shown:
         return None
-    ticks = [row.assistant for row in shown]
+    place_names = [row.assistant for row in shown]
     curves = tuple(
         Curve(name, points, any(row.scripted for row in shown))
         for metric, name in TIMES.items()
@@ -106,19 +108,19 @@ def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
     if none:
         caption += f"; no time at all: {', '.join(none)}"
     caption += _lacking(held, [row for row in held if all(row.reason(metric) is None for metric in TIMES)])
-    return Columns(title, "seconds per operation", tuple(ticks), curves, caption, log=True)
+    return Columns(title, "seconds per operation", tuple(place_names), curves, caption, log=True)
 
 
 def _curves(
     shown: Sequence[TableRow],
     metric: str,
-    ticks: Sequence[str],
+    place_names: Sequence[str],
     tick: Callable[[TableRow], str],
     curve: Callable[[TableRow], str],
 ) -> tuple[Curve, ...]:
     points: dict[str, list[Point]] = {}
-    for row in sorted(shown, key=lambda row: ticks.index(tick(row))):
-        points.setdefault(curve(row), []).append(_point(ticks.index(tick(row)), row.scores[metric]))
+    for row in sorted(shown, key=lambda row: place_names.index(tick(row))):
+        points.setdefault(curve(row), []).append(_point(place_names.index(tick(row)), row.scores[metric]))
     scripted = {curve(row) for row in shown if row.scripted}
     order = dict.fromkeys(map(curve, shown))  # as in the tables: none first, oracle last
     return tuple(Curve(name, tuple(points[name]), name in scripted) for name in order)
@@ -126,16 +128,16 @@ def _curves(
 
 def _chance(
     shown: Sequence[TableRow],
-    ticks: Sequence[str],
+    place_names: Sequence[str],
     tick: Callable[[TableRow], str],
     curve: Callable[[TableRow], str],
 ) -> tuple[Curve, ...]:
     """Chance at each place, where it is the same for all columns there; of each column's name otherwise."""
     there = [row for row in shown if row.value(CHANCE) is not None]
-    at = {(ticks.index(tick(row)), row.value(CHANCE) or 0.0) for row in there}
+    at = {(place_names.index(tick(row)), row.value(CHANCE) or 0.0) for row in there}
     if len({place for place, _ in at}) == len(at):
         return (Curve("chance", tuple(Point(*each) for each in sorted(at))),) if at else ()
-    found = _curves(there, CHANCE, ticks, tick, curve)
+    found = _curves(there, CHANCE, place_names, tick, curve)
     return tuple(Curve(f"chance, {each.name}", each.points) for each in found)
 
 

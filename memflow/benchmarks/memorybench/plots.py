@@ -57,7 +57,7 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
         tuple(range(len(assistants))),
         tuple(panels),
         said,
-        ticks=assistants,
+        place_names=assistants,
         what="time",
     )
 
@@ -72,7 +72,9 @@ def partition_columns(cells: Sequence[Cell]) -> Columns | None:
     domains = [name for name in domains if any(cell.domain == name for cell, _ in shown)]
     partition = {cell.domain: cell.partition for cell in cells}
     names = [partition[name] for name in domains]
-    ticks = [name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)]
+    place_names = [
+        name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)
+    ]
     points: dict[str, list[Point]] = {}
     for cell, figure in sorted(shown, key=lambda one: domains.index(one[0].domain)):
         place = domains.index(cell.domain)
@@ -84,7 +86,7 @@ def partition_columns(cells: Sequence[Cell]) -> Columns | None:
     missing = f"; {lacking} without a score: see `memflow show partitions`" if lacking else ""
     caption = f"{resting(figures)} a column; {intervals(figures)}{missing}"
     return Columns(
-        "Min-max scores by partition", "min-max score", tuple(ticks), tuple(best_first(curves)), caption
+        "Min-max scores by partition", "min-max score", tuple(place_names), tuple(best_first(curves)), caption
     )
 
 

@@ -29,7 +29,7 @@ def test_levels_stand_beside_each_other_by_mechanism_with_chance_below_them() ->
         of("retrieval", metric="random", value=0.25),
     ]
     drawn = pictures(figures, D)["mechanisms"]
-    assert drawn.ticks == ("full", "retrieval") and not drawn.log
+    assert drawn.place_names == ("full", "retrieval") and not drawn.log
     assert drawn.curves == (
         Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), True),
         Curve("reflective", (Point(0, 0.25, 0.1, 0.3),)),
@@ -64,12 +64,12 @@ def test_kinds_stand_in_the_papers_order_and_models_where_there_are_several() ->
         of("full@x", slice="all", value=0.4),
     ]
     drawn = pictures(figures, D)
-    assert drawn["kinds"].ticks == ("sh", "noisy")
+    assert drawn["kinds"].place_names == ("sh", "noisy")
     assert [(curve.name, [point.at for point in curve.points]) for curve in drawn["kinds"].curves] == [
         ("full", [0, 1]),
         ("recent", [0]),
     ]
-    assert drawn["models"].ticks == ("m", "x") and drawn["models"].curves[0].name == "full"
+    assert drawn["models"].place_names == ("m", "x") and drawn["models"].curves[0].name == "full"
     assert [point.value for point in drawn["models"].curves[0].points] == [0.3, 0.4]
     assert "models" not in pictures(figures[:5], D) and "mechanisms" not in drawn
 
@@ -84,7 +84,7 @@ def test_times_stand_on_a_log_scale_without_those_that_are_nothing() -> None:
         of("retrieval", metric="write_time", **{**LOST, "slice": "all"}),
     ]
     drawn = pictures(figures, D)["times"]
-    assert drawn.log and drawn.ticks == ("full", "retrieval")
+    assert drawn.log and drawn.place_names == ("full", "retrieval")
     assert drawn.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
     assert "no time at all: read of full" in drawn.caption and "1 without a figure" in drawn.caption
 

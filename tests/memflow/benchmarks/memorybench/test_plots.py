@@ -72,7 +72,7 @@ def test_a_macro_cell_without_a_score_keeps_the_reason_of_the_whole():
 def test_columns_stand_by_partition_the_best_memory_first():
     figures = [*both(), *both(assistant="none", value=0.7, scripted=True), *both(domain=OPEN.name, value=0.1)]
     drawn = partition_columns(cells(figures, [OPEN, LEGAL]))
-    assert drawn is not None and drawn.ticks == ("open", "legal")
+    assert drawn is not None and drawn.place_names == ("open", "legal")
     assert [curve.name for curve in drawn.curves] == ["none", "rag"]
     assert drawn.curves[1].points == (Point(0, 0.1, 0.4, 0.6), Point(1, 0.5, 0.4, 0.6))
     assert drawn.caption == (
@@ -139,7 +139,7 @@ def test_times_are_stacked_by_memory_in_a_panel_for_each_format():
         timed(domain="later", memory_s=9.0),
     ]
     drawn = time_bars(rows, "Time")
-    assert drawn is not None and drawn.ticks == ("rag", "none")
+    assert drawn is not None and drawn.place_names == ("rag", "none")
     assert [panel.name for panel in drawn.panels] == ["LiSo", "SiSo"]
     assert drawn.panels[0].parts == {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 2.0}}
     assert drawn.caption.startswith("a bar rests on so many dialogues and cases: 0 to 4, 2;")
