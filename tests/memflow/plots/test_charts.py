@@ -17,15 +17,11 @@ FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
 def scores_of(*metrics, assistants=("rag", "full"), periods=range(3), **given):
-    """Figures whose value is the tenth of the period, and a little more for each assistant after the first."""
+    """Scores whose value is the tenth of the period, and a little more for each assistant after the first."""
     return [
         replace(
-            SCORE,
-            metric=metric,
-            assistant=name,
-            slice=f"period {period}",
-            value=period / 10 + place / 100,
-            **given,
+            replace(SCORE, metric=metric, assistant=name, slice=f"period {period}"),
+            **{"value": period / 10 + place / 100, **given},
         )
         for metric in metrics
         for place, name in enumerate(assistants)

@@ -66,13 +66,13 @@ PROBE_DAMAGES: list[tuple[Callable[[Probe, Rows], Probe], str]] = [
     (lambda probe, rows: replace(probe, evidence=[]), "non_empty_evidence"),
     (
         lambda probe, rows: replace(probe, evidence=["nowhere/0.0u"]),
-        "evidence_in_history",
+        "evidence_given_before_probe",
     ),
     (
         lambda probe, rows: replace(probe, evidence=rows[PROBES][1].evidence),
-        "evidence_in_history",
+        "evidence_given_before_probe",
     ),
-    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_in_history"),
+    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_given_before_probe"),
     (
         lambda probe, rows: replace(probe, evidence=[rows[TURNS][noise_of(rows)].message_id]),
         "evidence_not_in_noise",
@@ -101,7 +101,7 @@ def test_quarantined_evidence_is_not_in_history(rows: Rows):
         replace(turn, reason="it is truncated") if turn.message_id == evidence else turn
         for turn in rows[TURNS]
     ]
-    assert failed(rows, PROBES) == {"evidence_in_history": 1}
+    assert failed(rows, PROBES) == {"evidence_given_before_probe": 1}
 
 
 def test_quarantined_probe_passes_checks(rows: Rows):
