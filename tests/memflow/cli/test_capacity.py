@@ -59,10 +59,6 @@ def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
     )
 
 
-def test_in_a_home_without_capacity_it_says_which_domains_measure_it(empty) -> None:
-    assert "such as membench_memdaily_capacity" in empty.error("show", "capacity")
-
-
 def test_the_curves_are_drawn(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))

@@ -124,10 +124,6 @@ def test_a_domain_without_checkpoints_is_refused_and_so_is_an_empty_home(measure
     )
 
 
-def test_an_empty_home_says_what_measures_some(empty) -> None:
-    assert "memflow run --domain comem_demo" in empty.error("show", "checkpoints")
-
-
 def test_pictures_are_written(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"

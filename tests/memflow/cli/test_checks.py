@@ -89,7 +89,3 @@ def test_data_docs_are_written_where_they_are_asked_for(measured, tmp_path: Path
 )
 def test_a_name_that_the_lake_does_not_have_is_refused(measured, arguments, reason: str) -> None:
     assert reason in measured.error("checks", *arguments)
-
-
-def test_an_empty_lake_says_what_to_run(empty) -> None:
-    assert "memflow run --demo" in empty.error("checks")

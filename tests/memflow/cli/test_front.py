@@ -49,3 +49,25 @@ def test_settings_that_are_not_there(empty) -> None:
     assert "there is no settings file elsewhere.toml" in empty.error(
         "--settings", "elsewhere.toml", "domains"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "next_step"),
+    [
+        ("show leaderboard", "memflow run --demo"),
+        ("show probe x", "memflow run --demo"),
+        ("show memory amemgym_demo awi", "memflow run --demo"),
+        ("show made", "memflow run --demo"),
+        ("show costs", "memflow run --demo"),
+        ("checks", "memflow run --demo"),
+        ("show capacity", "such as membench_memdaily_capacity"),
+        ("show checkpoints", "memflow run --domain comem_demo"),
+        ("show mechanisms", "memflow run --domain membench_memdaily"),
+        ("show kinds", "memflow run --domain membench_memdaily"),
+        ("show times", "memflow run"),
+        ("show partitions", "memflow run"),
+        ("plot memorybench", "nothing was measured yet"),
+    ],
+)
+def test_empty_home_names_the_command_that_fills_it(empty, command: str, next_step: str) -> None:
+    assert next_step in empty.error(*command.split())

@@ -55,10 +55,6 @@ def test_a_domain_that_was_never_made_is_said_so(made, empty):
     assert "'yours' was not generated yet; generated: mine" in made.error("show", "made", "--domain", "yours")
 
 
-def test_where_nothing_was_made_yet_it_says_how(empty):
-    assert "no domain was generated yet" in empty.error("show", "made")
-
-
 def test_a_run_ends_with_what_it_lost():
     lost = {"domain": MINE, "table_name": "state.profiles", "n": 4, "quarantined": 3}
     lost |= {"reasons": [LATE], "times": [3]}

@@ -125,11 +125,6 @@ def test_a_domain_that_was_not_measured_is_refused(leaderboard) -> None:
         assert f"measured: {DOMAIN}, {OURS}" in leaderboard.error("show", command, "--domain", "amemgym_demo")
 
 
-def test_an_empty_home_says_what_measures_one(empty) -> None:
-    for command in ("mechanisms", "kinds"):
-        assert "memflow run --domain membench_memdaily" in empty.error("show", command)
-
-
 def test_pictures_of_a_domain_and_over_several_are_written(leaderboard, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"

@@ -179,10 +179,6 @@ async def test_what_cannot_be_shown_is_said(remembered, arguments, said) -> None
     assert said in remembered.error("show", "memory", *arguments)
 
 
-def test_before_any_run(empty) -> None:
-    assert "memflow run --demo" in empty.error("show", "memory", DOMAIN, AWI)
-
-
 def test_a_memory_of_a_whole_run(measured) -> None:
     """Vectors, other kinds and the probes' checkpoints, as a run leaves them; and one that is never played."""
     whole = told(measured, "full")

@@ -82,9 +82,3 @@ def test_what_goes_over_several_domains_is_drawn_under_the_benchmarks_name(timed
 
 def test_a_domain_that_was_not_measured_is_refused(timed) -> None:
     assert f"measured: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")
-
-
-def test_an_empty_home_says_what_measures_one(empty) -> None:
-    for command in ("times", "partitions"):
-        assert "memflow run" in empty.error("show", command)
-    assert "nothing was measured yet" in empty("plot", "memorybench").stderr
