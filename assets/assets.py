@@ -16,9 +16,9 @@ from assets.report import described, report, usage_of
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.context import Tables
 from memflow.run.recording import scripted_meta
-from resources.lake import RUN, Lake
+from resources.lake import RUN, Lake, rebuild_commands
 from resources.lance import LanceIndex
-from resources.leaderboard import leaderboard_rows
+from resources.leaderboard import former_partitions, leaderboard_rows
 from resources.library import Library
 from resources.models import Models
 from resources.settings import Settings
@@ -119,7 +119,7 @@ def _assets(
             )
             for table in step.writes
         }
-        more = _publish(tables, where, assistant, index, warehouse)
+        more = _publish(tables, settings, where, assistant, index, warehouse)
         if step.scope == "dataset":
             published = data.dataset(where)
             more = {"licence": published.licence, "origin": published.origin}
@@ -130,13 +130,15 @@ def _assets(
 
 
 def _publish(
-    tables: Tables, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
+    tables: Tables, settings: Settings, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
     """Write what is made of tables besides the lake: the search index of entries, and memflow.duckdb."""
     if "memory.indexes" in tables:
         index.rebuild(domain, assistant, tables["memory.indexes"])
     if "score.leaderboard" in tables:
-        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish()))}
+        former = former_partitions(settings, warehouse.lake)
+        left_out = {"former_partitions": "\n".join((*former, *rebuild_commands(former)))} if former else {}
+        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish())), **left_out}
     return {}
 
 

@@ -12,42 +12,33 @@ Ours takes at most three rounds, and the best counts. Prints one JSON line, and 
 more than it does in one pass, or ours is not twice as fast.
 """
 
-import argparse
 import asyncio
-import cProfile
 import json
-import os
-import pstats
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.measure import arguments, play_and_answer, repeat, report, request_context
 from bench.memories_bm25 import draw_texts
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Tools
-from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Turn
-from memflow.run.answer import answer_all
-from memflow.run.play import play_all
-from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
 
-LATENCY, CONCURRENCY, QUESTIONS, FASTER, ROUNDS = 0.05, 256, 3, 2.0, 3
+LATENCY, CONCURRENCY, QUESTIONS, FASTER = 0.05, 256, 3, 2.0
 DOMAIN = Domain("bench", "comem", ("bench",), "", {"keys": "rule"})
 
 
@@ -81,58 +72,42 @@ class Cost:
 
 
 def main() -> int:
-    """The peer, then ours until the bounds are held, three rounds at most."""
-    told = argparse.ArgumentParser()
-    told.add_argument("--memory", default="memp")
-    told.add_argument("--contexts", type=int, default=10)
-    told.add_argument("--messages", type=int, default=80)
-    told.add_argument("--profile", action="store_true")
-    asked = told.parse_args()
-    profile = cProfile.Profile(time.process_time)
-    rounds: list[Cost] = []
+    options = arguments(memory="memp", contexts=10, messages=80)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        turns, probes = asyncio.run(build_contexts(folder, asked.contexts, asked.messages))
+        turns, probes = asyncio.run(build_contexts(folder, options.contexts, options.messages))
         with stub_process(latency=LATENCY) as url:
-            peer = asyncio.run(run_rebuilding(url, asked.memory, turns, probes))
-            for number in range(ROUNDS):
-                with (
-                    SqlLedger(f"sqlite:///{folder}/{number}.sqlite") as ledger,
-                    profile if asked.profile else nullcontext(),
-                ):
-                    rounds.append(asyncio.run(run_single_pass(url, asked.memory, turns, probes, ledger)))
-                if within_bounds(peer, rounds[-1]):
-                    break
+            peer = asyncio.run(run_rebuilding(url, options.memory, turns, probes))
+
+            def run_round(number: int) -> Cost:
+                with SqlLedger(f"sqlite:///{folder}/{number}.sqlite") as ledger:
+                    return asyncio.run(run_single_pass(url, options.memory, turns, probes, ledger))
+
+            rounds = repeat(run_round, lambda each: within_bounds(peer, each), options.profile)
     best = min(rounds, key=lambda each: each.wall_s)
-    line: dict[str, Any] = {
-        "name": "checkpoints",
-        "memory": asked.memory,
-        "contexts": asked.contexts,
-        "messages": asked.messages,
-        "value": round(best.wall_s, 2),
-        "unit": "s",
-        "peer": round(peer.wall_s, 2),
-        "ratio": round(peer.wall_s / best.wall_s, 2),
-        "bound": FASTER,
-        "writing": best.writing,
-        "peer_writing": peer.writing,
-        "times_fewer_writing": round(peer.writing / best.writing, 2),
-        "answering": best.answering,
-        "requests": best.writing + best.answering,
-        "peer_requests": peer.writing + peer.answering,
-        "times_fewer": round((peer.writing + peer.answering) / (best.writing + best.answering), 2),
-        "walls": [round(each.wall_s, 2) for each in rounds],
-        "load": round(os.getloadavg()[0], 1),
-    }
-    print(json.dumps(line))
-    if asked.profile:
-        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+    requests, peer_requests = best.writing + best.answering, peer.writing + peer.answering
+    report(
+        {"name": "checkpoints", "memory": options.memory, "value": round(best.wall_s, 2), "unit": "s"},
+        contexts=options.contexts,
+        messages=options.messages,
+        peer=round(peer.wall_s, 2),
+        ratio=round(peer.wall_s / best.wall_s, 2),
+        bound=FASTER,
+        writing=best.writing,
+        peer_writing=peer.writing,
+        times_fewer_writing=round(peer.writing / best.writing, 2),
+        answering=best.answering,
+        requests=requests,
+        peer_requests=peer_requests,
+        times_fewer=round(peer_requests / requests, 2),
+        walls=[round(each.wall_s, 2) for each in rounds],
+    )
     return 0 if within_bounds(peer, best) else 1
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Whether the memory asks for what one pass does, of the two and a half that the peer makes, and ours is fast."""
-    # A memory may ask a little more or less of a shorter context: a summary falls due, or does not.
+    """Return whether the memory sends the requests of one pass, of the peer's two and a half, and ours is fast."""
+    # A memory may send a little more or less for a shorter context: a summary falls due, or does not.
     return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
 
 
@@ -175,42 +150,34 @@ async def build_contexts(folder: Path, contexts: int, messages: int) -> tuple[li
 async def run_single_pass(
     url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe], ledger: SqlLedger
 ) -> Cost:
-    """Play every context once, and ask every question of the memory as it was at its checkpoint."""
+    """Play every context once, and ask every question of the memory as of its checkpoint."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
-        account = RequestContext(
-            run="bench", stage="memory", domain=DOMAIN.name, assistant=memory, model="stub"
+        writing, answering = (
+            CountingChat(LedgeredChat(served, ledger, request_context(DOMAIN.name, memory, stage)))
+            for stage in ("memory", "answer")
         )
-        writing = CountingChat(LedgeredChat(served, ledger, account))
-        answering = CountingChat(LedgeredChat(served, ledger, replace(account, stage="answer")))
-        await play_and_answer(memory, turns, probes, writing, answering)
+        await play(memory, turns, probes, writing, answering)
     return Cost(writing.requests, answering.requests, time.perf_counter() - began)
 
 
 async def run_rebuilding(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Cost:
-    """The peer: for each checkpoint a memory of its own, which is played all that was said by then."""
+    """Play, for each checkpoint, all earlier messages to a new memory (the peer)."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
         writing, answering = CountingChat(served), CountingChat(served)
         for checkpoint in sorted({probe.checkpoint for probe in probes}):
-            said = [turn for turn in turns if turn.checkpoint <= checkpoint]
+            earlier = [turn for turn in turns if turn.checkpoint <= checkpoint]
             asked = [probe for probe in probes if probe.checkpoint == checkpoint]
-            await play_and_answer(memory, said, asked, writing, answering)
+            await play(memory, earlier, asked, writing, answering)
     return Cost(writing.requests, answering.requests, time.perf_counter() - began)
 
 
-async def play_and_answer(
+async def play(
     memory: str, turns: Sequence[Turn], probes: Sequence[Probe], writing: Chat, answering: Chat
 ) -> None:
-    """Play, and ask. Raises SystemExit where anything was lost."""
-    benchmark, remembered = CoMem(), memory_factory(memory, Tools(writing, HashingEmbedder()))
-    played = await play_all(benchmark.episodes(DOMAIN, States(), turns, [], writing), remembered, None)
-    said, entries = transcript_rows(DOMAIN.name, memory, played), entry_rows(DOMAIN.name, memory, played)
-    pasts = episode_histories(entries, said, probes)
-    replies = await answer_all(benchmark, DOMAIN, memory, probes, pasts, remembered, answering)
-    lost = [row.reason for row in (*said, *replies) if row.reason]
-    if lost or len(said) != len(turns) or len(replies) != len(probes):
-        raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {(lost or ['unplayed'])[0]}")
+    given = (CoMem(), DOMAIN, memory, States(), turns, probes, writing, answering, HashingEmbedder())
+    await play_and_answer(*given)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,21 @@ its programs are installed, without a bound. A system call's price is the disk's
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import psycopg2
 import yaml
+
+from bench.measure import postgres_server, report
 
 CHECKS = 60
 PARTITIONS = ("a", "b", "c", "d")
@@ -118,18 +118,15 @@ def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Stora
     rounds = [(measure(shipped(), "0"), measure(ours(), BATCHES)) for _ in range(ROUNDS)]
     peer, own = (min((each[side] for each in rounds), key=lambda spent: spent["store_s"]) for side in (0, 1))
     ratio = peer["store_s"] / own["store_s"]
-    line = {
-        "name": name,
-        "value": round(own["store_s"], 2),
-        "unit": "s in the store",
-        "peer": round(peer["store_s"], 2),
-        "ratio": round(ratio, 1),
-        "store_cpu_s": [round(each["store_cpu_s"], 2) for each in (own, peer)],
-        "cpu_s": [round(each["cpu_s"], 2) for each in (own, peer)],
-        "wall_s": [round(each["wall_s"], 2) for each in (own, peer)],
-        "load": round(os.getloadavg()[0], 1),
-    }
-    print(json.dumps(line), flush=True)
+    report(
+        {"name": name, "value": round(own["store_s"], 2), "unit": "s in the store"},
+        peer=round(peer["store_s"], 2),
+        ratio=round(ratio, 1),
+        **{
+            each: [round(side[each], 2) for side in (own, peer)]
+            for each in ("store_cpu_s", "cpu_s", "wall_s")
+        },
+    )
     return ratio
 
 
@@ -138,65 +135,23 @@ def class_entry(module: str, name: str, config: dict[str, Any]) -> dict[str, Any
     return {"module": module, "class": name, "config": config}
 
 
-@contextmanager
-def postgres() -> Iterator[Callable[[str, str], Storages] | None]:
-    """A server with an empty database for each call: storages(module, class); none without its programs."""
-    found = shutil.which("initdb")
-    programs = [Path(found)] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not programs:
-        yield None
-        return
-    folder = programs[-1].parent
-    home = Path(tempfile.mkdtemp(prefix="bench-postgres-"))
-    as_user: list[str] = []
-    if os.geteuid() == 0:  # the server refuses to run as root
-        shutil.chown(home, "postgres")
-        as_user = ["runuser", "-u", "postgres", "--"]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    def program(name: str, *arguments: str) -> None:
-        subprocess.run([*as_user, str(folder / name), *arguments], check=True, capture_output=True, cwd=home)
-
-    count = 0
-
-    def storages(module: str, name: str) -> Storages:
-        nonlocal count
-        count += 1
-        connection = psycopg2.connect(host="127.0.0.1", port=port, user="memflow", dbname="postgres")
-        connection.autocommit = True
-        connection.cursor().execute(f"CREATE DATABASE events{count}")
-        connection.close()
-        config = {"postgres_url": f"postgresql://memflow@127.0.0.1:{port}/events{count}"}
-        return {"event_log_storage": class_entry(module, name, config)}
-
-    data = str(home / "data")
-    program("initdb", "-D", data, "-U", "memflow", "--auth=trust")
-    program(
-        "pg_ctl",
-        "-D",
-        data,
-        "-w",
-        "-l",
-        str(home / "log"),
-        "-o",
-        f"-p {port} -h 127.0.0.1 -k {home}",
-        "start",
-    )
-    try:
-        yield storages
-    finally:
-        program("pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(home, ignore_errors=True)
-
-
 def main() -> int:
-    """Compare on SQLite, and on PostgreSQL where there is one."""
+    """Compare on SQLite, and on PostgreSQL where it is installed."""
     ours = class_entry("resources.event_log", "SqliteEventLog", {"base_dir": "history/runs"})
     ratio = compare("event_log_sqlite", dict, lambda: {"event_log_storage": ours})
-    with postgres() as storages:
-        if storages is not None:
+    with postgres_server() as port:
+        databases = count()
+
+        def storages(module: str, name: str) -> Storages:
+            database = f"events{next(databases)}"
+            connection = psycopg2.connect(host="127.0.0.1", port=port, user="memflow", dbname="postgres")
+            connection.autocommit = True
+            connection.cursor().execute(f"CREATE DATABASE {database}")
+            connection.close()
+            config = {"postgres_url": f"postgresql://memflow@127.0.0.1:{port}/{database}"}
+            return {"event_log_storage": class_entry(module, name, config)}
+
+        if port is not None:
             compare(
                 "event_log_postgres",
                 lambda: storages("dagster_postgres.event_log", "PostgresEventLogStorage"),

@@ -9,7 +9,6 @@ clock, the best of three; figures from groups of DuckDB and of Python have to ag
 Prints one JSON line, and ends with 1 where it takes more than 2 s or a figure differs.
 """
 
-import json
 import random
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from bench.measure import ROUNDS, report
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.scoring import figures
@@ -30,7 +30,7 @@ from memflow.scoring.groups import Group, groups_of
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
-ASSISTANTS, PROBES, BOUND_S, ROUNDS = 25, 8_000, 2.0, 3
+ASSISTANTS, PROBES, BOUND_S = 25, 8_000, 2.0
 MEASURES = ("", "one", "two", "three", "four")
 OPEN = Domain("open", "memorybench", (), "", {"partition": "open"})
 
@@ -73,20 +73,14 @@ def main() -> int:
             figure.n for figure in found if figure.slice == "all" and figure.metric not in SCALED_METRICS
         )
     equal = len(found) == len(same) and all(map(scores_match, found, same))
-    print(
-        json.dumps(
-            {
-                "bench": "leaderboard",
-                "verdicts": ASSISTANTS * PROBES * len(MEASURES),
-                "scored": rows,
-                "figures": len(found),
-                "wall_s": round(grouped_s, 2),
-                "bound_s": BOUND_S,
-                "rows_as_objects_s": round(objects_s, 2),
-                "pandas_grouping_alone_s": round(pandas_s, 2),
-                "equal": equal,
-            }
-        )
+    report(
+        {"name": "leaderboard", "value": round(grouped_s, 2), "unit": "s", "bound": BOUND_S},
+        verdicts=ASSISTANTS * PROBES * len(MEASURES),
+        scored=rows,
+        scores=len(found),
+        rows_as_objects_s=round(objects_s, 2),
+        pandas_grouping_alone_s=round(pandas_s, 2),
+        equal=equal,
     )
     return int(grouped_s > BOUND_S or not equal)
 

@@ -7,7 +7,6 @@ characters, which is filled, digested and looked up; the use is recorded and the
 """
 
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -16,10 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from bench.measure import report
 from memflow.chat.asking import Answer, ask
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.ledger import LedgeredChat, RecordedChat, RequestContext
 from memflow.chat.prompts import parse
-from memflow.chat.recorded import RecordedChat
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from resources.ledger import SqlLedger
 
@@ -88,8 +87,10 @@ def main() -> int:
                 f"not replayed: {next(answer.reason for answer in answers if answer.value is None)}"
             )
     rate = ITEMS / took
-    figure = {"name": "ledger_replay", "value": round(rate, 1), "unit": "completions/s"}
-    print(json.dumps({**figure, "peer": BOUND, "ratio": round(rate / BOUND, 2)}))
+    report(
+        {"name": "ledger_replay", "value": round(rate, 1), "unit": "completions/s", "peer": BOUND},
+        ratio=round(rate / BOUND, 2),
+    )
     return 0 if rate >= BOUND else 1
 
 

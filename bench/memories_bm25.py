@@ -15,22 +15,19 @@ Prints one JSON line, and ends with 1 where a ratio is below 20.
 
 import asyncio
 import json
-import os
 import random
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from itertools import accumulate
-from pathlib import Path
-from typing import Any
 
+from bench.measure import cpu_seconds, published, report
 from memflow.fingerprint import seeded
 from memflow.memories.memory import Message
 from memflow.memories.retrieval import Lexical
 
 MESSAGES, QUERIES, DIALOGUE, K = 5_000, 500, 6, 5
 BOUND = 20.0
+LOCOMO = "locomo/locomo10.json"
 
 SearchResults = list[list[str]]
 
@@ -48,8 +45,11 @@ def draw_texts(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str
     return [text(5, 40) for _ in range(messages)], [text(6, 14) for _ in range(asked)]
 
 
-def locomo(path: Path) -> tuple[list[str], list[str]]:
-    """The first turns of LoCoMo, in order, and questions chosen by seed."""
+def real_texts() -> tuple[list[str], list[str], str]:
+    """Return the first turns of LoCoMo and questions chosen by seed, otherwise drawn texts; and their source."""
+    path = published(LOCOMO)
+    if path is None:
+        return *draw_texts(), "drawn"
     talks = json.loads(path.read_text(encoding="utf-8"))
     texts = [
         f"{turn['speaker']}: {turn['text']}"
@@ -59,14 +59,7 @@ def locomo(path: Path) -> tuple[list[str], list[str]]:
         for turn in session
     ]
     questions = [qa["question"] for talk in talks for qa in talk["qa"]]
-    return texts[:MESSAGES], random.Random(seeded("bench", "questions")).sample(questions, QUERIES)
-
-
-def cpu_microseconds(work: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """CPU microseconds for one of `times`, and what the work gave."""
-    start = time.process_time()
-    result = work()
-    return (time.process_time() - start) / times * 1e6, result
+    return texts[:MESSAGES], random.Random(seeded("bench", "questions")).sample(questions, QUERIES), "locomo"
 
 
 def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
@@ -84,9 +77,9 @@ def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResu
     async def read() -> SearchResults:
         return [list((await memory.read(query)).sources) for query in queries]
 
-    write_us, _ = cpu_microseconds(lambda: asyncio.run(write()), len(texts))
-    read_us, found = cpu_microseconds(lambda: asyncio.run(read()), len(queries))
-    return write_us, read_us, found
+    write_s, _ = cpu_seconds(lambda: asyncio.run(write()))
+    read_s, found = cpu_seconds(lambda: asyncio.run(read()))
+    return write_s / len(texts) * 1e6, read_s / len(queries) * 1e6, found
 
 
 def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
@@ -118,9 +111,9 @@ def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchRe
                     for query in queries
                 ]
 
-        write_us, _ = cpu_microseconds(write, len(texts))
-        read_us, found = cpu_microseconds(read, len(queries))
-    return write_us, read_us, found
+        write_s, _ = cpu_seconds(write)
+        read_s, found = cpu_seconds(read)
+    return write_s / len(texts) * 1e6, read_s / len(queries) * 1e6, found
 
 
 def main() -> int:
@@ -130,28 +123,24 @@ def main() -> int:
     except ImportError:
         print("Whoosh is not installed; see the head of this file", file=sys.stderr)
         return 2
-    published = Path(os.environ.get("MEMFLOW_DATA", "")) / "locomo" / "locomo10.json"
-    real = "MEMFLOW_DATA" in os.environ and published.is_file()
-    texts, queries = locomo(published) if real else draw_texts()
+    texts, queries, source = real_texts()
     write_us, read_us, found = ours(texts, queries)
     peer_write_us, peer_read_us, peer_found = whoosh(texts, queries)
     ratio = {"write": peer_write_us / write_us, "read": peer_read_us / read_us}
     shared = [len(set(a) & set(b)) / max(1, len(b)) for a, b in zip(found, peer_found, strict=True)]
-    figures = {
-        "name": "memories_bm25",
-        "value": {"write": round(write_us, 1), "read": round(read_us, 1)},
-        "unit": "CPU microseconds per message",
-        "peer": {
+    report(
+        {"name": "memories_bm25", "value": {"write": round(write_us, 1), "read": round(read_us, 1)}},
+        unit="CPU microseconds per message",
+        peer={
             "name": f"Whoosh {peer.versionstring()}",
             "write": round(peer_write_us, 1),
             "read": round(peer_read_us, 1),
         },
-        "ratio": {name: round(value, 1) for name, value in ratio.items()},
-        "at_least": BOUND,
-        "texts": "locomo" if real else "drawn",
-        "overlap": round(sum(shared) / len(shared), 3),
-    }
-    print(json.dumps(figures))
+        ratio={name: round(value, 1) for name, value in ratio.items()},
+        at_least=BOUND,
+        texts=source,
+        overlap=round(sum(shared) / len(shared), 3),
+    )
     return 0 if min(ratio.values()) >= BOUND else 1
 
 

@@ -16,11 +16,8 @@ No bound: whether a batch pays depends on the machine. Ends with 1 where a batch
 """
 
 import asyncio
-import json
-import os
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.memories_bm25 import draw_texts, locomo
+from bench.measure import cpu_seconds, report
+from bench.memories_bm25 import real_texts
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
@@ -86,13 +84,6 @@ def package(name: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def cpu_microseconds(work: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """CPU milliseconds for one of `times`, and what the work gave."""
-    began = time.process_time()
-    result = work()
-    return (time.process_time() - began) / times * 1e3, result
-
-
 def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
     """One line for the encoder by itself; 1 where a batch changes a vector."""
 
@@ -104,15 +95,15 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
     costs, padding, vectors = {}, {}, {}
     for size in CALLS:
         encoder.tokens = encoder.padded = 0
-        took, vectors[size] = cpu_microseconds(partial(asyncio.run, every(size)), len(texts))
-        costs[size] = round(took, 2)
+        seconds, vectors[size] = cpu_seconds(partial(asyncio.run, every(size)))
+        costs[size] = round(seconds / len(texts) * 1e3, 2)
         padding[size] = round(encoder.padded / encoder.tokens, 2)
     likeness = min(float((vectors[size] * vectors[1]).sum(axis=1).min()) for size in CALLS)
-    line = {"name": "memories_encoder", "value": costs, "unit": "CPU ms per text, by texts a call"}
-    ratios = {size: round(costs[1] / costs[size], 2) for size in CALLS}
-    print(
-        json.dumps({**line, "ratio": ratios, "padding": padding, "least_cosine": round(likeness, 6)}),
-        flush=True,
+    report(
+        {"name": "memories_encoder", "value": costs, "unit": "CPU ms per text, by texts a call"},
+        ratio={size: round(costs[1] / costs[size], 2) for size in CALLS},
+        padding=padding,
+        least_cosine=round(likeness, 6),
     )
     return int(likeness < SAME)
 
@@ -140,40 +131,30 @@ def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source
     def read_loop() -> list[Any]:
         return [np.argsort(np.stack(rows) @ encoder.run([query])[0])[::-1][:K] for query in queries]
 
-    ours = {
-        "write": cpu_microseconds(lambda: asyncio.run(write()), len(texts))[0],
-        "read": cpu_microseconds(lambda: asyncio.run(read()), len(queries))[0],
-    }
-    loop = {
-        "write": cpu_microseconds(write_loop, len(texts))[0],
-        "read": cpu_microseconds(read_loop, len(queries))[0],
-    }
-    print(
-        json.dumps(
-            {
-                "name": "memories_encoder",
-                "memory": "rag_2_4_30",
-                "value": {what: round(took, 2) for what, took in ours.items()},
-                "unit": "CPU ms per message",
-                "peer": {"name": "a loop, one text a call", **{w: round(t, 2) for w, t in loop.items()}},
-                "ratio": {what: round(loop[what] / ours[what], 2) for what in ours},
-                "messages": len(texts),
-                "texts": source,
-            }
+    ours, loop = (
+        {"write": cpu_seconds(w)[0] / len(texts) * 1e3, "read": cpu_seconds(r)[0] / len(queries) * 1e3}
+        for w, r in (
+            (lambda: asyncio.run(write()), lambda: asyncio.run(read())),
+            (write_loop, read_loop),
         )
+    )
+    report(
+        {"name": "memories_encoder", "memory": "rag_2_4_30", "unit": "CPU ms per message"},
+        value={what: round(took, 2) for what, took in ours.items()},
+        peer={"name": "a loop, one text a call", **{what: round(took, 2) for what, took in loop.items()}},
+        ratio={what: round(loop[what] / ours[what], 2) for what in ours},
+        messages=len(texts),
+        texts=source,
     )
 
 
 def main() -> int:
-    """Both lines."""
-    published = Path(os.environ.get("MEMFLOW_DATA", "")) / "locomo" / "locomo10.json"
-    real = "MEMFLOW_DATA" in os.environ and published.is_file()
-    texts, queries = locomo(published) if real else draw_texts(MESSAGES, QUERIES)
+    texts, queries, source = real_texts()
     texts, queries = texts[:MESSAGES], queries[:QUERIES]
     encoder = MiniLM()
     encoder.run(texts[:2])
     missed = alone(encoder, texts)
-    in_rag(encoder, texts, queries, "locomo" if real else "drawn")
+    in_rag(encoder, texts, queries, source)
     return missed
 
 

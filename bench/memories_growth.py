@@ -20,15 +20,14 @@ caches that are smaller than the memory; a quadratic part that counted would mak
 
 import asyncio
 import gc
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 
+from bench.measure import ROUNDS, report
 from bench.memories_bm25 import DIALOGUE, K, draw_texts, whoosh
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -37,8 +36,6 @@ from memflow.memories.registry import memory_factory
 from memflow.words import search_words
 
 SIZES = (500, 5_000, 50_000)
-ROUNDS = 3
-"""How often all sizes are measured: the least counts, since whatever else the machine does only ever adds."""
 QUERIES = 20
 DAY = 30
 BOUND = 1.25
@@ -60,7 +57,7 @@ def main() -> int:
     gc.freeze()
     missed = 0
     for name in NAMES:
-        ours = least(partial(of_sizes, name, messages, queries))
+        ours = least(name, messages, queries)
         growth = {
             f"{low} to {high}": round(ours[high]["write"] / ours[low]["write"], 2)
             for low, high in pairwise(SIZES)
@@ -69,14 +66,9 @@ def main() -> int:
         line |= {"unit": "CPU microseconds", "growth": growth, "bound": BOUND}
         if name == "bm25_message":
             line |= beside(ours, texts, queries)
-        print(json.dumps(line), flush=True)
+        report(line)
         missed += list(growth.values())[-1] > BOUND
     return int(missed > 0)
-
-
-def of_sizes(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
-    """One memory at every size."""
-    return {size: of_memory(name, messages, size, queries) for size in SIZES}
 
 
 def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequence[str]) -> Cost:
@@ -149,9 +141,8 @@ def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Seque
 
 
 def of_whoosh(texts: Sequence[str], queries: Sequence[str]) -> Cost:
-    """Whoosh, as memories_bm25.py uses it."""
     write, read, _ = whoosh(list(texts), list(queries))
-    return {"write": round(write, 1), "read": round(read, 1)}
+    return cost(write / 1e6, read / 1e6)
 
 
 def cost(write: float, read: float) -> Cost:
@@ -159,9 +150,9 @@ def cost(write: float, read: float) -> Cost:
     return {"write": round(write * 1e6, 1), "read": round(read * 1e6, 1)}
 
 
-def least(measure: Callable[[], dict[int, Cost]]) -> dict[int, Cost]:
-    """The least of each figure over the rounds. A round has every size, so that a slow minute slows them all."""
-    rounds = [measure() for _ in range(ROUNDS)]
+def least(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
+    """Return the least of each figure over the rounds. A round has every size: a slow minute slows them all."""
+    rounds = [{size: of_memory(name, messages, size, queries) for size in SIZES} for _ in range(ROUNDS)]
     return {
         size: {what: min(each[size][what] for each in rounds) for what in ("write", "read")} for size in SIZES
     }

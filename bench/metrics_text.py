@@ -10,29 +10,26 @@ Prints one JSON line each, and ends with 1 where a score differs or a ratio is b
 """
 
 import json
-import math
-import os
 import random
 import re
 import string
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
+from bench.measure import ROUNDS, cpu_seconds, published, report
+from bench.memories_bm25 import LOCOMO
 from memflow.metrics import stems, text
 from memflow.metrics.text import locomo_f1, rouge_l
 
 F1_BOUND = 10.0
-ROUNDS = 3
 ROUGE_BOUND = 50.0
 F1_PAIRS = 3000
 ROUGE_PAIRS = 300
 NOT_MENTIONED = "Not mentioned in the conversation"
-SYLLABLES = (
+SYLLABLES = [
     "ba",
     "cor",
     "de",
@@ -49,7 +46,7 @@ SYLLABLES = (
     "qui",
     "ra",
     "ster",
-)
+]
 ENDINGS = ("", "", "s", "ing", "ed", "ation", "ly", "ness")
 
 PUNCTUATION = frozenset(string.punctuation)
@@ -83,16 +80,9 @@ def f1(source: str, pairs: Sequence[F1Pair]) -> int:
         text._stems.cache_clear()
 
     ours, our_scores = time_scores(lambda: [locomo_f1(*pair) for pair in pairs], forget)
-    return report(
-        "locomo_f1",
-        source,
-        "nltk Porter as published",
-        F1_BOUND,
-        len(pairs),
-        ours,
-        theirs,
-        our_scores == their_scores,
-    )
+    identical = our_scores == their_scores
+    peer = "nltk Porter as published"
+    return report_pairs("locomo_f1", source, peer, F1_BOUND, len(pairs), ours, theirs, identical)
 
 
 def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> int:
@@ -107,49 +97,37 @@ def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> 
     ours, our_scores = time_scores(
         lambda: [rouge_l(prediction, gold) for prediction, gold in pairs], text._english_words.cache_clear
     )
-    return report(
-        "rouge_l_en",
-        "seed",
-        "rouge-score 0.1.2",
-        ROUGE_BOUND,
-        len(pairs),
-        ours,
-        theirs,
-        our_scores == their_scores,
-    )
+    identical = our_scores == their_scores
+    peer = "rouge-score 0.1.2"
+    return report_pairs("rouge_l_en", "seed", peer, ROUGE_BOUND, len(pairs), ours, theirs, identical)
 
 
 def time_scores(
     work: Callable[[], list[float]], fresh: Callable[[], None] = lambda: None
 ) -> tuple[float, list[float]]:
     """CPU seconds, the least of ROUNDS, and the scores. `fresh` forgets before each round what the last has kept."""
-    least, scores = math.inf, []
+    rounds = []
     for _ in range(ROUNDS):
         fresh()
-        began = time.process_time()
-        scores = work()
-        least = min(least, time.process_time() - began)
-    return least, scores
+        rounds.append(cpu_seconds(work))
+    return min(rounds)
 
 
-def report(
+def report_pairs(
     name: str, source: str, peer: str, bound: float, n: int, ours: float, theirs: float, identical: bool
 ) -> int:
     """Print the line; 1 where it misses its bound."""
     ratio = theirs / ours
-    line = {
-        "name": name,
-        "value": round(n / ours),
-        "unit": "pairs/cpu_s",
-        "peer": peer,
-        "peer_value": round(n / theirs),
-        "ratio": round(ratio, 1),
-        "bound": bound,
-        "identical": identical,
-        "pairs": n,
-        "texts": source,
-    }
-    print(json.dumps(line))
+    report(
+        {"name": name, "value": round(n / ours), "unit": "pairs/cpu_s"},
+        peer=peer,
+        peer_value=round(n / theirs),
+        ratio=round(ratio, 1),
+        bound=bound,
+        identical=identical,
+        pairs=n,
+        texts=source,
+    )
     return int(ratio < bound or not identical)
 
 
@@ -208,9 +186,8 @@ def f1_pair(chance: random.Random, words: Sequence[str]) -> F1Pair:
 
 def locomo_pairs(chance: random.Random) -> list[F1Pair]:
     """LoCoMo's golds, each answered twice with itself, in a sentence or not, and with four messages."""
-    folder = os.environ.get("MEMFLOW_DATA")
-    path = Path(folder or ".") / "locomo" / "locomo10.json"
-    if not folder or not path.is_file():
+    path = published(LOCOMO)
+    if path is None:
         return []
     pairs: list[F1Pair] = []
     for talk in json.loads(path.read_text(encoding="utf-8")):

@@ -13,9 +13,7 @@ Prints one JSON line for each, and ends with 1 where the work is less than 60 % 
 """
 
 import gc
-import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from assets.fingerprints import ALL, Fingerprints
+from bench.measure import child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
@@ -140,7 +139,7 @@ def work(size: str, home: Path, stored: bool) -> None:
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
     """Run a process; return its CPU and wall seconds."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, started = child_cpu_seconds(), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *arguments],
         check=False,
@@ -150,9 +149,7 @@ def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
     )
     if ended.returncode:
         raise SystemExit(f"{' '.join(arguments)} failed: {ended.stderr[-2000:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, time.perf_counter() - started
+    return child_cpu_seconds() - before, time.perf_counter() - started
 
 
 def measure(size: str) -> bool:
@@ -172,19 +169,15 @@ def measure(size: str) -> bool:
         in_memory, _ = _run(["-m", "bench.overhead", "--work", size, str(folder / "memory"), ""], data)
         first, wall = _run(command, data)
         again, _ = _run(command, data)
-    figure = {
-        "name": f"overhead {size}",
-        "value": round(first, 2),
-        "unit": "CPU s",
-        "work": round(alone, 2),
-        "ratio": round(alone / first, 3),
-        "bound": BOUNDS[size],
-        "in_memory": round(in_memory, 2),
-        "up_to_date": round(again, 2),
-        "wall_s": round(wall, 1),
-        "load": round(os.getloadavg()[0], 1),
-    }
-    print(json.dumps({**figure, **more}))
+    report(
+        {"name": f"overhead {size}", "value": round(first, 2), "unit": "CPU s", "work": round(alone, 2)},
+        ratio=round(alone / first, 3),
+        bound=BOUNDS[size],
+        in_memory=round(in_memory, 2),
+        up_to_date=round(again, 2),
+        wall_s=round(wall, 1),
+        **more,
+    )
     return alone / first >= BOUNDS[size]
 
 

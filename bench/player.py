@@ -10,23 +10,20 @@ Reports the best of at most three rounds as a JSON line. Exits with 1 above 1.25
 """
 
 import asyncio
-import cProfile
 import json
-import os
-import pstats
 import random
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench.measure import arguments, published, repeat, report, request_context
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -40,8 +37,6 @@ from resources.stub_answers import random_text
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.05, 64, 1.25
 USERS, PERIODS, VARIABLES = 12, 11, 20
-ROUNDS = 3
-"""Maximum number of rounds; the best one counts."""
 
 
 def draw_user(number: int) -> dict[str, Any]:
@@ -91,66 +86,60 @@ def draw_user(number: int) -> dict[str, Any]:
 
 
 def users_file(folder: Path) -> tuple[Path, bool]:
-    """The published file where there is one, or else a drawn one in `folder`; and whether it is published."""
-    published = Path(os.environ.get("MEMFLOW_DATA", "")) / dataset("amemgym_v1_base").files[0]
-    if "MEMFLOW_DATA" in os.environ and published.is_file():
-        return published, True
+    """Return the published file where there is one, otherwise a drawn one in `folder`; and whether it is published."""
+    if (path := published(dataset("amemgym_v1_base").files[0])) is not None:
+        return path, True
     drawn = folder / "data.json"
     drawn.write_text(json.dumps([draw_user(number) for number in range(USERS)]), encoding="utf-8")
     return drawn, False
 
 
 async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[PlayedEpisode], float, float]:
-    """The first 12 users as they were played, and the seconds it took: of the clock, and of this process."""
+    """Play the first 12 users. Return the episodes, and the wall and CPU seconds."""
     benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=256), concurrency=CONCURRENCY) as chat:
-        account = RequestContext(
-            run="bench", stage="memory", domain=domain.name, assistant=MEMORY, model="stub"
-        )
-        ledgered = LedgeredChat(chat, ledger, account)
+        ledgered = LedgeredChat(chat, ledger, request_context(domain.name, MEMORY, "memory"))
         records = benchmark.records(source, {source.files[0]: users})
         states = await benchmark.states(domain, records, ledgered)
         turns = await benchmark.turns(domain, records, states, ledgered)
-        episodes = benchmark.episodes(domain, states, turns, [], ledgered)
-        replier = benchmark.replier(domain, ledgered)
-        memory = memory_factory(MEMORY, Tools(ledgered, HashingEmbedder()))
         started, used = time.perf_counter(), time.process_time()
-        played = await play_all(episodes, memory, replier)
+        episodes = benchmark.episodes(domain, states, turns, [], ledgered)
+        memory = memory_factory(MEMORY, Tools(ledgered, HashingEmbedder()))
+        played = await play_all(episodes, memory, benchmark.replier(domain, ledgered))
         return played, time.perf_counter() - started, time.process_time() - used
 
 
-def run_round(url: str, users: Path, folder: Path) -> tuple[dict[str, Any], float, float]:
-    """What was asked in one round, the ideal, and the seconds it took."""
+def run_round(url: str, users: Path, folder: Path) -> tuple[float, float, dict[str, Any]]:
+    """Return wall seconds, the ideal, and further figures of one round."""
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         played, wall, used = asyncio.run(play_users(url, users, ledger))
-        asked = ledger.usage(by=())[0].requests
+        requests = ledger.usage(by=())[0].requests
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
-        raise SystemExit(f"{len(lost)} messages were lost; the first: {lost[0]}")
+        raise SystemExit(f"{len(lost)} messages failed; the first: {lost[0]}")
     longest = max(sum(line.completion is not None for line in episode.lines) for episode in played)
-    ideal = max(longest * LATENCY, asked * LATENCY / CONCURRENCY)
-    return {"requests": asked, "longest_chain": longest, "cpu_s": round(used, 2)}, ideal, wall
+    ideal = max(longest * LATENCY, requests * LATENCY / CONCURRENCY)
+    return wall, ideal, {"requests": requests, "longest_chain": longest, "cpu_s": round(used, 2)}
 
 
 def main() -> int:
-    """Play until the bound is held, three rounds at most, and say how near to the ideal the best was."""
-    walls: list[float] = []
-    profile = cProfile.Profile(time.process_time)
+    options = arguments()
     with tempfile.TemporaryDirectory() as name, stub_process(latency=LATENCY) as url:
-        users, published = users_file(Path(name))
-        for number in range(ROUNDS):
-            folder = Path(name) / f"{number}"
-            with profile if "--profile" in sys.argv else nullcontext():
-                told, ideal, wall = run_round(url, users, folder)
-            walls.append(wall)
-            if wall <= BOUND * ideal:
-                break
-    best = min(walls)
-    figure = {"name": "player", "value": round(best, 3), "unit": "s", "peer": round(ideal, 3)}
-    about = {"bound": BOUND, **told, "rounds": len(walls), "published_users": published}
-    print(json.dumps({**figure, "ratio": round(best / ideal, 3), **about}))
-    if "--profile" in sys.argv:
-        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+        users, from_data = users_file(Path(name))
+        rounds = repeat(
+            lambda number: run_round(url, users, Path(name) / f"{number}"),
+            lambda each: each[0] <= BOUND * each[1],
+            options.profile,
+        )
+    best, ideal, about = min(rounds, key=lambda each: each[0])
+    report(
+        {"name": "player", "value": round(best, 3), "unit": "s", "peer": round(ideal, 3)},
+        ratio=round(best / ideal, 3),
+        bound=BOUND,
+        **about,
+        rounds=len(rounds),
+        published_users=from_data,
+    )
     return 0 if best <= BOUND * ideal else 1
 
 

@@ -10,17 +10,17 @@ Prints one JSON line each, and ends with 1 where a score differs from its peer's
 The bounds in seconds are what was reckoned before anything was written, from libraries' speeds.
 """
 
-import json
 import os
 import random
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 
+from bench.measure import cpu_seconds, report
 from bench.metrics_text import add_noise, draw_text, published_f1, vocabulary
-from memflow.metrics.meteor import Synonyms, meteor
+from memflow.metrics.meteor import meteor
 from memflow.metrics.text import locomo_f1, rouge_l
 
 QUESTIONS, ASSISTANTS = 12_500, 8
@@ -62,51 +62,36 @@ def main() -> int:
         kept.setdefault(language, pairs[:PEER_PAIRS])
         for metric in measured:
             if metric.language == language:
-                began = time.process_time()
-                scores = [metric.ours(said, gold) for said, gold in pairs]
-                metric.spent += time.process_time() - began
+                spent, scores = cpu_seconds(partial(scores_of, metric.ours, pairs))
+                metric.spent += spent
                 metric.first = metric.first or scores[:PEER_PAIRS]
-    return int(sum(report(metric, kept[metric.language]) for metric in measured) > 0)
+    return int(sum(report_metric(metric, kept[metric.language]) for metric in measured) > 0)
+
+
+def scores_of(metric: Metric, pairs: list[Pair]) -> list[float]:
+    return [metric(said, gold) for said, gold in pairs]
 
 
 def metrics() -> list[MetricBenchmark]:
     """What is measured, with its bounds."""
+    f1 = partial(locomo_f1, category=4)
+    rouge_zh = partial(rouge_l, language="zh")
+    rouge_code, meteor_code = (partial(each, variant="published_code") for each in (rouge_zh, meteor))
+    no_wordnet = "meteor_nowordnet published_code"
+    jieba = "rouge 1.0.1 after jieba 0.42.1"
     found = [
-        MetricBenchmark(
-            "locomo_f1",
-            "en",
-            lambda said, gold: locomo_f1(said, gold, 4),
-            87,
-            "nltk Porter as published",
-            porter,
-            8,
-        ),
+        MetricBenchmark("locomo_f1", "en", f1, 87, "nltk Porter as published", porter, 8),
         MetricBenchmark("rouge_l_en", "en", rouge_l, 10, "rouge-score 0.1.2", rouge_score, 50),
-        MetricBenchmark("rouge_l_zh", "zh", lambda said, gold: rouge_l(said, gold, "zh"), 47),
-        MetricBenchmark(
-            "rouge_l_zh published_code",
-            "zh",
-            lambda said, gold: rouge_l(said, gold, "zh", "published_code"),
-            60,
-            "rouge 1.0.1 after jieba 0.42.1",
-            rouge,
-            20,
-        ),
-        MetricBenchmark(
-            "meteor_nowordnet published_code",
-            "en",
-            lambda said, gold: meteor(said, gold, "en", "published_code"),
-            80,
-            "nltk without WordNet",
-            nltk_meteor,
-            5,
-        ),
+        MetricBenchmark("rouge_l_zh", "zh", rouge_zh, 47),
+        MetricBenchmark("rouge_l_zh published_code", "zh", rouge_code, 60, jieba, rouge, 20),
+        MetricBenchmark(no_wordnet, "en", meteor_code, 80, "nltk without WordNet", nltk_meteor, 5),
     ]
     if folder := os.environ.get("MEMFLOW_WORDNET"):
-        synonyms = wordnet(folder)
-        found.append(
-            MetricBenchmark("meteor", "en", lambda said, gold: meteor(said, gold, synonyms=synonyms), 80)
-        )
+        from resources.wordnet import WordNet
+
+        synonyms = WordNet(folder)
+        synonyms.of("read")  # reading its files is not counted
+        found.append(MetricBenchmark("meteor", "en", partial(meteor, synonyms=synonyms), 80))
     return found
 
 
@@ -128,7 +113,7 @@ def join_chinese(words: str) -> str:
     return "，".join("".join(parts[start : start + 12]) for start in range(0, len(parts), 12)) + "。"
 
 
-def report(metric: MetricBenchmark, pairs: list[Pair]) -> int:
+def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
     """Print the line; 1 where it misses a bound."""
     responses = QUESTIONS * ASSISTANTS
     line = {
@@ -143,9 +128,8 @@ def report(metric: MetricBenchmark, pairs: list[Pair]) -> int:
     if metric.theirs is not None:
         theirs = metric.theirs()
         theirs(*pairs[0])  # what it loads is not counted
-        began = time.process_time()
-        scores = [theirs(said, gold) for said, gold in pairs]
-        each = (time.process_time() - began) / len(pairs)
+        spent, scores = cpu_seconds(partial(scores_of, theirs, pairs))
+        each = spent / len(pairs)
         ratio = each / (metric.spent / responses)
         identical = scores == metric.first
         missed = missed or not identical or ratio < metric.ratio
@@ -156,7 +140,7 @@ def report(metric: MetricBenchmark, pairs: list[Pair]) -> int:
             "ratio_bound": metric.ratio,
             "identical": identical,
         }
-    print(json.dumps(line), flush=True)
+    report(line)
     return int(missed)
 
 
@@ -203,15 +187,6 @@ def nltk_meteor() -> Metric:
         return [word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)]
 
     return lambda said, gold: meteor_score([cut(gold)], cut(said), wordnet=nothing)
-
-
-def wordnet(folder: str) -> Synonyms:
-    """WordNet from a folder, read before the time runs."""
-    from resources.wordnet import WordNet
-
-    found = WordNet(folder)
-    found.of("read")
-    return found
 
 
 if __name__ == "__main__":

@@ -13,17 +13,12 @@ takes at most three rounds, and the best counts. Prints one JSON line, and ends 
 of the peer's embedding requests, or takes more than a 20th of its time.
 """
 
-import argparse
 import asyncio
-import cProfile
 import json
-import os
-import pstats
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -32,6 +27,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from bench.measure import arguments, play_and_answer, repeat, report, request_context
 from bench.memories_bm25 import draw_texts
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
@@ -39,13 +35,8 @@ from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, turn_rows
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
-from memflow.memories.memory import Tools
-from memflow.memories.registry import memory_factory
-from memflow.run.answer import answer_all
-from memflow.run.play import play_all
-from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
@@ -53,7 +44,7 @@ from resources.stub import stub_process
 
 TRAJECTORIES, MESSAGES, LATENCY, CONCURRENCY = 200, 100, 0.05, 256
 FEWER, FASTER = 50, 20
-SAMPLED, ROUNDS = 10, 3
+SAMPLED = 10
 
 
 @dataclass(frozen=True)
@@ -65,57 +56,38 @@ class Cost:
 
 
 def main() -> int:
-    """Evaluate until the bounds are held, three rounds at most; then the peer."""
-    told = argparse.ArgumentParser()
-    told.add_argument("--memory", default="retrieval")
-    told.add_argument("--whole", action="store_true")
-    told.add_argument("--profile", action="store_true")
-    asked = told.parse_args()
+    options = arguments(memory="retrieval", whole=False)
     texts, questions = draw_texts(TRAJECTORIES * MESSAGES, TRAJECTORIES)
     trajectories = [
         trajectory(at, texts[at * MESSAGES : (at + 1) * MESSAGES], question)
         for at, question in enumerate(questions)
     ]
-    profile = cProfile.Profile(time.process_time)
-    rounds: list[Cost] = []
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, stub_process(latency=LATENCY, log=Path(name) / "log") as url:
         log = Path(name) / "log"
-        with stub_process(latency=LATENCY, log=log) as url:
-            timed = TRAJECTORIES if asked.whole else SAMPLED
-            peer = run_one_by_one(url, log, trajectories[:timed])
-            peer = Cost(peer.requests * TRAJECTORIES // timed, peer.wall_s * TRAJECTORIES / timed)
-            for number in range(ROUNDS):
-                with (
-                    SqlLedger(f"sqlite:///{name}/{number}.sqlite") as ledger,
-                    profile if asked.profile else nullcontext(),
-                ):
-                    before = count_embedding_requests(log)
-                    began = time.perf_counter()
-                    asyncio.run(evaluate(url, asked.memory, trajectories, ledger))
-                    wall = time.perf_counter() - began
-                rounds.append(Cost(count_embedding_requests(log) - before, wall))
-                if within_bounds(peer, rounds[-1]):
-                    break
+        timed = TRAJECTORIES if options.whole else SAMPLED
+        peer = run_one_by_one(url, log, trajectories[:timed])
+        peer = Cost(peer.requests * TRAJECTORIES // timed, peer.wall_s * TRAJECTORIES / timed)
+
+        def run_round(number: int) -> Cost:
+            before, began = count_embedding_requests(log), time.perf_counter()
+            with SqlLedger(f"sqlite:///{name}/{number}.sqlite") as ledger:
+                asyncio.run(evaluate(url, options.memory, trajectories, ledger))
+            return Cost(count_embedding_requests(log) - before, time.perf_counter() - began)
+
+        rounds = repeat(run_round, lambda each: within_bounds(peer, each), options.profile)
     best = min(rounds, key=lambda each: each.wall_s)
-    line: dict[str, Any] = {
-        "name": "trajectories",
-        "memory": asked.memory,
-        "value": round(best.wall_s, 2),
-        "unit": "s",
-        "peer": round(peer.wall_s, 1),
-        "ratio": round(peer.wall_s / best.wall_s, 1),
-        "bound": FASTER,
-        "requests": best.requests,
-        "peer_requests": peer.requests,
-        "times_fewer": round(peer.requests / best.requests, 1),
-        "bound_fewer": FEWER,
-        "sampled": not asked.whole,
-        "walls": [round(each.wall_s, 2) for each in rounds],
-        "load": round(os.getloadavg()[0], 1),
-    }
-    print(json.dumps(line))
-    if asked.profile:
-        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+    report(
+        {"name": "trajectories", "memory": options.memory, "value": round(best.wall_s, 2), "unit": "s"},
+        peer=round(peer.wall_s, 1),
+        ratio=round(peer.wall_s / best.wall_s, 1),
+        bound=FASTER,
+        requests=best.requests,
+        peer_requests=peer.requests,
+        times_fewer=round(peer.requests / best.requests, 1),
+        bound_fewer=FEWER,
+        sampled=not options.whole,
+        walls=[round(each.wall_s, 2) for each in rounds],
+    )
     return 0 if within_bounds(peer, best) else 1
 
 
@@ -135,26 +107,16 @@ def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
 
 
 async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], ledger: SqlLedger) -> None:
-    """Play them all, and ask every question of the memory that came of it."""
-    benchmark, domain = MemBench(), find("membench_memdaily")
+    """Play all trajectories, and ask every question."""
+    domain = find("membench_memdaily")
     turns = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
     probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
     async with (
         OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served,
         EndpointEmbedder(url, "stub", ledger) as embedder,
     ):
-        account = RequestContext(
-            run="bench", stage="answer", domain=domain.name, assistant=memory, model="stub"
-        )
-        chat = LedgeredChat(served, ledger, account)
-        remembered = memory_factory(memory, Tools(chat, embedder))
-        played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remembered, None)
-        said, entries = transcript_rows(domain.name, memory, played), entry_rows(domain.name, memory, played)
-        pasts = episode_histories(entries, said, probes)
-        replies = await answer_all(benchmark, domain, memory, probes, pasts, remembered, chat)
-    lost = [row.reason for row in (*said, *replies) if row.reason]
-    if lost or len(said) != len(turns):
-        raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {(lost or ['unplayed'])[0]}")
+        chat = LedgeredChat(served, ledger, request_context(domain.name, memory, "answer"))
+        await play_and_answer(MemBench(), domain, memory, States([]), turns, probes, chat, chat, embedder)
 
 
 def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Cost:

@@ -13,7 +13,6 @@ Prints one JSON line for each size, and ends with 1 where a run takes more than 
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import time
 from pathlib import Path
 
 from assets.fingerprints import Fingerprints
+from bench.measure import child_cpu_seconds, report
 from memflow.pipeline import Scope, partition_key, steps_of
 from memflow.records import Score
 from resources.lake import Lake
@@ -51,20 +51,13 @@ def main() -> int:
         first_s = first_s or warm_s / size
         within = warm_s <= BOUNDS_S[size] and cold_s <= 2 * BOUNDS_S[size] and not ran
         missed += not within
-        print(
-            json.dumps(
-                {
-                    "bench": "up_to_date",
-                    "partitions": size,
-                    "files": files,
-                    "first_run_cpu_s": round(cold_s, 2),
-                    "cpu_s": round(warm_s, 2),
-                    "bound_s": BOUNDS_S[size],
-                    "growth": round(warm_s / size / first_s, 2),
-                    "partitions_run": ran,
-                }
-            ),
-            flush=True,
+        report(
+            {"name": "up_to_date", "partitions": size, "value": round(warm_s, 2), "unit": "CPU s"},
+            files=files,
+            first_run_cpu_s=round(cold_s, 2),
+            bound=BOUNDS_S[size],
+            growth=round(warm_s / size / first_s, 2),
+            partitions_run=ran,
         )
     return int(missed > 0)
 
@@ -128,10 +121,10 @@ def score(domain: str, assistant: str, number: int) -> Score:
         domain=domain,
         assistant=assistant,
         memory=assistant,
-        model="scripted",
         metric=metrics[metric],
         slice=f"period {slices}" if slices else "all",
         value=number / rows,
+        model="scripted",
         low=0.0,
         high=1.0,
         n=10,
@@ -144,17 +137,15 @@ def score(domain: str, assistant: str, number: int) -> Score:
 
 def run(settings: Path) -> tuple[float, int]:
     """Run `memflow run`. Return its CPU seconds, and how many partitions it ran."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = child_cpu_seconds()
     done = subprocess.run(
         [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run"],
         check=True,
         capture_output=True,
         text=True,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     ran = re.search(r"(\d+) runs done", done.stdout)
-    return seconds, int(ran[1]) if ran else -1
+    return child_cpu_seconds() - before, int(ran[1]) if ran else -1
 
 
 if __name__ == "__main__":

@@ -33,7 +33,6 @@ class LakeResource(dg.ConfigurableResource[Lake]):
     root: str = Field(description="A folder, or an address such as s3://bucket/path.")
 
     def create_resource(self, context: dg.InitResourceContext) -> Lake:
-        """Return the lake."""
         return Lake(self.root)
 
 
@@ -44,7 +43,6 @@ class WarehouseResource(dg.ConfigurableResource[Warehouse]):
     lake: dg.ResourceDependency[Lake]
 
     def create_resource(self, context: dg.InitResourceContext) -> Warehouse:
-        """Return the warehouse over the lake."""
         return Warehouse(self.lake, self.path)
 
 
@@ -54,7 +52,6 @@ class IndexResource(dg.ConfigurableResource[LanceIndex]):
     root: str = Field(description="A folder, or an address such as s3://bucket/path.")
 
     def create_resource(self, context: dg.InitResourceContext) -> LanceIndex:
-        """Return the index."""
         return LanceIndex(self.root)
 
 
@@ -68,7 +65,6 @@ class DataResource(dg.ConfigurableResource[Library]):
     checksums: str = Field(description="The file that caches the checksums.")
 
     def create_resource(self, context: dg.InitResourceContext) -> Library:
-        """Return the library of data sets."""
         own = {name: OwnDataset(**value).dataset(name) for name, value in self.own_datasets.items()}
         return Library(self.folder or None, {**datasets(), **own}, self.checksums)
 
@@ -80,7 +76,6 @@ class LedgerResource(dg.ConfigurableResource[SqlLedger]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[SqlLedger]:
-        """Yield the ledger, and close it after the run."""
         url = settings_file.load().ledger_url if MASK in self.url else self.url
         with SqlLedger(url) as ledger:
             yield ledger
@@ -95,7 +90,6 @@ class VllmResource(dg.ConfigurableResource[VllmServers]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[VllmServers]:
-        """Yield the servers, and end them after the run."""
         with closing(VllmServers(_models(self.models))) as servers:
             yield servers
 
@@ -113,7 +107,6 @@ class ModelsResource(dg.ConfigurableResource[Models]):
     vllm: dg.ResourceDependency[VllmServers]
 
     def create_resource(self, context: dg.InitResourceContext) -> Models:
-        """Return the models, with the ledger and the servers."""
         settings = Settings.model_construct(
             roles=Roles(**self.roles),
             models=_models(self.models),

@@ -197,9 +197,7 @@ class _RetryableError(Exception):
         overloaded: bool = False,
     ) -> None:
         super().__init__(what)
-        self.retry_after = retry_after
-        self.unreachable = unreachable
-        self.overloaded = overloaded
+        self.retry_after, self.unreachable, self.overloaded = retry_after, unreachable, overloaded
 
 
 def _error_text(text: str) -> str:

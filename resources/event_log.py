@@ -93,12 +93,10 @@ class SqliteEventLog(SqliteEventLogStorage):
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: Any
     ) -> "SqliteEventLog":
-        """Build the storage from its entry in dagster.yaml."""
         return cls(inst_data=inst_data, **config_value)
 
     @classmethod
     def config_type(cls) -> UserConfigSchema:
-        """Describe the configuration: `base_dir`."""
         return SqliteEventLogStorage.config_type()
 
     def register_instance(self, instance: dg.DagsterInstance) -> None:

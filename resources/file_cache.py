@@ -1,7 +1,6 @@
-"""A persistent cache of values computed from local files, valid while a file's time, size and inode are the same.
+"""Caches of what was read from local files, valid while a file's time, size and inode are the same.
 
-It is a text file to which any number of processes append lines with path, state, value and a checksum. Damaged lines
-are ignored.
+FileCache keeps small values on disk, RowCache rows in memory. What they are read from does not belong here.
 """
 
 import json
@@ -11,13 +10,16 @@ import stat
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 RACY_NS = 2_000_000_000
 """A file modified less than this before is not cached: it may change again within the same modification time."""
+MOST_BYTES = 16_000_000
+"""Maximum total size of the files whose rows are cached; rows take about ten times as much memory."""
 SPARE_LINES = 1000
 """Outdated lines that the file may have, beyond one for each valid line, before it is rewritten."""
 
@@ -37,6 +39,8 @@ class FileState(NamedTuple):
 
 class FileCache:
     """Values by path and file state, kept in the file `path`, which is created on first use.
+
+    Any number of processes append lines with path, state, value and a checksum. Damaged lines are ignored.
 
     Paths below `root` are stored relative to it: a folder that is moved together with its cache keeps it.
     """
@@ -118,6 +122,41 @@ class FileCache:
                 # An absolute path stays as it is.
                 if held is not None and FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]:
                     yield line
+
+
+class RowCache:
+    """Rows by file, without vectors, least recently used dropped first. Every caller gets its own list of them."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self.most = most
+        self._files: OrderedDict[str, tuple[FileState, list[Any]]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, path: str, state: FileState | None) -> list[Any] | None:
+        """Return the rows of a file in this state, or None."""
+        with self._lock:
+            found = self._files.get(path)
+            if found is None or found[0] != state:
+                return None
+            self._files.move_to_end(path)
+            return list(found[1])
+
+    def put(self, path: str, state: FileState | None, rows: Sequence[Any]) -> None:
+        """Cache the rows of a file in this state."""
+        with self._lock:
+            self._drop(path)
+            if state is None or state.size > self.most:
+                return
+            self._files[path] = (state, list(rows))
+            self._bytes += state.size
+            while self._bytes > self.most:
+                self._drop(next(iter(self._files)))
+
+    def _drop(self, path: str) -> None:
+        found = self._files.pop(path, None)
+        if found is not None:
+            self._bytes -= found[0].size
 
 
 def _line(key: str, state: FileState, value: Any) -> str:

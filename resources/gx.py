@@ -209,7 +209,6 @@ def _translated(expectation: Expectation) -> Any:
 
 
 def _validate(suite: Suite) -> list[Any]:
-    """Return Great Expectations' results, in the order of the suite's tests."""
     gx = _gx()
     import pandas as pd
 

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -20,16 +20,15 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
-from memflow.fingerprint import digest_rows
+from memflow.fingerprint import digest, digest_rows
 from memflow.records import MEASURED, TABLES, columns
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.columns import has_vectors, schema, to_array, unknown_table, validate
-from resources.file_cache import FileCache, FileState
+from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
-from resources.row_cache import RowCache
 
 SNAPSHOTS = ".snapshots"
-CACHE = ".cache/facts-1"
+CACHE = ".cache/facts-2"
 """The cache of facts, below the lake's root; the number is the version of its content."""
 RUN = "run"
 """The metadata key of the run that wrote a partition. It is no part of any fingerprint."""
@@ -37,12 +36,13 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Facts:
-    """The metadata of a partition: content hash, fingerprint of its inputs, row count, further values."""
+    """The metadata of a partition: content hash, fingerprint of its inputs, row count, further values, columns hash."""
 
     digest: str
     fingerprint: str
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
+    columns: str = ""
 
     @property
     def run(self) -> str | None:
@@ -64,6 +64,7 @@ class Lake:
         self.local = isinstance(filesystem, fs.LocalFileSystem)
         self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
         self._rows = RowCache()
+        self._is_snapshot = False
 
     def write(
         self,
@@ -78,7 +79,8 @@ class Lake:
         rows = validate(table, rows)
         # Measurements of a run are no part of the content hash: neither columns nor rows.
         outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
-        facts = Facts(digest_rows(outcome, ignore=MEASURED), fingerprint, len(rows), dict(meta or {}))
+        content = digest_rows(outcome, ignore=MEASURED)
+        facts = Facts(content, fingerprint, len(rows), dict(meta or {}), _table_columns(table))
         described = {
             "memflow.digest": facts.digest,
             "memflow.input_fingerprint": fingerprint,
@@ -146,7 +148,8 @@ class Lake:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
         if facts is not None and self._state(table, partition) == state:
-            self._cache.put(path, state, [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta)])
+            values = [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta), facts.columns]
+            self._cache.put(path, state, values)
         return facts
 
     def _state(self, table: str, partition: str) -> FileState | None:
@@ -160,10 +163,10 @@ class Lake:
         return FileState.of(found)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
-        """Read the metadata from the file's footer."""
         try:
             with self._open(table, partition) as file:
-                stored = self._parquet(table, partition, file).metadata.metadata or {}
+                parquet = self._parquet(table, partition, file)
+                stored, found_columns = parquet.metadata.metadata or {}, _columns_digest(parquet.schema_arrow)
         except MissingData:
             return None
         found = {name.decode(): value.decode() for name, value in stored.items()}
@@ -175,7 +178,7 @@ class Lake:
         prefix = "memflow.meta."
         meta = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
         fingerprint = found.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
-        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta)
+        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, found_columns)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist, sorted."""
@@ -186,9 +189,22 @@ class Lake:
             if info.is_file and info.extension == "parquet"
         )
 
+    def is_former(self, table: str, partition: str) -> bool:
+        """Return whether a version of memflow with other columns wrote a partition; False where it cannot be read."""
+        try:
+            facts = self.facts(table, partition)
+        except BadInput:
+            return False
+        return facts is not None and facts.columns != _table_columns(table)
+
+    def current_partitions(self, table: str) -> list[str]:
+        """Return the partitions of a table without those of a former version, sorted."""
+        found = self.partitions(table)
+        return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
+
     @contextmanager
     def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables, made of hard links.
+        """Yield an unchanging copy of these tables' current partitions, made of hard links.
 
         DuckDB opens a file more than once, and a writer may replace it in between. An object store, and a disk without
         hard links, yield the lake itself.
@@ -201,10 +217,12 @@ class Lake:
             for table in tables:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
-                for partition in self.partitions(table):
+                for partition in self.current_partitions(table):
                     path = Path(self.path(table, partition))
                     link_file(path, held / path.name)
-            yield Lake(root)
+            copy = Lake(root)
+            copy._is_snapshot = True
+            yield copy
         finally:
             shutil.rmtree(root, ignore_errors=True)
 
@@ -251,6 +269,18 @@ class Lake:
         return None
 
 
+def _columns_digest(columns: pa.Schema) -> str:
+    # Parquet renames the items of lists.
+    lists = [each.type.value_type if pa.types.is_list(each.type) else "" for each in columns]
+    types = [f"list of {of}" if of else str(each.type) for each, of in zip(columns, lists, strict=True)]
+    return digest([[each.name, of, each.nullable] for each, of in zip(columns, types, strict=True)])
+
+
+@cache
+def _table_columns(table: str) -> str:
+    return _columns_digest(schema(table))
+
+
 @lru_cache(maxsize=100_000)
 def _file_name(partition: str) -> str:
     return f"{quote(partition, safe='@').replace('%2F', ',')}.parquet"
@@ -260,14 +290,22 @@ def _asset_key(table: str) -> str:
     return table.replace(".", "/")
 
 
+def rebuild_commands(partitions: Iterable[str]) -> list[str]:
+    """Return one command for each domain that rebuilds these partitions `domain` or `domain/assistant`."""
+    options: dict[str, list[str]] = {}
+    for partition in partitions:
+        domain, _, assistant = partition.partition("/")
+        chosen = options.setdefault(domain, [f"--domain {domain}"])
+        if assistant:
+            chosen.append(f"--{'assistant' if '@' in assistant else 'memory'} {assistant}")
+    return [f"memflow run {' '.join(chosen)}" for chosen in options.values()]
+
+
 def _rebuild_command(table: str, partition: str) -> str:
     """Return the command that rebuilds a partition; completions come from the ledger."""
     if table in ("raw.records", "score.leaderboard"):
         return "`memflow run`"
-    domain, _, assistant = partition.partition("/")
-    memory, _, model = assistant.partition("@")
-    options = f" --memory {memory}" if memory else ""
-    return f"`memflow run --domain {domain}{options}`" + (f" with the model {model}" if model else "")
+    return f"`{rebuild_commands([partition])[0]}`"
 
 
 def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> BadInput:

@@ -90,7 +90,6 @@ class LanceIndex:
 
 
 def _opened(database: Any, name: str) -> Any:
-    """Return the table of that name, or None."""
     try:
         return database.open_table(name)
     except ValueError as wrong:
@@ -105,20 +104,9 @@ def _name(domain: str, assistant: str) -> str:
 
 
 def _arrow(entries: Sequence[Entry], length: int) -> Any:
-    return pa.table(
-        {
-            "episode_id": pa.array([entry.episode_id for entry in entries], pa.string()),
-            "entry_id": pa.array([entry.entry_id for entry in entries], pa.string()),
-            "kind": pa.array([entry.kind for entry in entries], pa.string()),
-            "text": pa.array([entry.text for entry in entries], pa.string()),
-            "sources": pa.array([entry.sources for entry in entries], pa.list_(pa.string())),
-            "since": pa.array([entry.since for entry in entries], pa.int64()),
-            "until": pa.array([NOT_RETIRED if e.until is None else e.until for e in entries], pa.int64()),
-            "role": pa.array([entry.role for entry in entries], pa.string()),
-            "meta": pa.array([entry.meta for entry in entries], pa.string()),
-            "vector": pa.array([entry.vector for entry in entries], pa.list_(pa.float32(), length)),
-        }
-    )
+    types = {**FIELDS, "vector": pa.list_(pa.float32(), length)}
+    columns = {name: pa.array([getattr(entry, name) for entry in entries], of) for name, of in types.items()}
+    return pa.table({**columns, "until": columns["until"].fill_null(NOT_RETIRED)})
 
 
 def _where(sequence: int | None, episode: str | None) -> str | None:
@@ -130,7 +118,13 @@ def _where(sequence: int | None, episode: str | None) -> str | None:
     return " AND ".join(parts) or None
 
 
-FIELDS = ["episode_id", "entry_id", "kind", "text", "sources", "since", "until", "role", "meta"]
+FIELDS = {
+    **dict.fromkeys(("episode_id", "entry_id", "kind", "text"), pa.string()),
+    "sources": pa.list_(pa.string()),
+    **dict.fromkeys(("since", "until"), pa.int64()),
+    **dict.fromkeys(("role", "meta"), pa.string()),
+}
+"""The columns that a search returns, with their types."""
 
 
 def _by_text(table: Any, text: str, where: str | None, k: int) -> list[dict[str, Any]]:
@@ -158,7 +152,6 @@ def _row(found: dict[str, Any], score: float) -> dict[str, Any]:
 
 
 def _fused(orders: Sequence[Sequence[dict[str, Any]]], k: int) -> list[dict[str, Any]]:
-    """Merge rankings by reciprocal rank fusion."""
     scores: dict[tuple[str, str], float] = {}
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for order in orders:

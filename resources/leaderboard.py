@@ -3,9 +3,11 @@
 How scores are computed belongs in memflow/scoring.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from memflow.benchmarks import registry
+from memflow.pipeline import WRITERS
 from memflow.records import Score, Verdict
 from memflow.scoring.continual import CheckpointSums
 from memflow.scoring.efficiency import OperationSums
@@ -18,11 +20,31 @@ from resources.warehouse import Warehouse
 
 def leaderboard_rows(settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """Return the scores of every assistant measured in every domain of the settings."""
-    return [score for name in settings.domains for score in scores_of(name, settings, lake, warehouse)]
+    former = former_partitions(settings, lake)
+    return [
+        score
+        for name in settings.domains
+        if name not in former
+        for score in scores_of(name, settings, lake, warehouse, former)
+    ]
 
 
-def scores_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
-    """Return the scores of every assistant measured in one domain.
+def former_partitions(settings: Settings, lake: Lake) -> list[str]:
+    """Return the partitions that are not scored because a former version of memflow wrote a table of theirs."""
+    return sorted(
+        {
+            partition
+            for table in WRITERS["score.leaderboard"].inputs
+            for partition in lake.partitions(table)
+            if partition.partition("/")[0] in settings.domains and lake.is_former(table, partition)
+        }
+    )
+
+
+def scores_of(
+    name: str, settings: Settings, lake: Lake, warehouse: Warehouse, former: Collection[str] = ()
+) -> list[Score]:
+    """Return the scores of every assistant measured in one domain, but for the partitions `former`.
 
     Verdicts on probes that were regenerated since are left out, and so are claims on former states.
     """
@@ -34,6 +56,8 @@ def scores_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -
     verdicts: dict[str, list[Verdict]] = {}
     meta = {}
     for partition in lake.partitions("score.verdicts"):
+        if partition in former:
+            continue
         facts = lake.facts("score.verdicts", partition)
         of_domain, _, assistant = partition.partition("/")
         if of_domain == name and facts is not None and facts.meta.get("probes") == asked.digest:

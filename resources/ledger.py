@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -42,15 +42,10 @@ from resources.usage import UsageRow, failed_by, needed_by, used_by
 BULK = 500
 """Maximum number of uses and failures that are buffered for one transaction."""
 
-_SELECT = sa.select(
-    completions.c.text,
-    completions.c.finish_reason,
-    completions.c.prompt_tokens,
-    completions.c.completion_tokens,
-    completions.c.cached_tokens,
-    completions.c.latency_s,
-    completions.c.digest,
-).where(completions.c.digest == sa.bindparam("key"))
+_ANSWER = tuple(each.name for each in fields(Completion) if each.name != "digest")
+_SELECT = sa.select(*(completions.c[name] for name in (*_ANSWER, "digest"))).where(
+    completions.c.digest == sa.bindparam("key")
+)
 
 Event = Literal["asked", "kept", "failed"]
 
@@ -99,12 +94,7 @@ class SqlLedger:
             "parameters": json.dumps(asdict(request.sampling)),
             "schema": None if request.output is None else schema_digest(request.output),
             "attempt": request.attempt,
-            "text": completion.text,
-            "finish_reason": completion.finish_reason,
-            "prompt_tokens": completion.prompt_tokens,
-            "completion_tokens": completion.completion_tokens,
-            "cached_tokens": completion.cached_tokens,
-            "latency_s": completion.latency_s,
+            **{name: getattr(completion, name) for name in _ANSWER},
             "asked_at": now,
         }
         use = {**_use_row(request, account, now), "digest": digest, "kept": False}

@@ -126,7 +126,6 @@ def insert_into(engine: Engine, table: sa.Table) -> tuple[str, Sequence[str] | N
 
 
 def _is_generated(column: sa.Column[Any]) -> bool:
-    """Return whether the database generates the value of a column."""
     return column.primary_key and isinstance(column.type, sa.Integer)
 
 

@@ -142,7 +142,6 @@ class Library:
         return [self.status_of(dataset) for dataset in self.known.values()]
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
-        """Return the existing files of a data set by name."""
         root = Path(str(files(dataset.package))) if dataset.ships else self.folder
         candidates = {name: Path(name).expanduser() for name in dataset.files}
         if root is not None:

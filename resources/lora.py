@@ -231,7 +231,6 @@ def base_checksums(folder: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Train, emit the last event, and return the exit status."""
     events = EventStream()
     os.environ.update(OFFLINE)
     try:

@@ -177,7 +177,6 @@ class VllmServers:
         return self._urls[name]
 
     def close(self) -> None:
-        """End the servers."""
         self._stack.close()
         self._urls.clear()
 

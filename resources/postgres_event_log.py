@@ -70,7 +70,6 @@ class PostgresEventLog(PostgresEventLogStorage):
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
     ) -> "PostgresEventLog":
-        """Build the storage from its entry in dagster.yaml."""
         return cls(
             pg_url_from_config(config_value),
             config_value.get("should_autocreate_tables", True),

@@ -36,6 +36,7 @@ from resources.settings_sections import (
     Training,
 )
 
+BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
 
 if TYPE_CHECKING:
@@ -64,17 +65,7 @@ class Settings(BaseSettings):
         description="The domains: partitions of all tables except raw data and the leaderboard.",
     )
     assistants: tuple[str, ...] = Field(
-        (
-            "none",
-            "oracle",
-            "full",
-            "recent",
-            "bm25_message",
-            "bm25_session",
-            "embed_message",
-            "embed_session",
-            "rag_2_4_30",
-        ),
+        ("none", "oracle", "full", "recent", *BASELINES),
         description="memory, or memory@model: the second dimension of the partitions.",
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)

@@ -79,7 +79,6 @@ class SourceCode:
         return [name for name in self._modules if name == root or name.startswith(f"{root}.")]
 
     def _plugin(self, module: str) -> str | None:
-        """The plug-in that a module belongs to."""
         parts = module.split(".")
         return next(
             (name for n in range(3, len(parts) + 1) if (name := ".".join(parts[:n])) in self.plugins), None
@@ -132,7 +131,6 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:
-    """The modules of a package and their files."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             name, ending = os.path.splitext(entry.name)  # noqa: PTH122  (no Path for each of hundreds of files)
@@ -144,7 +142,6 @@ def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:
 
 @cache
 def _packages(package: str) -> frozenset[str]:
-    """The packages directly below a package of memflow."""
     folder = MEMFLOW.joinpath(*package.split(".")[1:])
     return frozenset(
         f"{package}.{path.name}" for path in folder.iterdir() if (path / "__init__.py").is_file()

@@ -56,7 +56,6 @@ class Shard:
         return self.connection is not None and self._file is not None and self._file == self._identity()
 
     def close(self) -> None:
-        """Close the connection, if there is one."""
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()

@@ -68,7 +68,7 @@ class Counts:
 
 
 class Stub:
-    """The server, in the running event loop: `async with Stub(Behaviour(fail=0.1)) as stub: ... stub.url`."""
+    """The server, in the running event loop: `async with Stub(StubBehavior(fail=0.1)) as stub: ... stub.url`."""
 
     def __init__(self, behavior: StubBehavior | None = None) -> None:
         self.behavior = behavior or StubBehavior()
@@ -124,9 +124,8 @@ class Stub:
             case ("GET", "/health"):
                 return web.Response()
             case ("GET", "/v1/models"):
-                return web.json_response(
-                    {"object": "list", "data": [{"id": self.behavior.model, "object": "model"}]}
-                )
+                model = {"id": self.behavior.model, "object": "model"}
+                return web.json_response({"object": "list", "data": [model]})
             case ("GET", "/stub/counts"):
                 return web.json_response(asdict(self.counts))
             case ("POST", "/v1/chat/completions" | "/v1/embeddings"):
@@ -183,12 +182,8 @@ class Stub:
         tokens = sum(estimate(message["content"]) for message in body["messages"])
         if behavior.max_model_len and tokens > behavior.max_model_len:
             self.counts.refused += 1
-            length = behavior.max_model_len
-            return (
-                400,
-                _error(f"This model's maximum context length is {length} tokens; the prompt has {tokens}."),
-                {},
-            )
+            most = f"This model's maximum context length is {behavior.max_model_len} tokens"
+            return 400, _error(f"{most}; the prompt has {tokens}."), {}
         self.counts.answered += 1
         self.counts.prompt_tokens += tokens
         return 200, self._completion(body, key, tokens, random.Random(seeded(behavior.seed, key))), {}

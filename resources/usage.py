@@ -9,6 +9,11 @@ import sqlalchemy as sa
 from resources.ledger_tables import completions, failures, uses
 from resources.limits import Prices
 
+SUMS = [
+    sa.func.sum(completions.c[name]).label(name)
+    for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_s")
+]
+
 
 @dataclass(frozen=True)
 class UsageRow:
@@ -36,18 +41,15 @@ def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
 def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
     names = [uses.c[name] for name in by]
     columns = completions.c
-    asked = sa.case((uses.c.kept, 0), else_=1)
+    requested = sa.case((uses.c.kept, 0), else_=1)
     query = (
         sa.select(
             *names,
-            sa.func.sum(asked).label("requests"),
-            sa.func.sum(1 - asked).label("cache_hits"),
-            sa.func.sum(columns.prompt_tokens).label("prompt_tokens"),
-            sa.func.sum(columns.completion_tokens).label("completion_tokens"),
-            sa.func.sum(columns.cached_tokens).label("cached_tokens"),
-            sa.func.sum(columns.latency_s).label("latency_s"),
-            sa.func.sum(columns.prompt_tokens * asked).label("paid_prompt_tokens"),
-            sa.func.sum(columns.completion_tokens * asked).label("paid_completion_tokens"),
+            sa.func.sum(requested).label("requests"),
+            sa.func.sum(1 - requested).label("cache_hits"),
+            *SUMS,
+            sa.func.sum(columns.prompt_tokens * requested).label("paid_prompt_tokens"),
+            sa.func.sum(columns.completion_tokens * requested).label("paid_completion_tokens"),
         )
         .join_from(uses, completions, uses.c.digest == columns.digest)
         .group_by(*names)
@@ -64,10 +66,7 @@ def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
         sa.select(
             *(once.c[name] for name in by),
             sa.func.count().label("requests"),
-            *(
-                sa.func.sum(columns[name]).label(name)
-                for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_s")
-            ),
+            *SUMS,
             sa.func.sum(columns.prompt_tokens).label("paid_prompt_tokens"),
             sa.func.sum(columns.completion_tokens).label("paid_completion_tokens"),
         )

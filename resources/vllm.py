@@ -108,15 +108,8 @@ class VllmServer:
             handle, name = tempfile.mkstemp(prefix="memflow-vllm-", suffix=".log")
             os.close(handle)
             self.log = Path(name)
-        command = [
-            *shlex.split(self.executable),
-            "serve",
-            self.model,
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-        ]
+        address = ["--host", "127.0.0.1", "--port", str(port)]
+        command = [*shlex.split(self.executable), "serve", self.model, *address]
         beside = [] if self.adapter is None else self.adapter.arguments()
         try:
             with self.log.open("wb") as log:
@@ -187,7 +180,6 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def _status(url: str) -> int | None:
-    """Return the HTTP status, or None where the connection fails."""
     try:
         with _opener.open(url, timeout=10) as response:
             return int(response.status)

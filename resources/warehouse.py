@@ -155,14 +155,18 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
     """Create `table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
     stage, _, name = table.partition(".")
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
-    partitions = lake.partitions(table)
+    partitions = lake.current_partitions(table)
     if not partitions:
         connection.execute(_text_of("tables", table))
     elif lake.local:
-        pattern = f"{_escaped(lake.folder(table))}/*.parquet"
-        connection.execute(
-            f"CREATE VIEW {table} AS FROM read_parquet({_literal(pattern)}, union_by_name = true)"
+        whole = len(partitions) == len(lake.partitions(table))
+        patterns = (
+            [f"{_escaped(lake.folder(table))}/*.parquet"]
+            if whole
+            else [_escaped(lake.path(table, partition)) for partition in partitions]
         )
+        files_ = ", ".join(map(_literal, patterns))
+        connection.execute(f"CREATE VIEW {table} AS FROM read_parquet([{files_}], union_by_name = true)")
     else:
         import pyarrow.dataset as ds  # noqa: PLC0415  (0.4 s, for a lake in an object store alone)
 
@@ -176,7 +180,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
     """Create `table` with its rows; also for every table of an object store, where views would need credentials."""
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
     connection.execute(_text_of("tables", table))
-    for partition in lake.partitions(table):
+    for partition in lake.current_partitions(table):
         try:
             connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
         except duckdb.ConstraintException as wrong:
@@ -184,7 +188,6 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
 
 
 def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create score.metrics with the rows of the catalog."""
     import pyarrow as pa  # noqa: PLC0415  (for the questions that name it)
 
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {METRICS.partition('.')[0]}")
@@ -193,7 +196,6 @@ def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _text_of(folder: str, table: str) -> str:
-    """Return the SQL of a table or a view `stage.name`."""
     stage, _, name = table.partition(".")
     return _text(f"{folder}/{stage}", name)
 
@@ -216,7 +218,6 @@ def _statement_types(statements: list[duckdb.Statement]) -> str:
 
 
 def _escaped(path: str) -> str:
-    """Escape `path` as a glob pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 

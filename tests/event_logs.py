@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import yaml
 from checked_graph import ASSET
 
 TESTS = Path(__file__).parent
+PYTHONPATH = {"PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
 FORMER = TESTS.joinpath("resources/former_instance.yaml").read_text(encoding="utf-8")
 """The dagster.yaml that the version before this event log wrote."""
 OURS = yaml.safe_dump(
@@ -46,42 +49,37 @@ def logs(folder: Path) -> Path:
     return folder / "history/runs"
 
 
+def query(database: Path, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(database)) as connection, connection:
+        return connection.execute(statement, parameters).fetchall()
+
+
 def rows(database: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table, without the columns that hold the time of the insertion."""
-    with sqlite3.connect(database) as connection:
-        tables = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        ]
-        found = {}
-        for table in sorted(tables):
-            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            kept = ", ".join(f'"{name}"' for name in names if name not in NOW_COLUMNS)
-            found[table] = sorted(connection.execute(f"SELECT {kept} FROM {table}").fetchall(), key=repr)
-    connection.close()
+    found = {}
+    for (table,) in query(database, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
+        names = [row[1] for row in query(database, f"PRAGMA table_info({table})")]
+        kept = ", ".join(f'"{name}"' for name in names if name not in NOW_COLUMNS)
+        found[table] = sorted(query(database, f"SELECT {kept} FROM {table}"), key=repr)
     return found
 
 
 def schema(database: Path) -> set[str]:
-    with sqlite3.connect(database) as connection:
-        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-    connection.close()
-    return {" ".join(sql.split()) for sql in found}
+    found = query(database, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {" ".join(sql.split()) for (sql,) in found}
 
 
 def integrity(folder: Path) -> set[str]:
-    found = set()
-    for path in logs(folder).glob("*.db"):
-        with sqlite3.connect(path) as connection:
-            found |= {answer for (answer,) in connection.execute("PRAGMA integrity_check")}
-        connection.close()
-    return found
+    return {
+        answer for path in logs(folder).glob("*.db") for (answer,) in query(path, "PRAGMA integrity_check")
+    }
 
 
 def start_writer(folder: Path, *partitions: str, **variables: str) -> subprocess.Popen[str]:
     """Run checked_graph in another process, and wait until it has opened the instance."""
     process = subprocess.Popen(
         [sys.executable, "-m", "checked_graph", str(folder), *partitions],
-        env={**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}", **variables},
+        env={**os.environ, **PYTHONPATH, **variables},
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -118,6 +116,11 @@ def planned_events(events: list[dg.EventLogEntry]) -> list[dg.EventLogEntry]:
 
 def set_revision(folder: Path, revision: str) -> None:
     for path in logs(folder).glob("*.db"):
-        with sqlite3.connect(path) as connection:
-            connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
-        connection.close()
+        query(path, "UPDATE alembic_version SET version_num = ?", revision)
+
+
+def in_threads(work: Callable[[int], None], count: int) -> None:
+    """Call work(0) .. work(count - 1) at once; raise what one raises, and fail after a minute."""
+    with ThreadPoolExecutor(count) as threads:
+        for future in [threads.submit(work, number) for number in range(count)]:
+            future.result(60)

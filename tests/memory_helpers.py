@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import ScriptedChat
-from memflow.memories.entries import EntryStore
+from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools, parameter
 from memflow.memories.notes import recalled
@@ -29,10 +30,53 @@ def said(*texts: str, first: int = 0, sent_at: str | None = None) -> list[Messag
     return [Message(f"m{first + at}", "user", text, sent_at=sent_at) for at, text in enumerate(texts)]
 
 
-def build(memory: type[T], handlers: Mapping[str, Any] | None = None, **parameters: Any) -> T:
-    """Return a memory with the hashing embedder and a scripted chat: its own handlers, or those given."""
-    chat = ScriptedChat(memory.handlers() if handlers is None else handlers)
-    return memory(EntryStore(), Tools(chat, HashingEmbedder()), **parameters)
+class RecordingChat(ScriptedChat):
+    """The scripted handlers of a memory, some replaced by `answers`: a handler or a fixed answer per prompt stem."""
+
+    def __init__(self, memory: type[Memory], answers: Mapping[str, Any]) -> None:
+        self.folder = memory.package().rpartition(".")[2]
+        given = {
+            f"{self.folder}/{stem}": each if callable(each) else lambda request, each=each: each
+            for stem, each in answers.items()
+        }
+        super().__init__({**memory.handlers(), **given})
+        self.requests: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        self.requests.append(request)
+        return await super().complete(request)
+
+
+class RecordingEmbedder(HashingEmbedder):
+    """The hashing embedder; `batches` has the texts of each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        self.batches.append(list(texts))
+        return await super().embed(texts)
+
+
+def build(
+    memory: type[T], answers: Mapping[str, Any] | None = None, embedder: Any = None, **parameters: Any
+) -> T:
+    """Return a memory with a RecordingChat and an embedder that records its calls unless one is given."""
+    tools = Tools(RecordingChat(memory, answers or {}), embedder or RecordingEmbedder())
+    return memory(EntryStore(), tools, **parameters)
+
+
+def requests(memory: Memory, stem: str = "") -> list[ChatRequest]:
+    """Return the requests that a memory of `build` made, optionally those of one prompt."""
+    chat = memory.tools.chat
+    assert isinstance(chat, RecordingChat)
+    return [each for each in chat.requests if stem in ("", each.prompt.removeprefix(f"{chat.folder}/"))]
+
+
+def sources(memory: Memory, *kinds: str) -> list[tuple[str, ...]]:
+    """Return the sources of each live entry of these kinds."""
+    return [item.sources for item in memory.store.live(*kinds)]
 
 
 async def give(memory: Memory, messages: Sequence[Message]) -> None:

@@ -20,6 +20,7 @@ from resources.process import default_signals
 
 ROOT = Path(__file__).parents[1]
 QUERIES = Path(__file__).with_suffix(".graphql")
+ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}
 
 
@@ -49,15 +50,13 @@ class Served:
     def backfill(self, job: str, partitions: list[str]) -> str:
         """Start a backfill of a job; its id."""
         selector = {"partitionSetName": f"{job}_partition_set", "repositorySelector": LOCATION}
-        return self._backfill(
-            self.ask("LaunchBackfill", params={"selector": selector, "partitionNames": partitions})
-        )
+        params = {"selector": selector, "partitionNames": partitions}
+        return self._backfill(self.ask("LaunchBackfill", params=params))
 
     def retry(self, backfill: str) -> str:
         """Start what failed in a backfill again; the id of the new backfill."""
-        return self._backfill(
-            self.ask("RetryBackfill", params={"parentRunId": backfill, "strategy": "FROM_FAILURE"})
-        )
+        params = {"parentRunId": backfill, "strategy": "FROM_FAILURE"}
+        return self._backfill(self.ask("RetryBackfill", params=params))
 
     def backfills(self) -> list[str]:
         """The ids of all backfills, the latest first."""
@@ -77,11 +76,7 @@ class Served:
                 for run in self.runs()
                 if run["tags"].get("dagster/backfill") == backfill
             )
-            return status.startswith("COMPLETED") and set(found.values()) <= {
-                "SUCCESS",
-                "FAILURE",
-                "CANCELED",
-            }
+            return status.startswith("COMPLETED") and set(found.values()) <= ENDED
 
         wait(f"the backfill {backfill} to end", over, patience, self.progress)
         return found

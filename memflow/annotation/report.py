@@ -5,8 +5,8 @@ Confidence intervals are bootstrapped over episodes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memflow.annotation.annotations import Annotations
 from memflow.annotation.sheet import Sheet, label_categories, label_category, label_score
@@ -14,7 +14,6 @@ from memflow.errors import BadInput
 from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
 from memflow.metrics.intervals import Interval, mean_interval
 
-Score = Callable[[str], float | None]
 NO_INTERVAL = Interval(None, None, None)
 
 
@@ -70,37 +69,19 @@ def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Anno
     models = [one for one in annotations if one.by == "model"]
     measured = []
     if len(persons) > 1:
-        measured.append(_row_of_persons(sheet, key, persons))
+        labels = [[one.labels.get(item) for one in persons] for item in sheet.items]
+        measured.append(_agreement_row(sheet, key, f"{len(persons)} persons", "person", labels, persons))
     measured += [_row_of_one(sheet, key, one) for one in persons]
-    for model in models:
-        measured.append(_row_of_model(sheet, key, model, persons))
+    measured += [_row_of_model(sheet, key, model, persons) for model in models]
     notes = [note for note in (sheet.header.note, *(one.note for one in annotations)) if note]
     return Report(
         sheet, measured, [*_annotated_items(sheet, key, persons, annotations)], list(dict.fromkeys(notes))
     )
 
 
-def _row_of_persons(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations]) -> AgreementRow:
-    return _agreement_row(
-        sheet,
-        key,
-        f"{len(persons)} persons",
-        "person",
-        [[one.labels.get(item) for one in persons] for item in sheet.items],
-        lambda item: _mean_score(sheet, key, item, persons),
-    )
-
-
 def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> AgreementRow:
-    scores = {item: _mean_score(sheet, key, item, [one]) for item in sheet.items}
-    return AgreementRow(
-        one.annotator,
-        one.by,
-        len(one.labels),
-        0,
-        _mean_interval(sheet, scores.__getitem__),
-        missing=len(one.failed),
-    )
+    mean = _mean_interval(sheet, key, [one])
+    return AgreementRow(one.annotator, one.by, len(one.labels), 0, mean, missing=len(one.failed))
 
 
 def _row_of_model(
@@ -111,25 +92,10 @@ def _row_of_model(
     if not persons:
         return alone
     most = {item: _majority_label(item, persons) for item in sheet.items}
-    found = _agreement_row(
-        sheet,
-        key,
-        f"{model.annotator} against the persons",
-        model.by,
-        [[most[item], model.labels.get(item)] for item in sheet.items],
-        lambda item: _mean_score(sheet, key, item, [model]),
-    )
-    return AgreementRow(
-        found.of,
-        found.by,
-        alone.labelled,
-        found.paired,
-        alone.mean,
-        found.agreement,
-        found.ac1,
-        found.kappa,
-        alone.missing,
-    )
+    labels = [[most[item], model.labels.get(item)] for item in sheet.items]
+    name = f"{model.annotator} against the persons"
+    found = _agreement_row(sheet, key, name, model.by, labels, [model])
+    return replace(found, labelled=alone.labelled, mean=alone.mean, missing=alone.missing)
 
 
 def _agreement_row(
@@ -138,7 +104,7 @@ def _agreement_row(
     of: str,
     by: str,
     labels: Sequence[Sequence[str | None]],
-    score: Score,
+    among: Sequence[Annotations],
 ) -> AgreementRow:
     items = sheet.items
     ratings = [
@@ -152,7 +118,7 @@ def _agreement_row(
         by,
         sum(count > 0 for count in given),
         sum(count > 1 for count in given),
-        _mean_interval(sheet, score),
+        _mean_interval(sheet, key, among),
         percent_agreement(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
         gwet_ac1(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
         cohen_kappa(ratings, allowed, episodes=episodes, seed=sheet.header.seed)
@@ -161,11 +127,11 @@ def _agreement_row(
     )
 
 
-def _mean_interval(sheet: Sheet, score: Score) -> Interval:
+def _mean_interval(sheet: Sheet, key: Mapping[str, str], among: Sequence[Annotations]) -> Interval:
     totals: dict[str, float] = {}
     counts: dict[str, float] = {}
     for item, episode in sheet.episodes.items():
-        found = score(item)
+        found = _mean_score(sheet, key, item, among)
         if found is not None:
             totals[episode] = totals.get(episode, 0.0) + found
             counts[episode] = counts.get(episode, 0.0) + 1
@@ -175,13 +141,11 @@ def _mean_interval(sheet: Sheet, score: Score) -> Interval:
 def _mean_score(
     sheet: Sheet, key: Mapping[str, str], item: str, among: Sequence[Annotations]
 ) -> float | None:
-    """Return the mean of an item's scores, or None without labels."""
     given = [one.labels[item] for one in among if item in one.labels]
     return sum(label_score(sheet.items[item], label, key) for label in given) / len(given) if given else None
 
 
 def _majority_label(item: str, persons: Sequence[Annotations]) -> str | None:
-    """Return the majority label, or None for a tie or without labels."""
     ranked = Counter(one.labels[item] for one in persons if item in one.labels).most_common(2)
     if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
         return None

@@ -18,27 +18,34 @@ UNPARSED = "unparsed"
 
 def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
     """Return two verdicts per probe, in the order of `probes`."""
-    assistants = sorted({reply.assistant for reply in replies})
-    if len(assistants) != 1:
-        raise BadInput(
-            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
-        )
+    assistant = only_assistant(domain, replies)
     given = {reply.probe_id: reply for reply in replies}
 
     def of(probe: Probe) -> Iterator[Verdict]:
         reply = given.get(probe.probe_id)
         value, reason = graded(probe, reply)
-        yield _verdict(domain, assistants[0], probe, probe.metric, value, reason)
+        yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
         said = probe.reason is None and reply is not None and reply.text is not None
         unparsed = float(value is None) if said else None
-        yield _verdict(domain, assistants[0], probe, UNPARSED, unparsed, None if said else reason)
+        yield verdict_row(domain, assistant, probe, UNPARSED, unparsed, None if said else reason)
 
     return [row for probe in probes for row in of(probe)]
 
 
-def _verdict(
+def only_assistant(domain: Domain, replies: Sequence[Reply]) -> str:
+    """Return the assistant of the replies. Raises BadInput unless there is exactly one."""
+    assistants = sorted({reply.assistant for reply in replies})
+    if len(assistants) != 1:
+        raise BadInput(
+            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
+        )
+    return assistants[0]
+
+
+def verdict_row(
     domain: Domain, assistant: str, probe: Probe, metric: str, value: float | None, reason: str | None
 ) -> Verdict:
+    """Return the verdict of one metric on the reply to a probe."""
     return Verdict(
         domain=domain.name,
         assistant=assistant,

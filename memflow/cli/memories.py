@@ -67,7 +67,7 @@ def memories(
 
 def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
     system = recipe.system
-    memory, calls = system.memory, system.calls
+    memory, calls = system.memory, system.memory.calls
     return {
         "memory": recipe.name,
         "pattern": system.pattern,

@@ -16,6 +16,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
 from memflow.pipeline import JOBS, Scope, steps_of
 from memflow.records import Score
+from resources.leaderboard import former_partitions
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
 
@@ -74,6 +75,8 @@ class Outcome:
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
+    former: list[str] = field(default_factory=list)
+    """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
 
     def lacks_inputs(self, run: PlannedRun) -> bool:
@@ -115,7 +118,8 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             if executor is None:
                 executor = stack.enter_context(Executor(settings, fingerprints, watcher, budget))
             watcher.end_run(run, executor.run(run, outcome) or DONE)
-        if fingerprints.lake.facts("score.leaderboard", "all") is not None:
+        outcome.former = former_partitions(settings, fingerprints.lake)
+        if fingerprints.lake.current_partitions("score.leaderboard"):
             outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
         if executor is not None:
             outcome.usage = _usage(executor.models.ledger, set(outcome.runs))

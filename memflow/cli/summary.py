@@ -17,6 +17,7 @@ from memflow.cli.selection import Selection
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, sort_key
 from memflow.scoring.evidence import is_evidence_score
+from resources.lake import rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
 
@@ -31,6 +32,8 @@ class Summary:
     usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
+    former: list[str]
+    """Partitions of a former version, which the leaderboard leaves out."""
     ran: int
     up_to_date: int
     skipped: list[str]
@@ -55,6 +58,7 @@ class Summary:
             outcome.usage,
             failed,
             outcome.missing,
+            outcome.former,
             len(outcome.ran),
             len(outcome.up_to_date),
             [run.name for run in outcome.skipped],
@@ -85,6 +89,7 @@ class Summary:
                 "skipped": self.skipped,
             },
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
+            "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "duckdb": self.duckdb,
         }
 
@@ -102,6 +107,11 @@ class Summary:
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
+        if self.former:
+            shown.append(heading("not in the leaderboard, because a former version of memflow wrote them"))
+            shown += [Text(f"  {name}") for name in self.former]
+            shown.append(Text("Rebuild them with the --limit of their former run; no request is sent twice:"))
+            shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memflow.memories.entries import sources_of
 from memflow.memories.notes import EntryDraft, dated_lines
 from memflow.memories.verbatim import StoredMessage
 from memflow.tokens import WIDE, quarters
@@ -121,9 +122,9 @@ def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
 
 def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
     """Return the draft of an entry from parts: their lines, each date once, and all their source messages."""
-    sources = dict.fromkeys(source for part in parts for source in part.message.item.sources)
+    sources = sources_of(part.message.item for part in parts)
     role = parts[0].message.item.role if len(parts) == 1 else None
-    return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), tuple(sources), role)
+    return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), sources, role)
 
 
 def _answers(asked: StoredMessage, next_: StoredMessage) -> bool:

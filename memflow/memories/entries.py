@@ -40,6 +40,11 @@ class Item:
         return self.since <= sequence and (self.until is None or sequence < self.until)
 
 
+def sources_of(items: Iterable[Item]) -> tuple[str, ...]:
+    """Return the distinct source messages of entries, in order."""
+    return tuple(dict.fromkeys(source for item in items for source in item.sources))
+
+
 class EntryStore:
     """The entries of one memory in one episode. `sequence` only grows."""
 

@@ -18,7 +18,7 @@ from memflow.chat.prompts import Prompt, all_prompts, has_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
-from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Recall:
     @property
     def sources(self) -> tuple[str, ...]:
         """The distinct message ids of the recalled entries, in order."""
-        return tuple(dict.fromkeys(source for item in self.entries for source in item.sources))
+        return sources_of(self.entries)
 
 
 class Embedder(Protocol):
@@ -121,7 +121,14 @@ def parameter(
     return field(default=default, metadata={"description": description, **bounds})
 
 
-_FORMER_NAMES = {"plays": "needs_playing", "recalls": "recalls_entries", "ranks": "ranks_entries"}
+_FORMER_NAMES = {
+    "plays": "needs_playing",
+    "recalls": "recalls_entries",
+    "ranks": "ranks_entries",
+    "bookkeeping": "bookkeeping_kinds",
+    "broad": "global_kinds",
+    "asks": "prompt_stems",
+}
 
 
 @dataclass
@@ -252,3 +259,7 @@ class Memory(ABC):
         if self.tools.chat is None:
             raise BadSettings(f"{type(self).__name__} needs a chat model; configure one in memflow.toml")
         return self.tools.chat
+
+
+for _former, _name in _FORMER_NAMES.items():  # so that a subclass can extend `Memory.bookkeeping`
+    setattr(Memory, _former, getattr(Memory, _name))

@@ -18,7 +18,7 @@ from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.memory import Mem0
 from memflow.memories.mem_gpt.memory import MemGpt
-from memflow.memories.memory import Calls, Memory
+from memflow.memories.memory import Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.memp.memory import Memp
@@ -80,29 +80,9 @@ class System:
         ]
 
     @property
-    def needs_playing(self) -> bool:
-        """Whether messages are written to it, so that its episodes are played."""
-        return self.memory.needs_playing
-
-    @property
-    def recalls_entries(self) -> bool:
-        """Whether it recalls entries, so that failures can be attributed by evidence."""
-        return self.memory.recalls_entries
-
-    @property
-    def ranks_entries(self) -> bool:
-        """Whether its recalled entries are ordered by relevance to the query."""
-        return self.memory.ranks_entries
-
-    @property
     def kinds_without_evidence(self) -> frozenset[str]:
         """Kinds of entries whose sources do not show what they contain."""
         return self.memory.bookkeeping_kinds | self.memory.global_kinds
-
-    @property
-    def calls(self) -> Calls:
-        """The maximum number of requests of one write and one read."""
-        return self.memory.calls
 
     @property
     def prompts(self) -> list[Prompt]:
@@ -124,12 +104,12 @@ class System:
     @property
     def needs_embedder(self) -> bool:
         """Whether it needs an embedder."""
-        return self.calls.embed_write + self.calls.embed_read > 0
+        return self.memory.calls.embed_write + self.memory.calls.embed_read > 0
 
     @property
     def needs_chat(self) -> bool:
         """Whether its writes or reads need a chat model."""
-        return self.calls.chat_write + self.calls.chat_read > 0
+        return self.memory.calls.chat_write + self.memory.calls.chat_read > 0
 
 
 SYSTEMS: dict[str, System] = {
@@ -141,37 +121,14 @@ SYSTEMS: dict[str, System] = {
         System("full", Full, "AMemGym, native LLM; MemoryBench, vanilla", ("budget",)),
         System("recent", Recent, "a baseline of ours", ("messages",)),
         # Search over messages.
-        System(
-            "bm25_message",
-            Lexical,
-            "MemoryBench, BM25-M",
-            ("k",),
-            {"grain": "message"},
-            summary="Messages found by BM25.",
-        ),
-        System(
-            "bm25_session",
-            Lexical,
-            "MemoryBench, BM25-S",
-            ("k",),
-            {"grain": "session"},
-            summary="Sessions found by BM25.",
-        ),
-        System(
-            "embed_message",
-            Embedded,
-            "MemoryBench, Embed-M",
-            ("k",),
-            {"grain": "message"},
-            summary="Messages found by their embeddings.",
-        ),
-        System(
-            "embed_session",
-            Embedded,
-            "MemoryBench, Embed-S",
-            ("k",),
-            {"grain": "session"},
-            summary="Sessions found by their embeddings.",
+        *(
+            System(f"{name}_{grain}", memory, f"MemoryBench, {paper}", ("k",), {"grain": grain}, summary=text)
+            for name, grain, memory, paper, text in (
+                ("bm25", "message", Lexical, "BM25-M", "Messages found by BM25."),
+                ("bm25", "session", Lexical, "BM25-S", "Sessions found by BM25."),
+                ("embed", "message", Embedded, "Embed-M", "Messages found by their embeddings."),
+                ("embed", "session", Embedded, "Embed-S", "Sessions found by their embeddings."),
+            )
         ),
         System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k")),
         System(
@@ -204,21 +161,20 @@ SYSTEMS: dict[str, System] = {
         # Facts that a model maintains.
         System("awe", Awe, "AMemGym, AWE", ("freq", "ns", "k")),
         System("awi", Awi, "AMemGym, AWI", ("freq", "ns")),
-        System(
-            "awi_questions",
-            EvolvingAwi,
-            "AMemGym, question-only feedback",
-            ("freq", "ns"),
-            {"feedback": "questions", "cadence": "period", "cycles": 0},
-            summary="AWI that evolves its list of kinds after every period, from the questions alone.",
-        ),
-        System(
-            "awi_complete",
-            EvolvingAwi,
-            "AMemGym, complete feedback",
-            ("freq", "ns"),
-            {"feedback": "complete", "cadence": "period", "cycles": 0},
-            summary="AWI that evolves its list of kinds after every period, from answers and states.",
+        *(
+            System(
+                name,
+                EvolvingAwi,
+                f"AMemGym, {paper}",
+                ("freq", "ns"),
+                {"feedback": feedback, "cadence": "period", "cycles": 0},
+                summary=f"AWI that evolves its list of kinds after every period, from {evidence}.",
+            )
+            for name, paper, feedback, evidence in (
+                ("awi_questions", "question-only feedback", "questions", "the questions alone"),
+                ("awi_complete", "complete feedback", "complete", "answers and states"),
+                ("awi_published", "published code", "published_code", "the published code's feedback"),
+            )
         ),
         System(
             "awi_questions_cycles",
@@ -235,14 +191,6 @@ SYSTEMS: dict[str, System] = {
             ("cycles",),
             {"feedback": "complete", "cadence": "episode"},
             summary="AWI that replays its episode, evolving from answers and states after each cycle.",
-        ),
-        System(
-            "awi_published",
-            EvolvingAwi,
-            "AMemGym, published code",
-            ("freq", "ns"),
-            {"feedback": "published_code", "cadence": "period", "cycles": 0},
-            summary="AWI that evolves its list of kinds after every period, from the published code's feedback.",
         ),
         System("mem0", Mem0, "Chhikara et al. 2025, Mem0", ("k",)),
         System("mem0_graph", Mem0Graph, "Chhikara et al. 2025, Mem0^g", ("k",)),

@@ -1,12 +1,13 @@
 """Text metrics against a gold answer: LoCoMo's F1, ROUGE-L, exact match.
 
-They equal the published evaluations to the last bit. METEOR is in meteor.py, the package `rouge` in union_lcs.py.
+They equal the published evaluations to the last bit. METEOR is in meteor.py.
 """
 
 import json
 import re
 import string
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -15,7 +16,61 @@ from rapidfuzz.distance import LCSseq
 
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.stems import stem as stem_of
-from memflow.metrics.union_lcs import union_rouge_l
+
+Sentences = Sequence[Sequence[str]]
+
+DEEPEST = 980
+"""The number of recursive steps from which the package fails (Python's limit is 1,000 frames)."""
+
+
+def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
+    """Return the score called rouge-l by the package `rouge` 1.0.1, in [0, 1); 0 for a text without a sentence.
+
+    It is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences, so
+    it depends on which longest subsequence is found; this function finds the same. Also 0 where the package fails, as
+    its published callers score the error.
+    """
+    if not said or not wanted:
+        return 0.0
+    common: set[str] = set()
+    for gold in wanted:
+        for sentence in said:
+            found, steps = _walk_back(sentence, gold)
+            if steps > DEEPEST:
+                return 0.0
+            common |= found
+    precision = len(common) / len({word for sentence in said for word in sentence})
+    recall = len(common) / len({word for sentence in wanted for word in sentence})
+    return 2.0 * ((precision * recall) / (precision + recall + 1e-8))
+
+
+def _walk_back(said: Sequence[str], wanted: Sequence[str]) -> tuple[set[str], int]:
+    """Return the words of the longest common subsequence that the package finds, and its number of steps."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(said):
+        places[word] = places.get(word, 0) | 1 << place
+    found: set[str] = set()
+    if places.keys().isdisjoint(wanted):
+        return found, len(said)
+    # A row of the table of lengths is kept as bits: a 0 at a place says that the length grows there (Hyyrö 2004).
+    everywhere = (1 << len(said)) - 1
+    rows = [everywhere]
+    for word in wanted:
+        met = rows[-1] & places.get(word, 0)
+        rows.append((rows[-1] + met | rows[-1] - met) & everywhere)
+    above, left, steps = len(wanted), len(said), 0
+    while above and left:
+        steps += 1
+        if wanted[above - 1] == said[left - 1]:
+            found.add(said[left - 1])
+            above -= 1
+            left -= 1
+        elif rows[above] >> (left - 1) & 1:
+            left -= 1
+        else:
+            above -= 1
+    return found, steps
+
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = frozenset(("a", "an", "the", "and"))
@@ -117,8 +172,9 @@ def rouge_l(
     English is rouge-score's (`stem` is its `use_stemmer`). Chinese is segmented by jieba without case, punctuation and
     white space, as in LexEval.
 
-    `published_code` is that of the package `rouge` 1.0.1 (union_lcs.py), which MemoryBench uses for LexEval; texts of
-    about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is `standard`.
+    `published_code` is that of the package `rouge` 1.0.1 (`union_rouge_l`), which MemoryBench uses for LexEval; texts
+    of about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is
+    `standard`.
     Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):

@@ -22,7 +22,7 @@ def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> 
 async def play_episodes(context: StepContext) -> Tables:
     """Play every episode with the assistant's memory."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
-    played = await _played(context) if memory.system.needs_playing else []
+    played = await _played(context) if memory.system.memory.needs_playing else []
     return {
         "memory.transcripts": transcript_rows(domain.name, assistant, played),
         "memory.indexes": entry_rows(domain.name, assistant, played),
@@ -104,7 +104,7 @@ async def judge_claims(context: StepContext) -> Tables:
     """Judge what the memory contains of the users' states at each checkpoint."""
     domain, system = context.domain, context.memory.system
     claims = []
-    if system.recalls_entries:
+    if system.memory.recalls_entries:
         turns = context.rows("utterance.turns")
         claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
     if claims:

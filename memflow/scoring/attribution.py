@@ -106,7 +106,7 @@ def _attribute_probe(
         category=probe.category,
         evidence=0,
     )
-    if not timeline.system.recalls_entries:
+    if not timeline.system.memory.recalls_entries:
         return replace(
             row, reason=f"{timeline.system.name} recalls nothing, so there is no evidence to follow"
         )
@@ -126,7 +126,9 @@ def _attribute_probe(
         row,
         stored=len(stored),
         recalled=len(recalled),
-        recalled_at_10=len(evidence & frozenset().union(*best)) if timeline.system.ranks_entries else None,
+        recalled_at_10=len(evidence & frozenset().union(*best))
+        if timeline.system.memory.ranks_entries
+        else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(each) for each in sources),
     )

@@ -73,7 +73,7 @@ async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name:
 
 @pytest.mark.parametrize("demo", DEMOS)
 @pytest.mark.parametrize(
-    "name", [case(system, name) for name, system in SYSTEMS.items() if system.needs_playing]
+    "name", [case(system, name) for name, system in SYSTEMS.items() if system.memory.needs_playing]
 )
 def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo: str) -> None:
     asyncio.run(_restored(name, demo, *users(demo)))
@@ -100,11 +100,12 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> 
             [item.entry_id for item in recall.entries],
             recall.injected_tokens,
         )
-        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].ranks_entries]
+        ranked = recall.ranked[:10] if SYSTEMS[name].memory.ranks_entries else ()
+        assert reply.ranked == [item.entry_id for item in ranked]
 
 
 @pytest.mark.parametrize(
-    "name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls_entries]
+    "name", [case(system, name) for name, system in SYSTEMS.items() if system.memory.recalls_entries]
 )
 def test_every_system_recalls_something_that_leads_to_messages(name: str) -> None:
     """Provenance: of everything recalled on a demo, all names messages that were said."""

@@ -12,14 +12,14 @@ import pytest
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import ask
-from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
 from resources.chat import OpenAIChat, parse_completion, request_body
 from resources.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger import SqlLedger
-from resources.limits import Budget, Prices
+from resources.limits import Budget
 from resources.stub import Stub, StubBehavior, count_answers
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -113,14 +113,6 @@ async def test_lone_surrogates_are_replaced() -> None:
         assert (await chat.complete(request("half \ud83d of one"))).text
 
 
-async def test_failed_requests_are_retried() -> None:
-    async with Stub(StubBehavior(fail=0.5, retry_after=0.0)) as stub, chat_at(stub.url, Time()) as chat:
-        completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(40)))
-    assert all(completion.text for completion in completions)
-    assert stub.counts.failed > 10
-    assert stub.counts.answered == 40
-
-
 async def test_retry_after_header_is_respected() -> None:
     time = Time()
     async with Stub(StubBehavior(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
@@ -131,6 +123,7 @@ async def test_retry_after_header_is_respected() -> None:
     assert long
     assert short  # a 500 says nothing of when to come back
     assert len(time.slept) == stub.counts.failed
+    assert stub.counts.answered == 12
 
 
 async def test_error_quotes_server_after_retries() -> None:
@@ -198,17 +191,18 @@ async def test_restarted_server_is_retried() -> None:
     assert len(completions) == 60
 
 
-async def test_rejected_prompt_quotes_server() -> None:
-    async with Stub(StubBehavior(max_model_len=100)) as stub, chat_at(stub.url) as chat:
-        with pytest.raises(RequestRefused, match="maximum context length is 100 tokens"):
+@pytest.mark.parametrize(
+    ("behavior", "message"),
+    [
+        (StubBehavior(max_model_len=100), "maximum context length is 100 tokens"),
+        (StubBehavior(model="other"), "`stub` does not exist"),
+    ],
+)
+async def test_rejected_request_quotes_server(behavior: StubBehavior, message: str) -> None:
+    async with Stub(behavior) as stub, chat_at(stub.url) as chat:
+        with pytest.raises(RequestRefused, match=message):
             await chat.complete(request("x" * 1000))
         assert stub.counts.asked == 1
-
-
-async def test_unknown_model_is_rejected() -> None:
-    async with Stub(StubBehavior(model="other")) as stub, chat_at(stub.url) as chat:
-        with pytest.raises(RequestRefused, match="`stub` does not exist"):
-            await chat.complete(request())
 
 
 async def test_budget_stops_before_sending() -> None:
@@ -221,17 +215,6 @@ async def test_budget_stops_before_sending() -> None:
     assert sum(isinstance(result, BudgetSpent) for result in results) == 5
     assert budget.spent.calls == 3
     assert budget.spent.tokens > 0
-
-
-async def test_cost_budget_stops_requests() -> None:
-    # 64 answer tokens at most, at 1e6 a million: 64 each.
-    budget, prices = Budget(cost=100), Prices(completion=1e6)
-    async with Stub() as stub, chat_at(stub.url, budget=budget, prices=prices) as chat:
-        with pytest.raises(BudgetSpent, match=r"100 \(cost\)"):
-            for n in range(50):
-                await chat.complete(request(f"{n}", sampling=Sampling(max_tokens=64)))
-        assert 1 < stub.counts.asked < 50
-    assert budget.spent.cost <= 100
 
 
 def test_key_is_sent_and_not_logged(
@@ -273,7 +256,7 @@ def test_chat_works_in_successive_event_loops() -> None:
 
 
 async def test_unreliable_server_answers_each_request_once(tmp_path: Path) -> None:
-    """10 % of 429 and 500, 10 % of half a JSON, and a death in the midst."""
+    """10 % of 429 and 500, 10 % of truncated JSON, and one outage."""
     log = tmp_path / "log.jsonl"
     behavior = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
@@ -294,11 +277,3 @@ async def test_unreliable_server_answers_each_request_once(tmp_path: Path) -> No
     # A request whose answer was on its way when the server died is asked again, and no other.
     assert sum(count - 1 for count in times.values()) <= 16
     ledger.close()
-
-
-async def test_failed_items_have_reasons() -> None:
-    async with Stub(StubBehavior(garble=1.0)) as stub, chat_at(stub.url) as inner:
-        chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
-        answer = await ask(chat, PROMPT, {"item": "one"})
-    assert answer.value is None
-    assert "no usable answer in 3 attempts" in (answer.reason or "")

@@ -62,9 +62,7 @@ async def test_concurrent_episodes_share_requests(ledger: SqlLedger) -> None:
     assert all(np.array_equal(each[-1], found[0][-1]) for each in found)
 
 
-async def test_embedding_time_is_split_and_replayed(
-    ledger: SqlLedger,
-) -> None:
+async def test_embedding_time_is_split_and_replayed(ledger: SqlLedger) -> None:
     async with (
         Stub(StubBehavior(latency=0.05)) as stub,
         EndpointEmbedder(stub.url, "stub", ledger) as embedder,
@@ -114,12 +112,9 @@ async def test_missing_vectors_are_reported(ledger: SqlLedger, monkeypatch: pyte
             await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
 
 
-def test_missing_folder_is_reported(tmp_path: Path) -> None:
+async def test_missing_folder_or_package_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingData, match="there is no folder"):
         FolderEmbedder(tmp_path / "none")
-
-
-async def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(BadSettings, match=r"memflow\[local-embedder\]"):
         await FolderEmbedder(tmp_path).embed(["a"])
@@ -128,22 +123,16 @@ async def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pyte
 async def test_folder_is_loaded_by_sentence_transformers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Transformer:
-        def __init__(self, folder: str, local_files_only: bool) -> None:
-            assert local_files_only
+    def transformer(folder: str, local_files_only: bool) -> SimpleNamespace:
+        assert local_files_only
+        return SimpleNamespace(get_sentence_embedding_dimension=lambda: 3, encode=encode)
 
-        def get_sentence_embedding_dimension(self) -> int:
-            return 3
+    def encode(texts: list[str], *, normalize_embeddings: bool, show_progress_bar: bool) -> np.ndarray:
+        assert normalize_embeddings
+        return np.eye(3)[: len(texts)]
 
-        def encode(
-            self, texts: list[str], *, normalize_embeddings: bool, show_progress_bar: bool
-        ) -> np.ndarray:
-            assert normalize_embeddings
-            return np.eye(3)[: len(texts)]
-
-    monkeypatch.setitem(
-        sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Transformer)
-    )
+    package = SimpleNamespace(SentenceTransformer=transformer)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
     (tmp_path / "weights").write_bytes(b"1")
     embedder = FolderEmbedder(tmp_path)
     vectors = await embedder.embed(["a", "b"])

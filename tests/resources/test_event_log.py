@@ -1,7 +1,6 @@
 """The event log on SQLite: same rows as Dagster's own, atomic batches, bounded open files, error messages."""
 
 import os
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from event_logs import (
     logs,
     opened,
     planned_events,
+    query,
     rows,
     schema,
     set_revision,
@@ -70,14 +70,9 @@ def test_a_run_has_the_events_and_checks_of_the_shipped_log(home: Path, tmp_path
             materialization = instance.get_latest_materialization_event(ASSET)
             assert materialization is not None
             assert materialization.asset_materialization is not None
-            found.append(
-                (
-                    [event.dagster_event_type for event in events],
-                    statuses,
-                    materialization.asset_materialization.metadata["rows"].value,
-                    materialization.asset_materialization.tags["dagster/data_version"],
-                )
-            )
+            asset = materialization.asset_materialization
+            kinds = [event.dagster_event_type for event in events]
+            found.append((kinds, statuses, asset.metadata["rows"].value, asset.tags["dagster/data_version"]))
     assert found[0] == found[1]
     assert found[0][1] == [["SUCCEEDED"], ["FAILED"], *[["SUCCEEDED"]] * (CHECKS - 2)]
 
@@ -172,8 +167,13 @@ def test_newer_schema_is_reported(home: Path) -> None:
     assert "feedfacefeed" in str(error.value)
 
 
-def test_damaged_index_is_reported(home: Path) -> None:
-    logs(home).mkdir(parents=True)
+def test_damaged_index_and_file_instead_of_folder_are_reported(home: Path) -> None:
+    (home / "history").mkdir()
+    logs(home).write_text("a file")
+    with pytest.raises(EventLogError, match=r"Cannot open .*index\.db"):
+        opened(home)
+    logs(home).unlink()
+    logs(home).mkdir()
     (logs(home) / "index.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(EventLogError, match=r"index\.db is damaged .* move it and the files index\.db-wal"):
         opened(home)
@@ -201,13 +201,6 @@ def test_folder_without_permission_is_reported(home: Path) -> None:
         opened(home)
 
 
-def test_file_instead_of_folder_is_reported(home: Path) -> None:
-    (home / "history").mkdir()
-    logs(home).write_text("a file")
-    with pytest.raises(EventLogError, match=r"Cannot open .*index\.db"):
-        opened(home)
-
-
 def test_installed_dagster_has_the_overridden_methods() -> None:
     assert changed_methods(SqliteEventLogStorage, EXPECTED) == []
     assert dg.__version__ == event_schema.DAGSTER
@@ -224,10 +217,8 @@ def test_other_dagster_version_is_reported(tmp_path: Path, monkeypatch: pytest.M
 def test_partial_index_is_completed(tmp_path: Path) -> None:
     """A process that is killed while it creates the tables leaves a database without a revision."""
     SqliteEventLog(str(tmp_path)).dispose()
-    with sqlite3.connect(tmp_path / "index.db") as connection:
-        connection.execute("DROP TABLE alembic_version")
-        connection.execute("DROP TABLE dynamic_partitions")
-    connection.close()
+    for table in ("alembic_version", "dynamic_partitions"):
+        query(tmp_path / "index.db", f"DROP TABLE {table}")
     storage = SqliteEventLog(str(tmp_path))
     assert storage.has_table("dynamic_partitions")
     assert storage.alembic_version()[0] == event_schema.head_revision()

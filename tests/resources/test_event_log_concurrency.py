@@ -17,8 +17,9 @@ import pytest
 from checked_graph import PARTITIONS, build_job, check_names, execute
 from event_logs import (
     CHECKS,
-    TESTS,
+    PYTHONPATH,
     evaluations,
+    in_threads,
     integrity,
     kind_of,
     logs,
@@ -58,9 +59,8 @@ def test_watcher_sees_every_event_of_an_open_log(home: Path) -> None:
 
 
 def test_reader_sees_each_event_of_three_writers_once(home: Path) -> None:
-    opened(
-        home
-    ).dispose()  # the databases are created before: two processes at once leave them without a version
+    # The databases are created before: two processes at once leave them without a version.
+    opened(home).dispose()
     each = 2
     writers = [
         start_writer(home, *PARTITIONS[each * number : each * number + each], CHECKS=str(CHECKS))
@@ -90,10 +90,10 @@ def test_reader_sees_each_event_of_three_writers_once(home: Path) -> None:
             assert sorted(run_id for run_id, _ in evaluations(instance, name)) == sorted(run_ids)
         index = rows(logs(home) / "index.db")
     kinds = Counter((row[1], row[3]) for row in index["event_logs"])
+    expected = {"ASSET_CHECK_EVALUATION_PLANNED": CHECKS, "ASSET_CHECK_EVALUATION": CHECKS}
     for run_id in run_ids:
-        assert kinds[run_id, "ASSET_CHECK_EVALUATION_PLANNED"] == CHECKS
-        assert kinds[run_id, "ASSET_CHECK_EVALUATION"] == CHECKS
-        assert kinds[run_id, "ASSET_MATERIALIZATION"] == 1
+        for kind, count in {**expected, "ASSET_MATERIALIZATION": 1}.items():
+            assert kinds[run_id, kind] == count
     assert len(index["asset_check_executions"]) == CHECKS * len(run_ids)
     assert integrity(home) == {"ok"}
 
@@ -133,7 +133,7 @@ KILLED = textwrap.dedent(
 @pytest.mark.kill
 @pytest.mark.parametrize("events", [1, 75, 130])
 def test_killed_writer_loses_no_stored_event(home: Path, events: int) -> None:
-    environment = {**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
+    environment = {**os.environ, **PYTHONPATH}
     writer = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(home)], env=environment, stdout=subprocess.PIPE, text=True
     )
@@ -176,7 +176,7 @@ THREADS = textwrap.dedent(
 
 
 def test_runs_in_four_threads_neither_deadlock_nor_lose_events(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
+    environment = {**os.environ, **PYTHONPATH}
     environment.pop("DAGSTER_HOME", None)
     done = subprocess.run(
         [sys.executable, "-c", THREADS, str(tmp_path)],
@@ -195,24 +195,14 @@ def test_runs_in_four_threads_neither_deadlock_nor_lose_events(tmp_path: Path) -
 def test_threads_write_and_read_one_log(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
     storage = SqliteEventLog(str(tmp_path))
     planned = planned_events(recorded)
-    failures: list[BaseException] = []
 
     def write(number: int) -> None:
-        try:
-            for event in recorded:
-                storage.store_event(event._replace(run_id=f"run-{number}"))
-                storage.get_records_for_run(f"run-{(number + 1) % 12}")
-            storage.store_event_batch([event._replace(run_id=f"batch-{number}") for event in planned])
-        except BaseException as error:  # noqa: BLE001
-            failures.append(error)
+        for event in recorded:
+            storage.store_event(event._replace(run_id=f"run-{number}"))
+            storage.get_records_for_run(f"run-{(number + 1) % 12}")
+        storage.store_event_batch([event._replace(run_id=f"batch-{number}") for event in planned])
 
-    threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not failures
-    assert not any(thread.is_alive() for thread in threads)
+    in_threads(write, 12)
     for number in range(12):
         assert len(storage.get_records_for_run(f"run-{number}").records) == len(recorded)
         assert len(storage.get_records_for_run(f"batch-{number}").records) == len(planned)

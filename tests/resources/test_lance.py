@@ -1,25 +1,15 @@
 """The index of entries: by text, by vector, by both, and as of any sequence number; in English and in Chinese."""
 
+import factories
 import pytest
 
 from memflow.errors import BadInput, MissingData
-from memflow.records import Entry
 from resources.lance import LanceIndex
 
 
 def entry(number, text, since, *, until=None, vector=None, episode="u1"):
-    return Entry(
-        domain="d",
-        assistant="full",
-        episode_id=episode,
-        entry_id=f"e{number}",
-        kind="message",
-        text=text,
-        sources=[f"m{number}"],
-        since=since,
-        until=until,
-        vector=vector,
-    )
+    given = {"since": since, "until": until, "vector": vector, "episode_id": episode}
+    return factories.entry(entry_id=f"e{number}", text=text, sources=[f"m{number}"], **given)
 
 
 ENTRIES = [

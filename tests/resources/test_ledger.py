@@ -1,5 +1,4 @@
-"""ledger.py: what is kept stays, from several processes at once and through a SIGKILL; the accounts add
-up."""
+"""The ledger on SQLite and PostgreSQL: stored completions, several processes, a SIGKILL, sums of usage."""
 
 import json
 import multiprocessing
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from ledger_rows import ACCOUNT, Choice, completion, fill, request
 
 from memflow.chat.ledger import RequestContext
@@ -21,6 +21,7 @@ from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_dig
 from memflow.errors import BadSettings
 from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
+from resources.ledger_tables import tables
 from resources.limits import Prices
 from resources.usage import UsageRow, cost
 
@@ -30,12 +31,25 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/deep/ledger.sqlite"
 
 
-def test_first_completion_of_a_digest_stays(url: str) -> None:
-    with SqlLedger(url) as ledger:
-        assert ledger.get("k") is None
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def either_url(request: pytest.FixtureRequest, url: str) -> str:
+    """The URL of an empty ledger in either database."""
+    if request.param == "sqlite":
+        return url
+    url = request.getfixturevalue("postgres_url")
+    engine = sa.create_engine(url)
+    tables.drop_all(engine)
+    engine.dispose()
+    return url
+
+
+def test_first_completion_of_a_digest_stays(either_url: str) -> None:
+    url = either_url
+    with SqlLedger(url) as ledger, SqlLedger(url) as other:
+        assert ledger.get("k") is None is other.get("k")
         ledger.put("k", request("é中\ud83d"), completion(), ACCOUNT)
         ledger.put("k", request("é中\ud83d"), completion("no"), ACCOUNT)
-        assert ledger.get("k") == completion(key="k")
+        assert ledger.get("k") == completion(key="k") == other.get("k")
         assert ledger.messages("k") == request("é中\ud83d").messages
         with pytest.raises(KeyError):
             ledger.messages("other")
@@ -44,15 +58,8 @@ def test_first_completion_of_a_digest_stays(url: str) -> None:
         assert ledger.digests() == {"k"}
 
 
-def test_completion_is_visible_to_other_processes(url: str) -> None:
-    with SqlLedger(url) as writer, SqlLedger(url) as reader:
-        assert reader.get("k") is None
-        writer.put("k", request("x"), completion(), ACCOUNT)
-        assert reader.get("k") is not None
-
-
-def test_usage_is_summed_by_group(url: str) -> None:
-    with SqlLedger(url) as ledger:
+def test_usage_is_summed_by_group(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
         judge = RequestContext("run 1", "score", "judge", "d", "full", "j")
         later = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
         ledger.put("a", request("a"), completion(), ACCOUNT)
@@ -72,23 +79,11 @@ def test_usage_is_summed_by_group(url: str) -> None:
         (whole,) = ledger.usage(by=())
         assert (whole.requests, whole.cache_hits, whole.failed) == (3, 2, 2)
         (second,) = ledger.usage(by=("run",), run="run 2")
-        assert (second.requests, second.cache_hits, second.paid_prompt_tokens, second.prompt_tokens) == (
-            0,
-            1,
-            0,
-            10,
-        )
+        assert second == UsageRow({"run": "run 2"}, 0, 1, 0, 10, 3, 4, 0.25, 0, 0)
+        (hit,) = ledger.usage(by=("model",), run="run 2")
+        assert cost(hit, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
         with pytest.raises(BadSettings, match="not by colour"):
             ledger.usage(by=("colour",))
-
-
-def test_cache_hit_has_original_latency_and_no_cost(url: str) -> None:
-    with SqlLedger(url) as ledger:
-        ledger.put("a", request("a"), completion(), ACCOUNT)
-        ledger.used("a", request("a"), RequestContext(run="run 2", model="m"))
-        (row,) = ledger.usage(by=("model",), run="run 2")
-        assert row.latency_s == 0.25
-        assert cost(row, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
 
 
 def test_needed_usage_is_the_same_for_a_replay(url: str) -> None:
@@ -117,9 +112,9 @@ def test_on_use_is_called_for_each_request(url: str) -> None:
     assert seen == [(event, "a/prompt", "answer") for event in ("asked", "kept", "failed")]
 
 
-def test_first_vector_of_a_digest_stays(url: str) -> None:
+def test_first_vector_of_a_digest_stays(either_url: str) -> None:
     vectors = {f"k{n}": TimedVector(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
-    with SqlLedger(url) as ledger:
+    with SqlLedger(either_url) as ledger:
         ledger.keep_vectors(vectors)
         ledger.keep_vectors({"k0": TimedVector(np.zeros(4, dtype=np.float32), 9.0)})
         found = ledger.vectors([*vectors, "other"])
@@ -157,16 +152,16 @@ def test_pickled_ledger_opens_its_own_connections(url: str) -> None:
         other.close()
 
 
-def test_four_processes_write_to_a_new_ledger(url: str) -> None:
+def test_four_processes_write_to_a_new_ledger(either_url: str) -> None:
     context = multiprocessing.get_context("forkserver")
     count = 60
-    processes = [context.Process(target=fill, args=(url, number, count)) for number in range(4)]
+    processes = [context.Process(target=fill, args=(either_url, number, count)) for number in range(4)]
     for process in processes:
         process.start()
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0] * 4
-    with SqlLedger(url) as ledger:
+    with SqlLedger(either_url) as ledger:
         assert len(ledger.digests()) == 5 * count
         (row,) = ledger.usage(by=("run",))
         assert (row.requests, row.cache_hits) == (8 * count, 8 * count)
@@ -217,9 +212,6 @@ def test_killed_writer_loses_no_stored_completion(url: str) -> None:
 
 
 def test_request_columns_can_be_queried(url: str, tmp_path: Path) -> None:
-    """The columns that a person may want to query are plain."""
-    import sqlite3
-
     sampled = ChatRequest("p", {}, (ChatMessage("user", "x"),), Sampling(0.7, 0.9, 12, 5), Choice, 2)
     with SqlLedger(url) as ledger:
         ledger.put("a", sampled, completion(), ACCOUNT)
@@ -229,28 +221,3 @@ def test_request_columns_can_be_queried(url: str, tmp_path: Path) -> None:
         )
     assert json.loads(row[2]) == {"temperature": 0.7, "top_p": 0.9, "max_tokens": 12, "seed": 5}
     assert (row[0], row[1], row[3], row[4], row[5]) == ("p", "m", schema_digest(Choice), 2, "yes")
-
-
-@pytest.mark.postgres
-def test_postgresql_ledger_behaves_as_sqlite(postgres_url: str) -> None:
-    context = multiprocessing.get_context("forkserver")
-    processes = [context.Process(target=fill, args=(postgres_url, number, 20)) for number in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert [process.exitcode for process in processes] == [0] * 4
-    with SqlLedger(postgres_url) as ledger, SqlLedger(postgres_url) as other:
-        assert len(ledger.digests()) == 5 * 20
-        (row,) = ledger.usage(by=("run",))
-        assert row == UsageRow({"run": "run 1"}, 160, 160, 0, 3200, 960, 1280, 80.0, 1600, 480)
-        assert other.get("k") is None
-        ledger.put("k", request("é中"), completion(), ACCOUNT)
-        ledger.put("k", request("é中"), completion("no"), ACCOUNT)
-        assert other.get("k") == completion(key="k")
-        assert other.messages("k") == request("é中").messages
-        ledger.keep_vectors({"v": TimedVector(np.arange(3, dtype=np.float32), 0.5)})
-        kept = other.vectors(["v"])["v"]
-        assert (kept.vector.tolist(), kept.seconds) == ([0, 1, 2], 0.5)
-        ledger.failed(request("x"), ACCOUNT, "why")
-        assert ledger.usage(by=())[0].failed == 1

@@ -50,12 +50,7 @@ async def test_limit_is_halved_once_per_window_and_grows_per_round() -> None:
     for _ in range(5000):
         limiter.on_success()
     assert limiter.limit == 64
-
-
-async def test_limit_is_at_least_one() -> None:
-    clock = Clock()
-    limiter = AdaptiveLimiter(4, clock=clock)
-    for _ in range(10):
+    for _ in range(20):
         clock.now += 2
         limiter.on_overload()
     assert limiter.limit == 1
@@ -81,31 +76,25 @@ async def test_limiter_is_shared_per_address() -> None:
     assert limiter_of("http://a", 4).limit == 4
 
 
-async def test_call_budget_is_not_exceeded() -> None:
-    budget = Budget(calls=5)
-
+@pytest.mark.parametrize(
+    ("budget", "most", "used", "requests", "admitted"),
+    [
+        (Budget(calls=5), Spending(calls=1), Spending(1, 10), 20, 5),
+        # 20 + 20 + 20 leave too little for one that may take 60.
+        (Budget(tokens=100), Spending(1, 60), Spending(1, 20), 5, 3),
+    ],
+)
+async def test_budget_admits_what_fits_and_waits_for_running_requests(
+    budget: Budget, most: Spending, used: Spending, requests: int, admitted: int
+) -> None:
     async def one() -> None:
-        async with budget.admit(Spending(calls=1)) as took:
+        async with budget.admit(most) as spent:
             await asyncio.sleep(0.001)
-            took.append(Spending(calls=1, tokens=10))
+            spent.append(used)
 
-    results = await asyncio.gather(*(one() for _ in range(20)), return_exceptions=True)
-    assert sum(isinstance(result, BudgetSpent) for result in results) == 15
-    assert budget.spent == Spending(5, 50, 0)
-
-
-async def test_budget_waits_for_running_requests() -> None:
-    budget = Budget(tokens=100)
-
-    async def one() -> None:
-        async with budget.admit(Spending(calls=1, tokens=60)) as took:
-            await asyncio.sleep(0.001)
-            took.append(Spending(calls=1, tokens=20))
-
-    results = await asyncio.gather(*(one() for _ in range(5)), return_exceptions=True)
-    # 20 + 20 + 20 leave too little for one that may take 60.
-    assert [result is None for result in results].count(True) == 3
-    assert budget.spent.tokens == 60
+    results = await asyncio.gather(*(one() for _ in range(requests)), return_exceptions=True)
+    assert sum(isinstance(result, BudgetSpent) for result in results) == requests - admitted
+    assert budget.spent == Spending(admitted, admitted * used.tokens, 0)
 
 
 async def test_cost_budget_uses_prices() -> None:

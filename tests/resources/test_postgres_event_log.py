@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import psycopg2
 import pytest
-from checked_graph import ASSET, build_job, check_names, execute
+import sqlalchemy as sa
+from checked_graph import build_job, check_names, execute
 from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
 from dagster_postgres.event_log import PostgresEventLogStorage
+from event_logs import CHECKS, evaluations, in_threads
 from sqlalchemy.engine import make_url
 
 from memflow.errors import EventLogError
@@ -19,7 +20,6 @@ from resources.event_schema import changed_methods
 from resources.postgres_event_log import EXPECTED, POOL, PostgresEventLog
 
 pytestmark = pytest.mark.postgres
-CHECKS = 12
 TABLES = ("event_logs", "asset_check_executions", "asset_keys", "asset_event_tags")
 
 
@@ -34,17 +34,10 @@ def url(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def query(url: str, statement: str) -> list[tuple[Any, ...]]:
-    parts = make_url(url)
-    connection = psycopg2.connect(
-        host=parts.host, port=parts.port, user=parts.username, dbname=parts.database
-    )
-    connection.autocommit = True
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetchall() if cursor.description else []
-    finally:
-        connection.close()
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(statement)
+        return [tuple(row) for row in found] if found.returns_rows else []
 
 
 def instance_on(storage: PostgresEventLogStorage, folder: Path) -> dg.DagsterInstance:
@@ -57,14 +50,7 @@ def instance_on(storage: PostgresEventLogStorage, folder: Path) -> dg.DagsterIns
 
 
 def statuses(instance: dg.DagsterInstance) -> list[list[str]]:
-    store = instance.event_log_storage
-    return [
-        [
-            each.status.value
-            for each in store.get_asset_check_execution_history(dg.AssetCheckKey(ASSET, name), 9)
-        ]
-        for name in check_names(CHECKS)
-    ]
+    return [[status for _, status in evaluations(instance, name)] for name in check_names(CHECKS)]
 
 
 def test_a_run_has_the_events_and_checks_of_the_shipped_log(url: str, tmp_path: Path) -> None:
@@ -134,23 +120,13 @@ def test_more_threads_than_connections_store_every_event(url: str, tmp_path: Pat
         events = instance.all_logs(run_id)
         kind = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
         planned = list(instance.all_logs(run_id, of_type=kind))
-        failures: list[BaseException] = []
 
         def write(number: int) -> None:
-            try:
-                storage.store_event_batch([event._replace(run_id=f"run-{number}") for event in planned])
-                for event in events:
-                    storage.store_event(event._replace(run_id=f"other-{number}"))
-            except BaseException as error:  # noqa: BLE001
-                failures.append(error)
+            storage.store_event_batch([event._replace(run_id=f"run-{number}") for event in planned])
+            for event in events:
+                storage.store_event(event._replace(run_id=f"other-{number}"))
 
-        threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(9)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert failures == []
-        assert not any(thread.is_alive() for thread in threads)
+        in_threads(write, 9)
         for number in range(9):
             assert len(storage.get_logs_for_run(f"run-{number}")) == len(planned)
             assert len(storage.get_logs_for_run(f"other-{number}")) == len(events)

@@ -12,7 +12,7 @@ from resources.process import ENDING, default_signals
 WAITS = "import time; print('ready', flush=True); time.sleep(60)"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def restored_signals() -> Iterator[None]:
     """Restore the handlers and the mask of this process."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
@@ -40,20 +40,16 @@ def is_ended_by(number: signal.Signals) -> bool:
             process.kill()
 
 
-@pytest.mark.usefixtures("restored_signals")
 @pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
-def test_ignored_signals_are_not_inherited(number: signal.Signals) -> None:
-    signal.signal(number, signal.SIG_IGN)
+@pytest.mark.parametrize("how", ["ignored", "blocked"])
+def test_ignored_and_blocked_signals_are_not_inherited(number: signal.Signals, how: str) -> None:
+    if how == "ignored":
+        signal.signal(number, signal.SIG_IGN)
+    else:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {number})
     assert is_ended_by(number)
 
 
-@pytest.mark.usefixtures("restored_signals")
-def test_blocked_signals_are_not_inherited() -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    assert is_ended_by(signal.SIGTERM)
-
-
-@pytest.mark.usefixtures("restored_signals")
 def test_nothing_runs_in_the_child_where_no_signal_is_ignored() -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)

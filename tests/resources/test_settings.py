@@ -28,6 +28,13 @@ def test_example_settings_are_the_defaults() -> None:
     defaults = Settings.model_fields
     assert settings.assistants == defaults["assistants"].default
     assert settings.home == Path(".memflow").absolute()
+    assert load().models == {"scripted": Model(kind="scripted")}
+    assert (load().lake_root, load().ledger_url) == (
+        str(settings.home / "lake"),
+        f"sqlite:///{settings.home}/ledger.sqlite",
+    )
+    with pytest.raises(BadSettings, match="memflow init"):
+        load(Path("elsewhere.toml"))
     assert settings.roles.simulator == "scripted" and settings.embedder.kind == "hashing"
 
 
@@ -50,9 +57,7 @@ def test_commented_example_settings_are_valid() -> None:
     )
 
 
-def test_command_line_overrides_environment_and_file(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_command_line_overrides_environment_and_file(monkeypatch: pytest.MonkeyPatch) -> None:
     file = written('home = "of_file"\ndata = "of_file"\n')
     monkeypatch.setenv("MEMFLOW_DATA", "of_environment")
     monkeypatch.setenv("MEMFLOW_HOME", "of_environment")
@@ -79,13 +84,6 @@ def test_own_memory_has_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> N
         "pets": UserMemory(system="awi", parameters={"kinds": ("a", "b"), "ns": 2, "on": True}),
     }
     assert own["pets"].parameters["on"] is True
-
-
-def test_defaults_apply_without_a_file() -> None:
-    settings = load()
-    assert settings.models == {"scripted": Model(kind="scripted")}
-    assert settings.lake_root == str(settings.home / "lake")
-    assert settings.ledger_url == f"sqlite:///{settings.home}/ledger.sqlite"
 
 
 def test_unlisted_domains_need_to_be_named() -> None:
@@ -116,11 +114,6 @@ def test_settings_error_names_file_and_setting(text: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said) as wrong:
         load(written(text))
     assert "memflow.toml" in str(wrong.value)
-
-
-def test_missing_settings_file_is_reported() -> None:
-    with pytest.raises(BadSettings, match="memflow init"):
-        load(Path("elsewhere.toml"))
 
 
 def test_model_fingerprint_ignores_its_address() -> None:

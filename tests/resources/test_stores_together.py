@@ -1,12 +1,14 @@
 """Four writers and a reader at once: nothing is lost, nothing half seen, nobody meets a lock."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
 
 import duckdb
 import pytest
+from event_logs import PYTHONPATH
 
 from resources.lake import Lake
 from resources.warehouse import Warehouse
@@ -16,7 +18,7 @@ WRITERS, TIMES = 4, 20
 WRITER = textwrap.dedent(
     """
     import sys
-    from memflow.records import Verdict
+    from factories import verdict
     from resources.lake import Lake
     from resources.warehouse import Warehouse
 
@@ -25,13 +27,8 @@ WRITER = textwrap.dedent(
     warehouse = Warehouse(lake, duck)
     for time in range(1, times + 1):
         # Every version has its length, and one value throughout: half of one and half of another would show.
-        rows = [
-            Verdict(
-                domain="d", assistant=f"a{me}", probe_id=f"p{n}", episode_id="e", checkpoint=time, dataset="s",
-                metric="f1", value=1 / time, category="x" * (time * 37 % 211),
-            )
-            for n in range(200 + 97 * (time * 7 % 13))
-        ]
+        more = {"checkpoint": time, "value": 1 / time, "category": "x" * (time * 37 % 211)}
+        rows = [verdict(assistant=f"a{me}", probe_id=f"p{n}", **more) for n in range(200 + 97 * (time * 7 % 13))]
         lake.write("score.verdicts", f"d/a{me}", rows, fingerprint=str(time))
         if time % 5 == 0:
             warehouse.publish()
@@ -64,6 +61,7 @@ def test_readers_see_whole_partitions_while_four_processes_write(tmp_path):
             [sys.executable, "-c", WRITER, str(root), str(duck), str(me), str(TIMES)],
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, **PYTHONPATH},
         )
         for me in range(WRITERS)
     ]

@@ -118,6 +118,14 @@ def test_wrong_revision_or_weights_are_rejected(tmp_path: Path, trainer: Any) ->
         read_manifest(out)
 
 
+def test_missing_manifest_or_weights_are_reported(tmp_path: Path, trainer: Any) -> None:
+    with pytest.raises(BadInput, match="is not an adapter of `memflow finetune`"):
+        read_manifest(tmp_path)
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
+        trainer(f"print({json.dumps(DONE)!r})").train(JOB, tmp_path / "liked")
+    assert left(tmp_path) == {"liked.log"}
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -135,26 +143,15 @@ def test_invalid_manifest_is_reported(tmp_path: Path, trainer: Any, change: Any,
         read_manifest(out)
 
 
-def test_missing_manifest_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is not an adapter of `memflow finetune`"):
-        read_manifest(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("program", "match"),
     [
-        (
-            "import json; print(json.dumps({'event': 'failed', 'reason': 'no weights'}))",
-            "the training failed: no weights",
-        ),
-        (
-            "import sys; print('out of memory', file=sys.stderr); sys.exit(3)",
-            r"(?s)ended with status 3 .*out of memory",
-        ),
+        ('print(\'{"event": "failed", "reason": "no weights"}\')', "the training failed: no weights"),
+        ("import sys; print('no memory', file=sys.stderr); sys.exit(3)", r"(?s)status 3 .*no memory"),
         ("pass", "ended with status 0 and no adapter"),
         ("print('half way')", "printed .*half way.* which is not an event"),
         ("print('[1]')", "which is not an event"),
-        ("import json; print(json.dumps({'event': 'done', 'examples': 2}))", "which is not an event"),
+        ('print(\'{"event": "done", "examples": 2}\')', "which is not an event"),
         (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is not an event"),
         (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with status 1 and no adapter"),
     ],
@@ -162,12 +159,6 @@ def test_missing_manifest_is_reported(tmp_path: Path) -> None:
 def test_failed_training_leaves_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
     with pytest.raises(TrainingFailed, match=match):
         trainer(program).train(JOB, tmp_path / "liked")
-    assert left(tmp_path) == {"liked.log"}
-
-
-def test_missing_weights_fail_the_training(tmp_path: Path, trainer: Any) -> None:
-    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
-        trainer(f"print({json.dumps(DONE)!r})").train(JOB, tmp_path / "liked")
     assert left(tmp_path) == {"liked.log"}
 
 

@@ -39,11 +39,8 @@ def is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    return f"{process} (python" in Path(f"/proc/{process}/stat").read_text() and not zombie(process)
-
-
-def zombie(process: int) -> bool:
-    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    state = Path(f"/proc/{process}/stat").read_text()
+    return f"{process} (python" in state and state.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_server_is_stopped_with_its_workers(tmp_path: Path) -> None:
@@ -73,26 +70,33 @@ def test_adapter_is_served_by_folder_name(tmp_path: Path) -> None:
         VllmServer("tiny", executable=fake(tmp_path), adapter=adapter).__enter__()
 
 
-def test_unsupported_rank_is_rejected_before_start(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings, match="has rank 513; vLLM supports up to 512"):
-        VllmServer("tiny", executable="no-such-vllm", adapter=Adapter(tmp_path, 513)).__enter__()
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"adapter": Adapter(Path("liked"), 513)}, "has rank 513; vLLM supports up to 512"),
+        ({}, r"cannot be run.*memflow\.toml"),
+    ],
+)
+def test_wrong_settings_are_rejected_before_start(options: dict[str, Adapter], message: str) -> None:
+    with pytest.raises(BadSettings, match=message):
+        VllmServer("tiny", executable="no-such-vllm", **options).__enter__()
 
 
-def test_server_is_stopped_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), VllmServer("tiny", executable=fake(tmp_path)):
-        worker = int((tmp_path / "worker").read_text())
-        raise ZeroDivisionError
+@pytest.mark.parametrize(("model", "raised"), [("tiny", ZeroDivisionError), ("other", EndpointDown)])
+def test_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: type[Exception]) -> None:
+    with (
+        pytest.raises(raised, match=r"division|serves tiny, not 'other'"),
+        VllmServer(model, executable=fake(tmp_path)),
+    ):
+        raise ZeroDivisionError("division by zero")
     time.sleep(0.1)
-    assert not is_alive(worker)
+    assert not is_alive(int((tmp_path / "worker").read_text()))
 
 
 def test_early_exit_shows_the_log(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho no such weights; exit 3\n")
-    with (
-        pytest.raises(EndpointDown, match=r"(?s)exited with status 3: .*no such weights"),
-        VllmServer("tiny", executable=program),
-    ):
-        pass
+    with pytest.raises(EndpointDown, match=r"(?s)exited with status 3: .*no such weights"):
+        VllmServer("tiny", executable=program).__enter__()
 
 
 def test_server_that_is_never_ready_times_out(tmp_path: Path) -> None:
@@ -101,18 +105,6 @@ def test_server_that_is_never_ready_times_out(tmp_path: Path) -> None:
     with pytest.raises(EndpointDown, match=r"(?s)not ready in 0.3 s.*loading"):
         VllmServer("tiny", executable=program, patience=0.3).__enter__()
     assert time.monotonic() - started < 5
-
-
-def test_server_of_another_model_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(EndpointDown, match="serves tiny, not 'other'"):
-        VllmServer("other", executable=fake(tmp_path)).__enter__()
-    time.sleep(0.1)
-    assert not is_alive(int((tmp_path / "worker").read_text()))
-
-
-def test_missing_program_is_reported() -> None:
-    with pytest.raises(BadSettings, match=r"cannot be run.*memflow\.toml"):
-        VllmServer("tiny", executable="no-such-vllm").__enter__()
 
 
 def test_existing_server_is_used() -> None:

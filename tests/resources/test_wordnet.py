@@ -45,19 +45,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_synonyms_are_one_word_lemmas_of_all_senses(folder: Path) -> None:
-    wordnet = WordNet(folder)
-    assert wordnet.of("house") == {"house", "home"}
-    assert wordnet.of("big") == {"big", "large"}
-    assert wordnet.of("hous") == wordnet.of("") == frozenset()
-
-
-def test_inflected_forms_have_synonyms_of_their_base(folder: Path) -> None:
-    wordnet = WordNet(folder)
-    assert wordnet.of("Houses") == {"house", "home"}
-    assert wordnet.of("baking") == wordnet.of("bakes") == {"bake", "Cook"}
-    assert wordnet.of("children") == {"child", "kid"}
-    assert wordnet.of("bigger") == {"big", "large"}
+@pytest.mark.parametrize(
+    ("words", "synonyms"),
+    [
+        (("house", "Houses"), {"house", "home"}),
+        (("big", "bigger"), {"big", "large"}),
+        (("baking", "bakes"), {"bake", "Cook"}),
+        (("child", "children"), {"child", "kid"}),
+        (("hous", ""), set()),
+    ],
+)
+def test_words_and_inflected_forms_have_one_word_synonyms(
+    folder: Path, words: tuple[str, ...], synonyms: set[str]
+) -> None:
+    assert {WordNet(folder).of(word) for word in words} == {frozenset(synonyms)}
 
 
 def test_nltk_data_folder_is_accepted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

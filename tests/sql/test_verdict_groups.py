@@ -3,11 +3,11 @@
 from dataclasses import asdict
 
 import pytest
+from factories import verdict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.records import Verdict
 from memflow.scoring.groups import Group, groups_of
 from resources.lake import Lake
 from resources.warehouse import Warehouse
@@ -26,13 +26,11 @@ def test_groups_of_the_warehouse_are_groups_of_the_rows(
 ) -> None:
     folder = tmp_path_factory.mktemp("lake")
     lake = Lake(folder / "lake")
-    rows = [
-        Verdict(
-            domain="d", assistant=f"m{at % 2}", probe_id=str(at), episode_id=f"e{at % 3}", checkpoint=at % 2,
-            dataset=dataset, category=category, metric="f1", value=value, reason=None if value is not None else "none",
-        )
-        for at, (dataset, category, value) in enumerate(values)
-    ]  # fmt: skip
+    rows = []
+    for at, (dataset, category, value) in enumerate(values):
+        where = {"assistant": f"m{at % 2}", "episode_id": f"e{at % 3}", "checkpoint": at % 2}
+        of = {"dataset": dataset, "category": category, "reason": "none" if value is None else None}
+        rows.append(verdict(probe_id=str(at), metric="f1", value=value, **where, **of))
     for name in ("m0", "m1"):
         lake.write(
             "score.verdicts", f"d/{name}", [row for row in rows if row.assistant == name], fingerprint=""

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from memflow.chat.scripted import LABEL
@@ -26,7 +28,7 @@ from memflow.records import BY_EVIDENCE, RECALL_AT_10, TABLES
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.instance import open_instance
-from resources.lake import Lake
+from resources.lake import Lake, rebuild_commands
 
 DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES
@@ -351,6 +353,40 @@ def test_raising_the_limit_asks_only_for_what_is_new(run_in: RunPipeline, tmp_pa
     # And lowering it again asks for nothing at all.
     run_in(home, *order, limit=1)
     assert ledger_rows(home)["completions"] == asked
+
+
+def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise_named(
+    demo: Demo, run_in: RunPipeline, contents: Contents, tmp_path: Path
+) -> None:
+    home = tmp_path / "former"
+    shutil.copytree(demo.home, home)
+    selected, other = f"{AMEMGYM}/none", f"{MEMORYBENCH}/recent"
+    renamed = {"stored": "held", "differing_settings": "unequal"}
+    for table, partition in (
+        ("score.attributions", selected),
+        ("score.attributions", other),
+        ("score.leaderboard", "all"),
+    ):
+        path = Lake(home / "lake").path(table, partition)
+        stored = pq.read_table(path)
+        former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
+        metadata = {**stored.schema.metadata, b"memflow.input_fingerprint": b"of the former version"}
+        pq.write_table(former.replace_schema_metadata(metadata), path)
+    before, requests = contents(home), booked(home)["completions"]
+    outcome = run_in(home, (AMEMGYM,), ("none",))
+    assert outcome.failed == []
+    assert outcome.former == [other]
+    assert rebuild_commands(outcome.former) == [f"memflow run --domain {MEMORYBENCH} --memory recent"]
+    assert booked(home)["completions"] == requests
+    assert {**contents(home), "score.leaderboard all": ""} == {**before, "score.leaderboard all": ""}
+    assert {(score.domain, score.assistant) for score in outcome.figures} == {
+        (domain, assistant) for domain in DEMO for assistant in ASSISTANTS
+    } - {(MEMORYBENCH, "recent")}
+    with duckdb.connect(home / "memflow.duckdb", read_only=True) as connection:
+        names = connection.execute("SELECT DISTINCT domain || '/' || assistant FROM score.attributions")
+        assert {name for (name,) in names.fetchall()} == {
+            f"{domain}/{assistant}" for domain in DEMO for assistant in ASSISTANTS
+        } - {other}
 
 
 def test_the_lake_can_move(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:

@@ -31,14 +31,8 @@ def _exposure(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
             if variable in before:
                 facts.append(Part(title=telling.shown["before"], text=before[variable]))
             facts.append(Part(title=telling.shown["choices"], text=", ".join(history.schema[variable])))
-            items.append(
-                Item(
-                    id=f"{turn.message_id}#{variable}",
-                    asks=telling.asks,
-                    facts=facts,
-                    labels=telling.labels,
-                )
-            )
+            name = f"{turn.message_id}#{variable}"
+            items.append(Item(id=name, asks=telling.asks, facts=facts, labels=telling.labels))
         yield Candidate(_message(telling, turn, items))
 
 
@@ -48,14 +42,8 @@ def _exposure_blind(telling: KindConfig, tables: DomainTables) -> Iterator[Candi
         for variable, value in _exposed(turn).items():
             name = f"{turn.message_id}#{variable}"
             options = _options(name, history.schema[variable])
-            items.append(
-                Item(
-                    id=name,
-                    asks=telling.asks,
-                    facts=[Part(title=telling.shown["variable"], text=variable)],
-                    labels=[*options, *telling.labels],
-                )
-            )
+            facts = [Part(title=telling.shown["variable"], text=variable)]
+            items.append(Item(id=name, asks=telling.asks, facts=facts, labels=[*options, *telling.labels]))
             key[name] = _named(options, value)
         yield Candidate(_message(telling, turn, items), key)
 
@@ -88,15 +76,7 @@ def _integrity(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]
             )
             for variable, value in state.items()
         ]
-        yield Candidate(
-            Unit(
-                id=f"{episode}/{event}",
-                episode=episode,
-                language=_language(shown),
-                shown=shown,
-                items=items,
-            )
-        )
+        yield Candidate(_unit(f"{episode}/{event}", episode, shown, items))
 
 
 def _reliability(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
@@ -114,16 +94,8 @@ def _reliability(telling: KindConfig, tables: DomainTables) -> Iterator[Candidat
             Part(title=telling.shown["facts"], text=facts),
         ]
         item = Item(id=probe.probe_id, asks=telling.asks, labels=[*options, *telling.labels])
-        yield Candidate(
-            Unit(
-                id=probe.probe_id,
-                episode=probe.episode_id,
-                language=_language(shown[:1]),
-                shown=shown,
-                items=[item],
-            ),
-            {probe.probe_id: _named(options, probe.options[int(probe.gold) - 1])},
-        )
+        unit = _unit(probe.probe_id, probe.episode_id, shown, [item], language=language_of(probe.question))
+        yield Candidate(unit, {item.id: _named(options, probe.options[int(probe.gold) - 1])})
 
 
 _TELLINGS = read_kind_configs("memflow.benchmarks.amemgym")
@@ -154,13 +126,13 @@ def _exposed(turn: Turn) -> dict[str, str]:
 
 def _message(telling: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
     shown = [Part(title=telling.shown["message"], text=_bare(turn))]
-    return Unit(
-        id=turn.message_id,
-        episode=turn.episode_id,
-        language=_language(shown),
-        shown=shown,
-        items=list(items),
-    )
+    return _unit(turn.message_id, turn.episode_id, shown, items)
+
+
+def _unit(name: str, episode: str, shown: list[Part], items: Sequence[Item], language: str = "") -> Unit:
+    """Return a unit, by default in the language of everything that it shows."""
+    language = language or language_of(" ".join(part.text for part in shown))
+    return Unit(id=name, episode=episode, language=language, shown=shown, items=list(items))
 
 
 def _options(name: str, texts: Sequence[str]) -> list[Label]:
@@ -177,7 +149,3 @@ def _named(options: Iterable[Label], text: str) -> str:
 def _bare(message: Turn | TranscriptMessage) -> str:
     """Return the message without the line that gives the simulated time."""
     return message.text.removeprefix(f"[Current Time: {message.sent_at}]\n")
-
-
-def _language(shown: Iterable[Part]) -> str:
-    return language_of(" ".join(part.text for part in shown))

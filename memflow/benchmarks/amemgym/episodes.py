@@ -39,7 +39,6 @@ def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulat
 
 
 def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], simulator: Chat) -> Event:
-    """Return a session as an event: generated from its first message, or given as a whole."""
     first = session[0]
     messages = tuple(message_of(turn) for turn in session)
     if first.kind == "given":
@@ -69,7 +68,7 @@ def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulat
     """
     published = config.user_model == "published_code"
     stem = "follow_up_published" if published else "follow_up"
-    fixed = _published_code_fields(history, turn) if published else _paper_fields(history, turn)
+    fixed = _fields(history, turn, published=published)
 
     async def follow_up(said: Sequence[Message]) -> Answer[str]:
         seen = said[-config.user_context :] if config.user_context else said
@@ -79,21 +78,14 @@ def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulat
     return follow_up
 
 
-def _paper_fields(history: History, turn: Turn) -> Mapping[str, str]:
-    """Return the paper's prompt fields, with the day of the session."""
-    day = (turn.sent_at or history.end(turn.checkpoint))[:DAY]
-    return {**_common_fields(history, turn), "date": day, "state": written(history.periods[turn.checkpoint])}
-
-
-def _published_code_fields(history: History, turn: Turn) -> Mapping[str, str]:
-    """Return the published code's prompt fields, with the last day of the period."""
-    return {**_common_fields(history, turn), "date": history.end(turn.checkpoint)}
-
-
-def _common_fields(history: History, turn: Turn) -> Mapping[str, str]:
+def _fields(history: History, turn: Turn, *, published: bool) -> Mapping[str, str]:
+    """Return the prompt fields: in the paper with the day of the session and the states, in the published code with
+    the last day of the period."""
+    end, period = history.end(turn.checkpoint), history.periods[turn.checkpoint]
     return {
         "profile": history.profile.profile,
         "start": history.profile.start_date,
         "schema": written(history.schema),
         "query": turn.text,
+        **({"date": end} if published else {"date": (turn.sent_at or end)[:DAY], "state": written(period)}),
     }

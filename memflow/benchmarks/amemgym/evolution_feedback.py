@@ -39,7 +39,6 @@ def make_evolution_feedback(
 
 
 def _told(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:
-    """Return, per period of `probes`, the states that its messages expose."""
     told: dict[str, dict[str, str]] = {str(probe.checkpoint): {} for probe in probes}
     users = {probe.episode_id for probe in probes}
     for turn in turns:

@@ -66,7 +66,10 @@ def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe])
         user_id = profile.user_id
         said = sorted((turn for turn in turns if turn.episode_id == user_id), key=lambda turn: turn.event)
         asked = [probe for probe in probes if probe.episode_id == user_id and probe.kind == "choice"]
-        reason = profile.reason or _quarantine_reason(said)
+        reason = profile.reason
+        for turn in said:
+            if reason is None and turn.reason is not None:
+                reason = f"the message {turn.message_id} is quarantined: {turn.reason}"
         if reason is not None:
             left_out.append(OmittedItem(user_id, None, reason))
             continue
@@ -77,13 +80,6 @@ def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe])
             continue
         users.append(_user(histories_by_user[user_id], said, questions))
     return UserExport(users, left_out)
-
-
-def _quarantine_reason(turns: Sequence[Turn]) -> str | None:
-    for turn in turns:
-        if turn.reason is not None:
-            return f"the message {turn.message_id} is quarantined: {turn.reason}"
-    return None
 
 
 def _user(history: History, turns: Sequence[Turn], questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -133,8 +133,6 @@ def recorded_turns(
 
 
 class _RecordedRun:
-    """The recorded run among a domain's records."""
-
     def __init__(self, domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> None:
         self.config = config
         self.users = _user_ids(domain, user_records(domain, records))
@@ -173,7 +171,7 @@ class _RecordedRun:
         if user not in self.recorded:
             raise BadInput(
                 f"{self.dataset}: it has no dialogue of user {user}; the run has {len(self.recorded)} users. "
-                "Use --limit {len(self.recorded)}, or record more users"
+                f"Use --limit {len(self.recorded)}, or record more users"
             )
         if (user, period) not in self.read_dialogues:
             raise BadInput(f"{self.dataset}: it has no dialogue of user {user} in period {period}")

@@ -128,13 +128,7 @@ class OptionWriter:
             if taken_for == at:
                 return text, None
             if refinement < self.config.refinements:
-                fields = {
-                    "question": question,
-                    "variants": _listed(named),
-                    "answer": text,
-                    "meant": written(named[at]),
-                    "taken": written(named[taken_for]),
-                }
+                fields |= {"meant": written(named[at]), "taken": written(named[taken_for])}
                 again = await ask(self.simulator, writer, fields)
                 if again.value is None:
                     return text, again.reason

@@ -6,6 +6,7 @@ memflow/metrics/policies.py.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -125,19 +126,10 @@ def _comparable(on: Side, off: Side) -> None:
         raise BadInput(f"no assistant was measured in both domains ({measured})")
 
 
-def _content(probe: Probe) -> tuple[Any, ...]:
-    """Return what a probe asks, without its domain, data set and evidence."""
-    return (
-        probe.episode_id,
-        probe.checkpoint,
-        probe.kind,
-        probe.metric,
-        probe.question,
-        tuple(probe.options),
-        probe.gold,
-        probe.revealed,
-        probe.reason,
-    )
+_content = attrgetter(
+    "episode_id", "checkpoint", "kind", "metric", "question", "options", "gold", "revealed", "reason"
+)
+"""What a probe asks, without its domain, data set and evidence."""
 
 
 def _named(digests: set[str]) -> str:

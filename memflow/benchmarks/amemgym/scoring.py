@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memflow.benchmarks.amemgym.factual import METRIC
-from memflow.benchmarks.amemgym.verdicts import FAILURES, UNPARSED
+from memflow.benchmarks.amemgym.verdicts import FAILURES
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.verdicts import UNPARSED
 from memflow.metrics.diagnosis import memory_score
 from memflow.metrics.intervals import Array, bootstrap
 from memflow.records import Probe, Score, Verdict

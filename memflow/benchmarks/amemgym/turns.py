@@ -46,7 +46,6 @@ async def make_turns(
 async def _openings(
     domain: Domain, config: AMemGymConfig, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """Return the first message of every session."""
     if not is_generated(domain):
         users = [
             PublishedUser.model_validate_json(record.content) for record in selected_users(domain, records)
@@ -102,8 +101,6 @@ def _turns(
 
 @dataclass
 class _SessionWriter:
-    """Writes one generated user's sessions."""
-
     domain: Domain
     config: AMemGymConfig
     history: History
@@ -178,19 +175,16 @@ class _SessionWriter:
         reader = prompt("exposure", values_of(schema, optional=True), self.config.language)
         writer = prompt("utterance_again", language=self.config.language)
         for refinement in range(self.config.refinements + 1):
-            read = await ask(self.simulator, reader, {"text": text, "schema": written(schema)})
+            fields = {"text": text, "schema": written(schema)}
+            read = await ask(self.simulator, reader, fields)
             if read.value is None:
                 return DraftSession(text, exposes, reason=read.reason)
             understood = read.value.chosen()
             if understood == dict(exposes):
                 return DraftSession(text, exposes)
             if refinement < self.config.refinements:
-                fields = {
-                    "text": text,
-                    "schema": written(schema),
-                    "meant": written(exposes),
-                    "understood": written({name: understood.get(name) for name in exposes}),
-                }
+                now = written({name: understood.get(name) for name in exposes})
+                fields |= {"meant": written(exposes), "understood": now}
                 again = await ask(self.simulator, writer, fields)
                 if again.value is None:
                     return DraftSession(text, exposes, reason=again.reason)

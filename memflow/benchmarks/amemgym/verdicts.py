@@ -10,15 +10,12 @@ from dataclasses import asdict, dataclass
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import graded, unanswered
-from memflow.errors import BadInput
+from memflow.benchmarks.verdicts import UNPARSED, only_assistant, verdict_row
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribute_by_states
 from memflow.records import Probe, Reply, Verdict
 
 FAILURES = {"write": "write_failure", "read": "read_failure", "utilization": "utilization_failure"}
 """The metric of each share of a failure attribution."""
-
-UNPARSED = "unparsed"
-"""The metric that is 1 where a reply exists and no answer could be parsed, else 0."""
 
 
 @dataclass(frozen=True)
@@ -29,28 +26,13 @@ class _Grade:
 
 def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
     """Return two verdicts per state probe and five per choice probe, in the order of `probes`."""
-    assistants = sorted({reply.assistant for reply in replies})
-    if len(assistants) != 1:
-        raise BadInput(
-            f"domain {domain.name}: pass the replies of one assistant, not of {assistants or 'none'}"
-        )
+    assistant = only_assistant(domain, replies)
     given = {reply.probe_id: reply for reply in replies}
     grades = {probe.probe_id: _grade(probe, given.get(probe.probe_id)) for probe in probes}
     attributions = _attributions(probes, given, grades)
 
     def verdict(probe: Probe, metric: str, grade: _Grade) -> Verdict:
-        return Verdict(
-            domain=domain.name,
-            assistant=assistants[0],
-            probe_id=probe.probe_id,
-            episode_id=probe.episode_id,
-            checkpoint=probe.checkpoint,
-            dataset=probe.dataset,
-            category=probe.category,
-            metric=metric,
-            value=grade.value,
-            reason=grade.reason,
-        )
+        return verdict_row(domain, assistant, probe, metric, grade.value, grade.reason)
 
     def of(probe: Probe) -> Iterator[Verdict]:
         grade = grades[probe.probe_id]

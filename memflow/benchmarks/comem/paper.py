@@ -4,7 +4,6 @@ The data are in reference.yaml, and are shown beside measured values. paper_cons
 be true.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -100,7 +99,14 @@ class _PaperRowModel(BaseModel):
     doubt: str | None = None
 
 
-class _ReferenceFile(BaseModel):
+class Reference(BaseModel):
+    """The content of reference.yaml.
+
+    `memories` are the paper's names of its memories by our names, in its order. `doubts` are the known errors in
+    published values, T1 and T2 as in docs/fidelity.md. `again` are the values of tables 4 and 5 that contradict tables
+    13 to 15. `claims` are the statements on accuracy.
+    """
+
     model_config = ConfigDict(extra="forbid")
 
     memories: dict[str, str]
@@ -112,42 +118,19 @@ class _ReferenceFile(BaseModel):
 
 
 @cache
-def _file() -> _ReferenceFile:
+def reference() -> Reference:
+    """Return the published values."""
     text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
-    return _ReferenceFile.model_validate(yaml.safe_load(text))
-
-
-def memories() -> Mapping[str, str]:
-    """Return the paper's names of its memories, by our names, in its order."""
-    return _file().memories
-
-
-def sources() -> Mapping[str, PaperDataset]:
-    """Return the paper's data sets by name."""
-    return _file().datasets
-
-
-def doubts() -> Mapping[str, str]:
-    """Return the known errors in published values by name, T1 and T2 as in docs/fidelity.md."""
-    return _file().doubts
+    return Reference.model_validate(yaml.safe_load(text))
 
 
 @cache
 def published() -> tuple[PaperRow, ...]:
     """Return every row of the tables: by data set, model and memory, in the paper's order."""
+    found = reference()
     return tuple(
-        PaperRow(**row.model_dump(), questions=sources()[row.dataset].questions) for row in _file().rows
+        PaperRow(**row.model_dump(), questions=found.datasets[row.dataset].questions) for row in found.rows
     )
-
-
-def again() -> list[ReprintedValue]:
-    """Return the values of tables 4 and 5 that contradict tables 13 to 15."""
-    return _file().again
-
-
-def claims() -> Mapping[str, PaperClaim]:
-    """Return the statements on accuracy, by name."""
-    return _file().claims
 
 
 def count(share: float, questions: int) -> int:
@@ -162,10 +145,9 @@ def count(share: float, questions: int) -> int:
 
 def order(memory: str) -> tuple[int, str]:
     """Return the sort key of a memory: the paper's memories in its order, with any parameters, then others."""
-    for place, name in enumerate(memories()):
-        if memory == name or memory.startswith(f"{name}_"):
-            return place, memory
-    return len(memories()), memory
+    names = list(reference().memories)
+    places = (at for at, name in enumerate(names) if memory == name or memory.startswith(f"{name}_"))
+    return next(places, len(names)), memory
 
 
 def stands_for(domain: Domain) -> str | None:

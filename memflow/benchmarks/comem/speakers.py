@@ -95,7 +95,6 @@ def _error_score(
 def _answer_score(
     context: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
 ) -> Score:
-    """Return the mean of `values` over the questions asked."""
     reason = None if asked else "no question here has a right answer that is true of a named speaker"
     return probe_score(context, metric, asked, values, slice_name=name, reason=reason)
 

@@ -34,7 +34,6 @@ def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[T
 
 
 def _batches(context: Context, config: CoMemConfig) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each batch."""
     asked_at = {index for asked in context.questions for index in visible_counts(context, asked, config)}
     cuts = asked_at | set(truncation_indices(context, config))
     last, first = truncation_indices(context, config)[-1], 0

@@ -15,7 +15,6 @@ _HEADING = re.compile(r"^## Note (\d+)\n", re.MULTILINE)
 
 
 def _words(text: str, count: int) -> list[str]:
-    """Return the first distinct words, cut to the length of a keyword."""
     return [*dict.fromkeys(word[:32] for word in search_words(text))][:count]
 
 

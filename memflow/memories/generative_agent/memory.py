@@ -1,6 +1,6 @@
 """Generative agents: a stream of rated observations, and reflections on them (Park et al. 2023, section 4).
 
-A read ranks by recency, importance and relevance (ranking.py). When the importance since the last reflection reaches
+A read ranks by recency, importance and relevance. When the importance since the last reflection reaches
 `threshold`, the agent asks itself questions and writes insights that cite memories.
 """
 
@@ -10,13 +10,66 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from memflow.memories.access import ACCESS, AccessLog
-from memflow.memories.entries import Item, Vector
+from memflow.memories.entries import Item, Vector, sources_of
 from memflow.memories.generative_agent import answers
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.generative_agent.ranking import Weights, rank, top_items
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
 from memflow.memories.search import Dense, SearchHit
+
+Normalise = Literal["min_max", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of the three terms, the decay per message, and the normalization to [0, 1]."""
+
+    recency: float
+    importance: float
+    relevance: float
+    decay: float
+    normalise: Normalise
+
+
+def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights) -> list[SearchHit]:
+    """Return the candidates (with their cosines) by weighted sum, best first, ties by age.
+
+    `ages` are messages since the last access. An unrated memory has importance 0. Sums use plain floats in order, so
+    that a score does not depend on the other candidates' number.
+    """
+    recency = [weights.decay**age for age in ages]
+    relevance = [found.score for found in candidates]
+    rated = [found.item.meta.get("importance") for found in candidates]
+    importance = [value / 10 for value in rated if value is not None]
+    if weights.normalise == "min_max":
+        recency, relevance, importance = (_stretched(term) for term in (recency, relevance, importance))
+    given = iter(importance)
+    scored = [
+        SearchHit(
+            found.item,
+            weights.recency * recent
+            + weights.relevance * relevant
+            + (0.0 if value is None else weights.importance * next(given)),
+        )
+        for found, recent, relevant, value in zip(candidates, recency, relevance, rated, strict=True)
+    ]
+    return sorted(scored, key=_best_first)
+
+
+def _best_first(found: SearchHit) -> tuple[float, int]:
+    return -found.score, found.item.order
+
+
+def _stretched(values: Sequence[float]) -> list[float]:
+    """Min-max normalize values to [0, 1]; all 0 if they are equal."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [(value - low) / (high - low) if high > low else 0.0 for value in values]
+
+
+def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
+    """Return the best `k` entries."""
+    return [found.item for found in ranked[:k]]
+
 
 OBSERVATION, REFLECTION = "observation", "reflection"
 QUESTIONS = "questions"
@@ -111,7 +164,6 @@ class GenerativeAgent(Memory):
         return rank(candidates, ages, self.weights)
 
     def _unreflected(self) -> int:
-        """Return the summed importance of observations since the last reflection."""
         asked = self.store.live(QUESTIONS)
         since = asked[-1].order if asked else -1
         observed = self.store.live(OBSERVATION)
@@ -121,7 +173,7 @@ class GenerativeAgent(Memory):
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
         recent = first_within(newest_first, SHOWN)[::-1]
         fields = {"memories": join_texts(recent), "count": self.questions}
-        asked: Questions | None = await self.ask("questions", fields, sources=_sources(recent))
+        asked: Questions | None = await self.ask("questions", fields, sources=sources_of(recent))
         questions = asked.questions[: self.questions] if asked else []
         # Written even where there are none: else every message from here on would set off another try.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
@@ -134,7 +186,7 @@ class GenerativeAgent(Memory):
             PromptRequest(
                 "insights",
                 {"statements": number_texts(each), "count": self.insights},
-                _sources(each),
+                sources_of(each),
                 _cites_only(len(each)),
             )
             for each in shown
@@ -150,16 +202,11 @@ class GenerativeAgent(Memory):
         """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
             self.embed([insight.insight for insight, _ in drawn]),
-            self._rated((insight.insight, _sources(cited)) for insight, cited in drawn),
+            self._rated((insight.insight, sources_of(cited)) for insight, cited in drawn),
         )
         for (insight, cited), vector, rating in zip(drawn, vectors, ratings, strict=True):
             meta = {**rating, "because": [item.entry_id for item in cited]}
-            self.store.add(REFLECTION, insight.insight, sources=_sources(cited), vector=vector, meta=meta)
-
-
-def _sources(cited: Iterable[Item]) -> tuple[str, ...]:
-    """Return the distinct sources of the entries."""
-    return tuple(dict.fromkeys(source for item in cited for source in item.sources))
+            self.store.add(REFLECTION, insight.insight, sources=sources_of(cited), vector=vector, meta=meta)
 
 
 def _cited(insight: Insight, shown: Sequence[Item]) -> list[Item]:

@@ -11,12 +11,10 @@ _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 
 
 def _importance(request: ChatRequest) -> Rating:
-    """Rate by the number of statements."""
     return Rating(importance=min(10, 1 + 3 * len(statements(request.fields["memory"]))))
 
 
 def _questions(request: ChatRequest) -> Questions:
-    """Ask about the subjects of the newest statements."""
     said = reversed(statements(request.fields["memories"]))
     subjects = [*dict.fromkeys(subject(sentence) for sentence in said), "all this"]
     asked = [f"What is there to say about {about[:100]}?" for about in subjects[: request.fields["count"]]]
@@ -24,7 +22,6 @@ def _questions(request: ChatRequest) -> Questions:
 
 
 def _insights(request: ChatRequest) -> Insights:
-    """Combine the statements of each subject."""
     found: dict[str, dict[int, str]] = {}
     for number, line in _NUMBERED.findall(request.fields["statements"]):
         for sentence in statements(line):

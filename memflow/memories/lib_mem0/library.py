@@ -107,7 +107,6 @@ class Library:
 
 
 def _opened(bridge: Bridge, dimensions: int) -> Any:
-    """Create a store of the package that uses `bridge`."""
     package = _package()
     base = import_module("mem0.configs.base")
     llms, embedders = import_module("mem0.llms.configs"), import_module("mem0.embeddings.configs")
@@ -156,7 +155,6 @@ def _extraction(date: str | None) -> str:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """Set environment variables while the package is imported."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -121,7 +121,6 @@ class LibMem0(Memory):
             )
 
     def _held(self) -> dict[int, Item]:
-        """Return the live memories by number."""
         return {item.meta["mem0"]: item for item in self.store.live(MEMORY)}
 
 

@@ -95,7 +95,6 @@ class Mem0Graph(Mem0):
         return related
 
     def _relating(self, passage: Passage, named: Entities) -> PromptRequest:
-        """Return the request for the relations between the entities of a passage."""
 
         def wrong(answer: Relations) -> str | None:
             for each in answer.relations:

@@ -121,7 +121,6 @@ def _resolve(request: ChatRequest) -> Obsolete:
 
 
 def _identify(request: ChatRequest) -> Names:
-    """Return the words of the query, and `user` for a first-person query."""
     query = request.fields["query"]
     who = ["user"] if _SELF.search(query) else []
     return Names(names=[*who, *(word[:60] for word in search_words(query))][:5])

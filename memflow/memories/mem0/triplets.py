@@ -5,7 +5,7 @@ as invalid.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,7 +94,9 @@ class Graph:
             source, target = met[triplet.source], met[triplet.target]
             if source.name == target.name:
                 continue  # Two names of one node: nothing stands between them.
-            joined.append(JoinedTriplet(_renamed(triplet, source.name, target.name), source, target))
+            joined.append(
+                JoinedTriplet(replace(triplet, source=source.name, target=target.name), source, target)
+            )
             nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
             for item in self.touching(nodes, vectors[triplet.text], similar):
                 old[item.entry_id] = item
@@ -203,10 +205,6 @@ class RelationUpdate:
         }
         text = with_date(triplet.line, triplet.date)
         store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
-
-
-def _renamed(triplet: Triplet, source: str, target: str) -> Triplet:
-    return Triplet(source, triplet.relation, target, triplet.sources, triplet.date)
 
 
 def _cosine(one: Vector, other: Vector) -> float:

@@ -69,10 +69,6 @@ def _searches(request: ChatRequest) -> list[Searching]:
     ]
 
 
-def _search(request: ChatRequest) -> Searches:
-    return Searches(calls=_searches(request))
-
-
 def _act(request: ChatRequest) -> Acts:
     """Search, and archive a statement that shares words with the question."""
     asked = request.fields["question"]
@@ -92,6 +88,6 @@ def _summarise(request: ChatRequest) -> Summary:
 HANDLERS: dict[str, Handler] = {
     "mem_gpt/act": _act,
     "mem_gpt/save": _save,
-    "mem_gpt/search": _search,
+    "mem_gpt/search": lambda request: Searches(calls=_searches(request)),
     "mem_gpt/summarise": _summarise,
 }

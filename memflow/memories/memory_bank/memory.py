@@ -1,22 +1,69 @@
 """MemoryBank: messages, daily summaries, and a global summary and portrait of the user (Zhong et al. 2024).
 
 A day ends when the simulated date changes; without dates, after a session or after `day` messages. Memories fade by
-the curve of forgetting.py, drawn from a seed per read; no entry is removed.
+the forgetting curve, drawn from a seed per read; no entry is removed.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
+from memflow.fingerprint import seeded
 from memflow.memories.access import ACCESS, AccessLog
-from memflow.memories.entries import Item
+from memflow.memories.entries import Item, sources_of
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
-from memflow.memories.memory_bank.forgetting import day_of, retention, uniform_draw
 from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
+
+_CLOCK = re.compile(
+    r"""
+    (?:(?<=\d)T)?                                              # the T of 2024-10-01T08:13
+    (?:
+        \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\b\.?)?  # 08:13, 8:13:05 pm
+      | \d{1,2}\s*[ap]\.?m\b\.?                               # 8 pm
+      | (?:凌晨|早上|上午|中午|下午|晚上)?\s*\d{1,2}\s*[点时](?:\s*\d{1,2}\s*分)?(?:\s*\d{1,2}\s*秒)?
+    )
+    (?:\s*(?:Z\b|UTC|GMT|[+-]\d{2}:?\d{2}\b))?                # a zone
+    (?:\s*on\b)?                                              # the on of 1:56 pm on 8 May
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+Forgetting = Literal["none", "curve", "published_code"]
+
+
+def retention(days: int, strength: int, coefficient: float, forgetting: Forgetting) -> float:
+    """Return the probability that a memory is retained `days` after its last access, from 0 to 1.
+
+    `curve` is exp(-days / (coefficient * strength)). `published_code` is what the code of MemoryBank, MemEngine and
+    MemBench computes, exp(-days / coefficient * strength): stronger memories fade faster.
+    """
+    if forgetting == "none":
+        return 1.0
+    if forgetting == "curve":
+        return math.exp(-days / (coefficient * strength))
+    return math.exp(-days / coefficient * strength)
+
+
+def uniform_draw(*parts: object) -> float:
+    """Return a number in [0, 1) that depends on `parts` only, so that restored memories forget the same."""
+    return seeded(*parts) / 2**63
+
+
+def day_of(sent_at: str | None) -> str | None:
+    """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`, or None without a date.
+
+    Dates are free text (`2024年10月1日 8点13分`): they are compared as text, never parsed.
+    """
+    if sent_at is None:
+        return None
+    return " ".join(_CLOCK.sub(" ", sent_at).replace("'", " ").split()).strip(" ,;") or None
+
 
 MESSAGE, EVENTS, TRAITS = "message", "day_summary", "day_portrait"
 SUMMARY, PORTRAIT = "summary", "portrait"
@@ -108,17 +155,14 @@ class MemoryBank(Memory):
         return held >= 1 or uniform_draw(item.entry_id, item.sources[0], self.store.sequence) < held
 
     def _days(self) -> int:
-        """Return the number of days that have ended."""
         return len(self.store.live(DAY))
 
     def _today(self) -> list[Item]:
-        """Return the messages of the current day."""
         ends = self.store.live(DAY)
         since = ends[-1].order if ends else -1
         return [item for item in self.store.live(MESSAGE) if item.order > since]
 
     def _date(self) -> str | None:
-        """Return the last given date, or None."""
         held = self.store.live(MESSAGE)
         date: str | None = held[-1].meta["date"] if held else None
         return date
@@ -131,27 +175,27 @@ class MemoryBank(Memory):
         """Summarize events and traits of each day, then update the global summary and the portrait."""
         stems = ("day", "traits") if self.portrait == "yes" else ("day",)
         answers = await self.ask_all(
-            PromptRequest(stem, {"messages": join_texts(day)}, _sources(day))
+            PromptRequest(stem, {"messages": join_texts(day)}, sources_of(day))
             for stem in stems
             for day in days
         )
         events = _told(days, answers[: len(days)])
         vectors = await self.embed([text for _, text in events])
         for (day, text), vector in zip(events, vectors, strict=True):
-            self.store.add(EVENTS, text, sources=_sources(day), vector=vector, meta=_when(day))
+            self.store.add(EVENTS, text, sources=sources_of(day), vector=vector, meta=_when(day))
         traits = _told(days, answers[len(days) :])
         for day, text in traits:
-            self.store.add(TRAITS, text, sources=_sources(day), meta=_when(day))
+            self.store.add(TRAITS, text, sources=sources_of(day), meta=_when(day))
         news = [("history", SUMMARY, EVENTS)] if events else []
         news += [("portrait", PORTRAIT, TRAITS)] if traits else []
         shown = [self._all_days(kind, daily) for _, kind, daily in news]
         answers = await self.ask_all(
-            PromptRequest(stem, {"days": join_texts(each)}, _sources(each))
+            PromptRequest(stem, {"days": join_texts(each)}, sources_of(each))
             for (stem, _, _), each in zip(news, shown, strict=True)
         )
         for (_, kind, _), each, answer in zip(news, shown, answers, strict=True):
             if answer is not None:
-                self._replace(kind, answer.text, _sources(each))
+                self._replace(kind, answer.text, sources_of(each))
 
     def _all_days(self, kind: str, daily: str) -> list[Item]:
         """Return the daily entries that fit, oldest first, after the global one if some do not fit."""
@@ -177,7 +221,3 @@ def _told(days: Sequence[Sequence[Item]], answers: Sequence[Any]) -> list[tuple[
 
 def _when(day: Sequence[Item]) -> dict[str, Any]:
     return {"day": day[0].meta["day"], "date": day[0].meta["date"]}
-
-
-def _sources(items: Iterable[Item]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(source for item in items for source in item.sources))

@@ -1,24 +1,72 @@
 """MemoryOS (Kang et al. 2025), as MemoryBench evaluates it (section 5.1).
 
-New pages are short-term (short.py). The oldest moves to the segment of its topic (mid.py); the hottest segment
-(heat.py) is promoted to profile and knowledge (long.py). Deviations are in docs/fidelity.md.
+New pages are short-term (short.py). The oldest moves to the segment of its topic (mid.py); the hottest segment is
+promoted to profile and knowledge. Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.memories.entries import Item, Vector
+from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.memory_os.answers import Facts, Link, Topic, Traits
-from memflow.memories.memory_os.heat import HEAT, SegmentHeat
-from memflow.memories.memory_os.long import ASSISTANT, USER, LongTerm
-from memflow.memories.memory_os.mid import NOTHING, PAGE, MidTerm, normalize_keywords
+from memflow.memories.memory_os.mid import HEAT, NOTHING, PAGE, MidTerm, SegmentHeat, normalize_keywords
 from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
 from memflow.memories.notes import join_texts
-from memflow.memories.search import SearchHit
+from memflow.memories.search import Dense, SearchHit
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
+
+PROFILE, USER, ASSISTANT = "profile", "user_knowledge", "assistant_knowledge"
+
+
+@dataclass
+class LongTerm:
+    """Long-term personal memory: at most `traits` profile lines, and `knowledge` facts per queue.
+
+    A profile line replaces the one with the same label; a full queue drops its oldest fact. Sources are the messages of
+    the page that states the line or fact.
+    """
+
+    store: EntryStore
+    traits: int
+    knowledge: int
+
+    def __post_init__(self) -> None:
+        self._indexes = {kind: Dense(self.store, kind) for kind in (USER, ASSISTANT)}
+
+    def profile(self) -> list[Item]:
+        """Return the profile lines, the least recently changed first."""
+        return self.store.live(PROFILE)
+
+    def describe(self, label: str, value: str, page: Item) -> None:
+        """Write a profile line stated by `page`, replacing the line with the same label."""
+        text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
+        known = [item for item in self.profile() if item.meta == meta]
+        if not known:
+            self.store.add(PROFILE, text, sources=page.sources, meta=meta)
+        elif known[0].text != text:
+            self.store.revise(known[0], text=text, sources=page.sources)
+        self._shorten(PROFILE, self.traits)
+
+    def learn(self, kind: str, text: str, vector: Vector, page: Item) -> None:
+        """Append a fact stated by `page` to its queue; an equal fact moves to the end."""
+        known = [item for item in self.store.live(kind) if item.text == text]
+        if known:
+            self.store.revise(known[0], sources=dict.fromkeys((*known[0].sources, *page.sources)))
+        else:
+            self.store.add(kind, text, sources=page.sources, vector=vector)
+        self._shorten(kind, self.knowledge)
+
+    def search(self, kind: str, query: Vector, k: int) -> list[SearchHit]:
+        """Return the `k` facts of a queue nearest to `query`, nearest first."""
+        return self._indexes[kind].scored(query, k)
+
+    def _shorten(self, kind: str, capacity: int) -> None:
+        held = self.store.live(kind)
+        for item in held[: max(0, len(held) - capacity)]:
+            self.store.retire(item.entry_id)
 
 
 @dataclass

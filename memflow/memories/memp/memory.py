@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from memflow.chat.asking import Answer, ask
+from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection
-from memflow.memories.memp.trajectories import Trajectory, split_trajectories
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import (
@@ -24,6 +24,38 @@ from memflow.memories.verbatim import (
     with_buffer,
     with_date,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Text, source messages and last date; `after` is the user's next line, if any.
+
+    `feedback` is true if a user spoke after an assistant.
+    """
+
+    text: str
+    sources: tuple[str, ...]
+    date: str | None
+    after: str | None
+    feedback: bool
+
+
+def split_trajectories(said: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
+    """Split messages into trajectories of at most `size` tokens; `after` is the user's line after them."""
+    found = []
+    for parts in reversed(fill_chunks(said, size)):
+        found.append(_trajectory(parts, after))
+        after = next((part.line() for part in parts if part.message.item.role == "user"), after)
+    return found[::-1]
+
+
+def _trajectory(parts: Sequence[MessagePart], after: str | None) -> Trajectory:
+    made = merge_parts(parts)
+    roles = [part.message.item.role for part in parts]
+    answered = roles.index("assistant") if "assistant" in roles else len(roles)
+    reacted = answered < len(roles) and (after is not None or "user" in roles[answered:])
+    return Trajectory(made.text, made.sources, parts[-1].message.date, after, reacted)
+
 
 BUFFER, PROCEDURE = "buffer", "procedure"
 READ, HIT = "read", "hit"
@@ -170,7 +202,6 @@ class Memp(Memory):
             )
 
     async def _reflect(self, one: Trajectory, hit: Sequence[Item]) -> None:
-        """Rewrite the procedures that misled."""
 
         def wrong(answer: Reflection) -> str | None:
             unknown = sorted({rewrite.number for rewrite in answer.rewrites} - set(range(1, len(hit) + 1)))

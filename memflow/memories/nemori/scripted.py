@@ -30,7 +30,6 @@ def _predict(request: ChatRequest) -> Prediction:
 
 
 def _calibrate(request: ChatRequest) -> Statements:
-    """Return every statement that is not in the prediction."""
     news: dict[str, int] = {}
     for number, text in _messages(request.fields["messages"]):
         for sentence in statements(text):

@@ -12,14 +12,6 @@ def _summarise(request: ChatRequest) -> Summary:
     return Summary(summary=next(iter(statements(message)), message)[:240])
 
 
-def _activate(request: ChatRequest) -> Activation:
-    return Activation(needed=_found(request, "flash") < 1)
-
-
-def _suffice(request: ChatRequest) -> Sufficiency:
-    return Sufficiency(sufficient=_found(request, "flash", "summaries") >= 0.5)
-
-
 def _found(request: ChatRequest, *names: str) -> float:
     """Return the share of the query's words in those fields; 1 for a query without words."""
     wanted = set(search_words(request.fields["query"]))
@@ -29,6 +21,6 @@ def _found(request: ChatRequest, *names: str) -> float:
 
 HANDLERS: dict[str, Handler] = {
     "sc_memory/summarise": _summarise,
-    "sc_memory/activate": _activate,
-    "sc_memory/suffice": _suffice,
+    "sc_memory/activate": lambda request: Activation(needed=_found(request, "flash") < 1),
+    "sc_memory/suffice": lambda request: Sufficiency(sufficient=_found(request, "flash", "summaries") >= 0.5),
 }

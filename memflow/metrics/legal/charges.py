@@ -1,4 +1,4 @@
-"""Names of criminal charges (罪名), and which names are the same charge.
+"""Names of criminal charges (罪名), which names are the same charge, and the cited articles of the Criminal Law.
 
 Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same charge.
 Names are found by their grammar; the list below only says what can be selected.
@@ -6,6 +6,32 @@ Names are found by their grammar; the list below only says what can be selected.
 
 import re
 from functools import lru_cache
+
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
+
+# A list of articles goes on until another law is named or the sentence is over.
+_CITED = re.compile(
+    r"(?:《(?:中华人民共和国)?刑法(?:（[^（）]{1,12}）)?》|刑法(?!》|修正))"
+    r"(?P<articles>[^《。；]{1,500}?)(?=[《。；]|规定|最高|解释|诉讼法|判决如下|$)"
+)
+_ARTICLE = re.compile(
+    rf"(?:^|第|(?<=[、，；和及与]))(?P<numbers>{NUMERAL}(?:、{NUMERAL})*)条(?:之(?P<inserted>{NUMERAL}))?"
+)
+
+
+def cited_articles(text: str) -> frozenset[str]:
+    """Return the articles of the Criminal Law (刑法) cited in cleaned text: "264", and "133-1" for 第一百三十三条之一.
+
+    Other laws, amendments, paragraphs and items are ignored.
+    """
+    found = set()
+    for cited in _CITED.finditer(text):
+        for article in _ARTICLE.finditer(cited["articles"]):
+            *others, last = (str(parse_numeral(numeral)) for numeral in article["numbers"].split("、"))
+            found.update(others)
+            found.add(f"{last}-{parse_numeral(article['inserted'])}" if article["inserted"] else last)
+    return frozenset(found)
+
 
 NAME = r"(?:犯罪|侵犯|[^罪犯，。；：（）]){1,40}罪"
 """Regular expression of a charge's name: it ends in 罪, except in 犯罪 (掩饰、隐瞒犯罪所得罪)."""

@@ -1,5 +1,7 @@
 """What annotations come to, with figures that can be checked by hand; and a model as one more annotator."""
 
+from itertools import product
+
 import pytest
 
 from memflow.annotation.annotations import Annotations
@@ -28,32 +30,18 @@ OPTIONS = [
 
 
 def sheet(users: int = 5, each: int = 25, labels: list[Label] | None = None) -> Sheet:
-    head = Header(
-        benchmark="amemgym",
-        kind="exposure",
-        title="T",
-        guide="Judge.",
-        domain="d",
-        seed=0,
-        units="messages",
-        drawn=users * each,
-        population=users * each,
-        keyed=labels is OPTIONS,
-    )
+    head = header(drawn=users * each, population=users * each, keyed=labels is OPTIONS)
     shown = [Part(title="TranscriptMessage", text="I wear a blue coat.")]
-    return make_sheet(
-        head,
-        [
-            Unit(
-                id=f"{user}/{number}",
-                episode=str(user),
-                shown=shown,
-                items=[Item(id=f"{user}/{number}#x", asks="?", labels=labels or [FULL, NONE])],
-            )
-            for user in range(users)
-            for number in range(each)
-        ],
-    )
+    units = []
+    for user, number in product(range(users), range(each)):
+        item = Item(id=f"{user}/{number}#x", asks="?", labels=labels or [FULL, NONE])
+        units.append(Unit(id=f"{user}/{number}", episode=str(user), shown=shown, items=[item]))
+    return make_sheet(head, units)
+
+
+def header(**values) -> Header:
+    given = {"kind": "exposure", "title": "T", "guide": "G", "domain": "d", "seed": 0, "units": "messages"}
+    return Header(**{"benchmark": "amemgym", **given, **values})
 
 
 def by(name: str, made: Sheet, labels: list[str | None], kind: str = "person") -> Annotations:
@@ -159,12 +147,8 @@ async def test_scripted_chat_labels_items() -> None:
 
 def test_page_escapes_item_text() -> None:
     hostile = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
-    unit = Unit(
-        id="u",
-        episode="e",
-        shown=[Part(title="TranscriptMessage", text=hostile)],
-        items=[Item(id="i", asks=hostile, labels=[FULL, NONE])],
-    )
+    item = Item(id="i", asks=hostile, labels=[FULL, NONE])
+    unit = Unit(id="u", episode="e", shown=[Part(title="t", text=hostile)], items=[item])
     head = sheet(1, 1).header.model_copy(update={"title": hostile})
     page = page_of(make_sheet(head, [unit]))
     assert page.count("</script>") == 2 and "alert(1)</script>" not in page and "<!--" not in page

@@ -34,10 +34,8 @@ OPTIONS = [
 
 
 def header(**over) -> Header:
-    told = dict(
-        benchmark="amemgym", kind="exposure", title="T", guide="G", domain="d", seed=0, units="messages"
-    )
-    return Header(**{**told, "drawn": 1, "population": 2, **over})
+    given = {"kind": "exposure", "title": "T", "guide": "G", "domain": "d", "seed": 0, "units": "messages"}
+    return Header(**{"benchmark": "amemgym", **given, "drawn": 1, "population": 2, **over})
 
 
 def unit(name: str, episode: str = "ann", labels: list[Label] = POINTS, items: int = 1) -> Unit:
@@ -190,24 +188,22 @@ def candidates(sizes: dict[str, int]) -> list[Candidate]:
     ]
 
 
-class TestDrawing:
-    def test_sampling_is_balanced_over_episodes(self):
-        sheet, _ = draw(header(), candidates({"a": 50, "b": 50, "c": 2}), 12)
-        drawn = [unit.episode for unit in sheet.units]
-        assert [drawn.count(name) for name in "abc"] == [5, 5, 2]
-        assert drawn != sorted(drawn)
-        assert (sheet.header.drawn, sheet.header.population) == (12, 102)
+def test_sampling_is_balanced_over_episodes():
+    sheet, _ = draw(header(), candidates({"a": 50, "b": 50, "c": 2}), 12)
+    drawn = [unit.episode for unit in sheet.units]
+    assert [drawn.count(name) for name in "abc"] == [5, 5, 2]
+    assert drawn != sorted(drawn)
+    assert (sheet.header.drawn, sheet.header.population) == (12, 102)
 
-    def test_sample_depends_on_the_seed_only(self):
-        there = candidates({"a": 50, "b": 50})
-        first, _ = draw(header(), there, 10)
-        assert draw(header(), there[::-1], 10)[0] == first
-        assert draw(header(seed=1), there, 10)[0].units != first.units
 
-    def test_sample_is_limited_by_the_candidates(self):
-        assert draw(header(), candidates({"a": 3}), 10)[0].header.drawn == 3
-        with pytest.raises(BadInput, match="d has no messages for a sheet of exposure"):
-            draw(header(), [], 10)
+def test_sample_depends_on_the_seed_and_is_limited_by_the_candidates():
+    there = candidates({"a": 50, "b": 50})
+    first, _ = draw(header(), there, 10)
+    assert draw(header(), there[::-1], 10)[0] == first
+    assert draw(header(seed=1), there, 10)[0].units != first.units
+    assert draw(header(), candidates({"a": 3}), 10)[0].header.drawn == 3
+    with pytest.raises(BadInput, match="d has no messages for a sheet of exposure"):
+        draw(header(), [], 10)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,11 +46,11 @@ def held(said: Sequence[Message], together: bool = True) -> list[StoredMessage]:
     return stored_messages(store, "buffer")
 
 
-def roles(*letters: str, dates: str = "", together: bool = True) -> list[StoredMessage]:
+def roles(letters: str, dates: str = "", together: bool = True) -> list[StoredMessage]:
     named = {"u": "user", "a": "assistant"}
     said = [
-        Message("", named[letter], "x", sent_at=dates[at] if dates else None)  # type: ignore[arg-type]
-        for at, letter in enumerate("".join(letters))
+        Message("", named[letter], "x", sent_at=dates[at] if dates else None)
+        for at, letter in enumerate(letters)
     ]
     return held(said, together)
 
@@ -129,11 +130,8 @@ def test_chunks_end_between_words_and_repeat_speaker() -> None:
 
 def test_word_is_split_only_if_longer_than_chunk() -> None:
     buffer = held([Message("", "user", "b" * 20)])
-    assert [[part.end - part.start for part in chunk] for chunk in fill_chunks(buffer, 3)] == [
-        [12],
-        [12],
-        [2],
-    ]
+    lengths = [[part.end - part.start for part in chunk] for chunk in fill_chunks(buffer, 3)]
+    assert lengths == [[12], [12], [2]]
     assert len(fill_chunks(buffer, 7)) == 1
 
 
@@ -151,17 +149,21 @@ def cuts(buffer: list[StoredMessage], leaving: int | None = None) -> list[str]:
     return ["".join(message.item.sources[0][1:] for message in group) for group in groups]
 
 
-def test_messages_of_one_role_are_not_paired() -> None:
-    assert cuts(roles("uaua")) == ["01", "23"]
-    assert cuts(roles("uuaaua")) == ["0", "12", "3", "45"]
-    assert cuts(roles("auau")) == ["0", "12"]
-
-
-def test_user_message_waits_for_its_answer() -> None:
-    assert cuts(roles("u")) == []
-    assert cuts(roles("uauau"), 3) == ["01"]
-    assert cuts(roles("uauu"), 3) == ["01", "2"]
-    assert cuts(roles("uaa"), 1) == []
+@pytest.mark.parametrize(
+    ("letters", "leaving", "groups"),
+    [
+        ("uaua", None, ["01", "23"]),
+        ("uuaaua", None, ["0", "12", "3", "45"]),
+        ("auau", None, ["0", "12"]),
+        # A user message waits for its answer.
+        ("u", None, []),
+        ("uauau", 3, ["01"]),
+        ("uauu", 3, ["01", "2"]),
+        ("uaa", 1, []),
+    ],
+)
+def test_user_message_is_paired_with_answer(letters: str, leaving: int | None, groups: list[str]) -> None:
+    assert cuts(roles(letters), leaving) == groups
 
 
 def test_message_of_another_day_is_not_an_answer() -> None:

@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import build, give, said
 
 from memflow.errors import BadInput
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.memory import Memory, Message
 from memflow.memories.notes import recalled, split_messages
 from memflow.memories.retrieval import Embedded, Lexical
 from memflow.tokens import estimate
@@ -29,72 +30,54 @@ def test_message_draft_has_date_and_speaker() -> None:
 
 def test_session_draft_starts_with_date() -> None:
     (piece,) = split_messages(SESSION, "session")
-    assert (
-        piece.text == "[8 May 2023]\nCaroline: I adopted a puppy\nMel: What is its name?\nCaroline: Biscuit!"
-    )
+    lines = ["[8 May 2023]", "Caroline: I adopted a puppy", "Mel: What is its name?", "Caroline: Biscuit!"]
+    assert piece.text.splitlines() == lines
     assert (piece.sources, piece.role) == (("m0", "m1", "m2"), None)
-
-
-def test_no_messages_give_no_draft() -> None:
     assert split_messages([], "message") == split_messages([], "session") == []
 
 
 async def fill(memory: Memory) -> Memory:
-    for number, text in enumerate(
-        ["我昨天去了北京大学", "She bakes bread", "他喜欢吃苹果", "They sail at dawn"]
-    ):
-        memory.store.advance(1)
-        await memory.write([Message(f"m{number}", "user", text)])
+    for message in said("我昨天去了北京大学", "She bakes bread", "他喜欢吃苹果", "They sail at dawn"):
+        await give(memory, [message])
     return memory
 
 
 @pytest.mark.parametrize("grain", ["message", "session"])
 async def test_search_works_in_chinese_and_english(grain: str) -> None:
-    memory = await fill(Lexical(k=5, grain=grain))  # type: ignore[arg-type]
+    memory = await fill(build(Lexical, k=5, grain=grain))
     assert (await memory.read("北京有哪些大学？")).sources == ("m0",)
     assert (await memory.read("苹果")).sources == ("m2",)
     assert (await memory.read("Who bakes?")).notes == "user: She bakes bread"
 
 
-class Counting(HashingEmbedder):
-    def __init__(self) -> None:
-        super().__init__(64)
-        self.calls: list[int] = []
-
-    async def embed(self, texts) -> Vector:  # type: ignore[no-untyped-def]
-        self.calls.append(len(texts))
-        return await super().embed(texts)
-
-
 @pytest.mark.parametrize(("grain", "texts"), [("message", 3), ("session", 1)])
 async def test_write_and_read_need_one_embedding_call_each(grain: str, texts: int) -> None:
-    embedder = Counting()
-    memory = Embedded(tools=Tools(embedder=embedder), grain=grain)  # type: ignore[arg-type]
+    memory = build(Embedded, grain=grain)
     assert (await memory.read("before anything was said")).entries == ()
     await memory.write([])
-    assert embedder.calls == []
+    assert memory.tools.embedder.batches == []
     await memory.write(SESSION)
     await memory.read("What is the puppy called?")
-    assert embedder.calls == [texts, 1]
+    assert [len(batch) for batch in memory.tools.embedder.batches] == [texts, 1]
 
 
 async def test_missing_vector_is_reported() -> None:
     class Losing(HashingEmbedder):
-        async def embed(self, texts) -> Vector:  # type: ignore[no-untyped-def]
+        async def embed(self, texts) -> Vector:
             return (await super().embed(texts))[1:]
 
-    memory = Embedded(tools=Tools(embedder=Losing()))
+    memory = build(Embedded, embedder=Losing())
     with pytest.raises(BadInput, match="2 vectors for 3 texts"):
         await memory.write(SESSION)
     assert memory.store.live() == []
 
 
 async def test_embedded_recalls_k_nearest() -> None:
-    memory = await fill(Embedded(tools=Tools(embedder=HashingEmbedder()), k=2))
+    memory = await fill(build(Embedded, k=2))
     recall = await memory.read("baking bread")
     assert recall.sources[0] == "m1" and len(recall.entries) == 2
-    said = sorted(recall.entries, key=lambda item: item.order)
-    assert said != list(recall.entries) and recall.notes.splitlines() == [item.text for item in said]
+    ordered = sorted(recall.entries, key=lambda item: item.order)
+    assert ordered != list(recall.entries) and recall.notes.splitlines() == [item.text for item in ordered]
 
 
 @given(

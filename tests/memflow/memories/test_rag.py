@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from memory_helpers import build, give, said
 
 from memflow.errors import BadSettings
 from memflow.memories.entries import EntryStore
@@ -14,15 +15,17 @@ from memflow.memories.registry import fingerprint, memory_factory
 TOOLS = Tools(embedder=HashingEmbedder())
 
 
-async def lived(rag: Rag, rounds: int) -> Rag:
-    for number in range(rounds):
-        rag.store.advance(2)
-        await rag.write(
-            [
-                Message(f"u{number}", "user", f"question {number}"),
-                Message(f"a{number}", "assistant", f"reply {number}"),
-            ]
-        )
+def alternating(count: int) -> list[Message]:
+    return [
+        Message(f"m{at}", "user" if at % 2 == 0 else "assistant", f"word{at} more", sent_at="8 May")
+        for at in range(count)
+    ]
+
+
+async def stream(rag: Rag, messages: list[Message], batch: int = 0) -> Rag:
+    """Write the messages in arrivals of `batch`, or all at once."""
+    for start in range(0, len(messages), batch or len(messages) or 1):
+        await give(rag, messages[start : start + batch] if batch else messages)
     return rag
 
 
@@ -35,7 +38,7 @@ async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) 
         local += 2
         while local >= freq + ns:
             local, written = local - freq, written + freq
-    rag = await lived(Rag(tools=TOOLS, freq=freq, ns=ns), rounds)
+    rag = await stream(build(Rag, freq=freq, ns=ns), alternating(2 * rounds), 2)
     kinds = Counter(item.kind for item in rag.store.live())
     assert (kinds["buffer"], kinds["message"]) == (local, written)
 
@@ -45,17 +48,16 @@ async def test_published_streams_give_published_number_of_writes() -> None:
     rounds = [82] * 17 + [81] * 3
     assert sum(rounds) == 1637
     for ns, writes, left in ((4, 1597, 80), (8, 1557, 160)):
-        rags = [await lived(Rag(tools=TOOLS, ns=ns), count) for count in rounds]
+        rags = [await stream(build(Rag, ns=ns), alternating(2 * count), 2) for count in rounds]
         writes_per_rag = [len({item.since for item in rag.store.live("message")}) for rag in rags]
         assert sum(writes_per_rag) == writes
         assert sum(len(rag.store.live("buffer")) for rag in rags) == left
 
 
 async def test_notes_are_chronological_and_entries_best_first() -> None:
-    rag = Rag(tools=TOOLS, freq=1, ns=1, k=2)
+    rag = build(Rag, freq=1, ns=1, k=2)
     for number, text in enumerate(["some bread", "the weather", "fresh bread every morning", "goodbye"]):
-        rag.store.advance(1)
-        await rag.write([Message(f"m{number}", "user", text, sent_at=f"{number} May")])
+        await give(rag, said(text, first=number, sent_at=f"{number} May"))
     recall = await rag.read("fresh bread this morning")
     assert recall.notes == "[0 May] user: some bread\n[2 May] user: fresh bread every morning"
     assert recall.sources == ("m2", "m0", "m3")
@@ -63,34 +65,16 @@ async def test_notes_are_chronological_and_entries_best_first() -> None:
 
 
 async def test_written_entry_has_its_date() -> None:
-    rag = Rag(tools=TOOLS, freq=2, ns=0)
+    rag = build(Rag, freq=2, ns=0)
     session = [Message(f"m{number}", "user", f"{number}", "Mel", f"{number // 3} May") for number in range(4)]
     await rag.write(session)
-    assert [item.text for item in rag.store.live("message")] == [
-        "[0 May] Mel: 0",
-        "[0 May] Mel: 1",
-        "[0 May] Mel: 2",
-        "[1 May] Mel: 3",
-    ]
+    texts = [item.text for item in rag.store.live("message")]
+    assert texts == ["[0 May] Mel: 0", "[0 May] Mel: 1", "[0 May] Mel: 2", "[1 May] Mel: 3"]
     assert rag.store.live("buffer") == []
 
 
-async def stream(rag: Rag, *arrivals: list[Message]) -> Rag:
-    for arrival in arrivals:
-        rag.store.advance(len(arrival))
-        await rag.write(arrival)
-    return rag
-
-
-def alternating(count: int) -> list[Message]:
-    return [
-        Message(f"m{at}", "user" if at % 2 == 0 else "assistant", f"word{at} more", sent_at="8 May")
-        for at in range(count)
-    ]
-
-
 async def test_incomplete_pair_stays_in_buffer() -> None:
-    rag = await stream(Rag(tools=TOOLS, chunk="pair", freq=1, ns=0), alternating(5))
+    rag = await stream(build(Rag, chunk="pair", freq=1, ns=0), alternating(5))
     assert [(item.text, item.sources, item.role) for item in rag.store.live("pair")] == [
         ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1"), None),
         ("[8 May]\nuser: word2 more\nassistant: word3 more", ("m2", "m3"), None),
@@ -99,15 +83,9 @@ async def test_incomplete_pair_stays_in_buffer() -> None:
     assert [turn.content for turn in recall.messages] == ["[8 May]\nword4 more"]
 
 
-async def test_pairs_leave_buffer_by_freq_and_ns() -> None:
-    rag = await stream(Rag(tools=TOOLS, chunk="pair", freq=1, ns=3), alternating(6))
-    assert [item.sources for item in rag.store.live("pair")] == [("m0", "m1")]
-    assert [item.sources for item in rag.store.live("buffer")] == [("m2",), ("m3",), ("m4",), ("m5",)]
-
-
 async def test_incomplete_chunk_stays_in_buffer() -> None:
     """Lines of `user: word0 more ` are 4 tokens, `assistant: word1 more` 5 and a half: cut at 10 with 2 in common."""
-    rag = Rag(tools=TOOLS, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
+    rag = build(Rag, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
     await stream(rag, alternating(5))
     assert [(item.text, item.sources) for item in rag.store.live("tokens")] == [
         ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1")),
@@ -121,24 +99,24 @@ async def test_incomplete_chunk_stays_in_buffer() -> None:
 @pytest.mark.parametrize("batch", [1, 2, 3, 11])
 @pytest.mark.parametrize(("freq", "ns"), [(1, 0), (2, 4), (3, 1)])
 async def test_chunks_are_independent_of_arrival(batch: int, freq: int, ns: int) -> None:
-    said = alternating(33)
-    once = await stream(Rag(tools=TOOLS, chunk="tokens", size=12, overlap=5, freq=freq, ns=ns), said)
-    rag = Rag(tools=TOOLS, chunk="tokens", size=12, overlap=5, freq=freq, ns=ns)
-    await stream(rag, *(said[at : at + batch] for at in range(0, len(said), batch)))
+    messages, parameters = (
+        alternating(33),
+        {"chunk": "tokens", "size": 12, "overlap": 5, "freq": freq, "ns": ns},
+    )
+    once = await stream(build(Rag, **parameters), messages)
+    rag = await stream(build(Rag, **parameters), messages, batch)
     texts = [(item.text, item.sources) for item in rag.store.live("tokens")]
     want = [(item.text, item.sources) for item in once.store.live("tokens")]
     assert len(want) > 8 and abs(len(texts) - len(want)) <= 2  # freq decides when they are cut, not where
     assert texts[: len(want)] == want[: len(texts)]
     seen = {source for item in rag.store.live() for source in item.sources}
-    assert seen == {message.message_id for message in said}
+    assert seen == {message.message_id for message in messages}
 
 
 async def test_budget_takes_best_entries_that_fit() -> None:
     """`user: fresh bread` is 17 characters, 5 tokens with the line break; two of three notes fit into 10."""
-    rag = Rag(tools=TOOLS, freq=1, ns=0, k=0, budget=10)
-    await stream(rag, [Message(f"m{at}", "user", text) for at, text in enumerate(
-        ["fresh bread", "grey weather", "fresh bread"]
-    )])  # fmt: skip
+    rag = build(Rag, freq=1, ns=0, k=0, budget=10)
+    await stream(rag, said("fresh bread", "grey weather", "fresh bread"))
     recall = await rag.read("fresh bread")
     assert recall.notes == "user: fresh bread\nuser: fresh bread"
     assert recall.sources == ("m0", "m2")
@@ -148,7 +126,7 @@ async def test_budget_takes_best_entries_that_fit() -> None:
 async def test_retrieval_ranks_all_messages_without_buffer() -> None:
     rag = memory_factory("retrieval_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag)
-    await stream(rag, [Message(f"m{at}", "user", f"note {at}") for at in range(40)])
+    await stream(rag, said(*(f"note {at}" for at in range(40))))
     recall = await rag.read("note 7")
     assert recall.messages == () and recall.injected_tokens <= 10
     assert recall.sources[0] == "m7" and len(recall.entries) == 3
@@ -162,12 +140,7 @@ def test_overlap_of_chunk_size_is_rejected() -> None:
 
 def test_variants_have_paper_parameters() -> None:
     pair, chunk = (memory_factory(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
-    assert isinstance(pair, Rag) and (pair.chunk, pair.freq, pair.ns, pair.k) == ("pair", 1, 0, 5)
-    assert isinstance(chunk, Rag) and (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == (
-        "tokens",
-        300,
-        75,
-        5,
-    )
+    assert (pair.chunk, pair.freq, pair.ns, pair.k) == ("pair", 1, 0, 5)
+    assert (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == ("tokens", 300, 75, 5)
     shared = {fingerprint(name) for name in ("rag", "rag_pair", "rag_pair_2_4_30", "rag_chunk", "retrieval")}
     assert len(shared) == 5

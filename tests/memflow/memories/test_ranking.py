@@ -21,35 +21,30 @@ BY_COSINE_ALONE = {
     "sc_memory": {"decay": 1.0},
     "a_mem": {"linked": 0},
 }
-"""What makes the score of a system that adds something to the cosine the cosine alone."""
+"""Parameters with which the score of these systems is the cosine alone."""
 OTHERWISE = {"mem_gpt"}
-"""It is searched with a model's own queries, and what they find stands search after search."""
+"""Its model writes the queries; results are ordered by search."""
 TOPICS = ("cat", "bread", "tea", "garden", "bicycle", "piano", "river", "winter")
 QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano by the river")
 
 SEARCHED = [
     case(system, name)
     for name, system in SYSTEMS.items()
-    if system.ranks_entries and system.needs_embedder and name not in OTHERWISE
+    if system.memory.ranks_entries and system.needs_embedder and name not in OTHERWISE
 ]
 
 
-async def lived(name: str) -> Memory:
+async def filled(name: str) -> Memory:
     """A memory that was given 30 rounds on eight topics."""
-    recipe = find(name)
-    memory = recipe.system.memory(
-        EntryStore(), TOOLS, **{**recipe.values, **BY_COSINE_ALONE.get(recipe.system.name, {})}
-    )
+    config = find(name)
+    values = {**config.values, **BY_COSINE_ALONE.get(config.system.name, {})}
+    memory = config.system.memory(EntryStore(), TOOLS, **values)
     chance = random.Random(7)
     for number in range(30):
         one, other = chance.sample(TOPICS, 2)
-        await give(
-            memory,
-            [
-                Message(f"u{number}", "user", f"My {one} is near the {other}. My {other} is fine."),
-                Message(f"a{number}", "assistant", f"I see, the {other} and day {number} of the {one}."),
-            ],
-        )
+        user = Message(f"u{number}", "user", f"My {one} is near the {other}. My {other} is fine.")
+        reply = f"I see, the {other} and day {number} of the {one}."
+        await give(memory, [user, Message(f"a{number}", "assistant", reply)])
     return memory
 
 
@@ -61,14 +56,14 @@ def searched(memory: Memory, item: Item) -> Vector | None:
 
 @pytest.mark.parametrize("name", SEARCHED)
 async def test_recall_is_ranked_by_cosine(name: str) -> None:
-    memory, seen = await lived(name), 0
+    memory, seen = await filled(name), 0
     for query in QUERIES:
         [vector] = await memory.embed([query])
         recall = await memory.read(query)
         vectors = [searched(memory, item) for item in recall.ranked]
         scores = [float(each @ vector) for each in vectors if each is not None]
         assert all(first >= second - 1e-6 for first, second in pairwise(scores))
-        # What goes along for no query, such as a buffer, stands behind all that was found.
+        # Entries recalled for every query, such as a buffer, follow all search results.
         found = [each is not None for each in vectors]
         assert found == sorted(found, reverse=True)
         seen += len(set(np.round(scores, 4)))
@@ -76,7 +71,7 @@ async def test_recall_is_ranked_by_cosine(name: str) -> None:
 
 
 def test_unranked_systems() -> None:
-    assert {name for name, system in SYSTEMS.items() if not system.ranks_entries} == UNRANKED
+    assert {name for name, system in SYSTEMS.items() if not system.memory.ranks_entries} == UNRANKED
 
 
 @pytest.mark.parametrize(
@@ -84,7 +79,7 @@ def test_unranked_systems() -> None:
     [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)],
 )
 async def test_budget_does_not_change_ranking(name: str, budget: int) -> None:
-    memory, free = await lived(name), await lived(name)
+    memory, free = await filled(name), await filled(name)
     memory.budget, free.budget = budget, 100_000  # type: ignore[attr-defined]
     cut = 0
     for query in QUERIES:

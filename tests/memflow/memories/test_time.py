@@ -4,6 +4,7 @@ import asyncio
 import string
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -21,45 +22,19 @@ from memflow.memories.systems import SYSTEMS
 from memflow.memories.user_memories import UserMemory
 
 PLAIN = [
-    "none",
-    "oracle",
-    "full",
-    "full_40",
-    "recent",
-    "recent_3",
-    "bm25_message_3",
-    "bm25_session",
-    "embed_message_3",
-    "embed_session",
-    "rag_2_4_3",
-    "rag_2_0_2",
-    "rag_3_1_30",
-    "rag_pair",
-    "rag_pair_3_1_2",
-    "rag_chunk",
-    "rag_chunk_6_2_2",
-    "retrieval",
-    "retrieval_9",
-]
+    "none", "oracle", "full", "full_40", "recent", "recent_3", "bm25_message_3", "bm25_session", "embed_message_3",
+    "embed_session", "rag_2_4_3", "rag_2_0_2", "rag_3_1_30", "rag_pair", "rag_pair_3_1_2", "rag_chunk",
+    "rag_chunk_6_2_2", "retrieval", "retrieval_9",
+]  # fmt: skip
 OVERLAPS = [name for name in PLAIN if name.startswith("rag_chunk")]
 KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, "none", "oracle", "recent", "recent_3")]
 WRITTEN = [case(system, name) for name, system in SYSTEMS.items() if system.needs_chat]
 """Systems that use a chat model, here the scripted one."""
 CROWDED = ["mem_gpt_30"]
 """Names with budgets that the streams exceed."""
+SIZES = {"short": 1, "capacity": 3, "tau": 2.5, "knowledge": 3, "traits": 2, "k": 2, "segments": 2}
 SMALL = {
-    "small_memory_os": UserMemory(
-        system="memory_os",
-        parameters={
-            "short": 1,
-            "capacity": 3,
-            "tau": 2.5,
-            "knowledge": 3,
-            "traits": 2,
-            "k": 2,
-            "segments": 2,
-        },
-    ),
+    "small_memory_os": UserMemory(system="memory_os", parameters=SIZES),
     "small_generative_agent": UserMemory(system="generative_agent", parameters={"threshold": 8}),
 }
 """Systems with capacities so small that short streams promote, evict and reflect."""
@@ -95,7 +70,7 @@ def new(name: str, store: EntryStore | None = None) -> Memory:
     return memory_factory(name, TOOLS, SMALL)(EntryStore() if store is None else store)
 
 
-async def live(memory: Memory, batch: Sequence[Message]) -> None:
+async def process(memory: Memory, batch: Sequence[Message]) -> None:
     """Read and write an exchange as the player does."""
     if batch[0].role == "user":
         memory.store.advance(1)
@@ -104,6 +79,12 @@ async def live(memory: Memory, batch: Sequence[Message]) -> None:
     else:
         memory.store.advance(len(batch))
     await memory.write(batch)
+
+
+async def play(memory: Memory, batches: Sequence[Sequence[Message]]) -> Memory:
+    for batch in batches:
+        await process(memory, batch)
+    return memory
 
 
 async def reads(memory: Memory) -> list[Recall]:
@@ -123,97 +104,79 @@ def from_rows(store: EntryStore) -> list[Item]:
     return sorted(items, key=lambda item: item.entry_id)
 
 
+def run_async(test):
+    """Run a coroutine test in an event loop of its own, since hypothesis calls functions."""
+
+    @wraps(test)
+    def run(**given) -> None:
+        asyncio.run(test(**given))
+
+    return run
+
+
 @pytest.mark.parametrize("name", NAMES)
 @examples(20)
 @given(stream=streams)
-def test_restored_memory_recalls_the_same(name: str, stream: list[list[Message]]) -> None:
-    async def scenario() -> None:
-        memory, moments = new(name), []
-        for batch in numbered(stream):
-            await live(memory, batch)
-            moments.append((memory.store.sequence, await reads(memory)))
-        for sequence, then in moments:
-            again = new(name, EntryStore.restored(from_rows(memory.store), sequence))
-            assert await reads(again) == then
-
-    asyncio.run(scenario())
+@run_async
+async def test_restored_memory_recalls_the_same(name: str, stream) -> None:
+    memory, moments = new(name), []
+    for batch in numbered(stream):
+        await process(memory, batch)
+        moments.append((memory.store.sequence, await reads(memory)))
+    for sequence, then in moments:
+        again = new(name, EntryStore.restored(from_rows(memory.store), sequence))
+        assert await reads(again) == then
 
 
 @pytest.mark.parametrize("name", NAMES)
 @examples(10)
 @given(stream=streams, more=streams, cut=st.integers(0, 10))
-def test_restored_memory_writes_the_same(
-    name: str, stream: list[list[Message]], more: list[list[Message]], cut: int
-) -> None:
-    async def scenario() -> None:
-        whole, batches = new(name), numbered([*stream, *more])
-        for batch in batches:
-            await live(whole, batch)
-        broken = new(name)
-        for batch in batches[:cut]:
-            await live(broken, batch)
-        broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.sequence))
-        for batch in batches[cut:]:
-            await live(broken, batch)
-        assert await reads(broken) == await reads(whole)
-
-    asyncio.run(scenario())
+@run_async
+async def test_restored_memory_writes_the_same(name: str, stream, more, cut: int) -> None:
+    batches = numbered([*stream, *more])
+    whole, broken = await play(new(name), batches), await play(new(name), batches[:cut])
+    broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.sequence))
+    await play(broken, batches[cut:])
+    assert await reads(broken) == await reads(whole)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @examples(10)
 @given(stream=streams, left=streams, right=streams)
-def test_forks_are_independent(
-    name: str, stream: list[list[Message]], left: list[list[Message]], right: list[list[Message]]
-) -> None:
-    async def scenario() -> None:
-        base = new(name)
-        for batch in numbered(stream):
-            await live(base, batch)
-        before, held = await reads(base), list(base.store)
-        for branch in (left, right):
-            fork, alone = new(name, base.store.fork()), new(name)
-            for batch in numbered(branch, start=1000):
-                await live(fork, batch)
-            for batch in [*numbered(stream), *numbered(branch, start=1000)]:
-                await live(alone, batch)
-            assert await reads(fork) == await reads(alone)
-            assert list(fork.store) == list(alone.store)
-        assert (await reads(base), list(base.store)) == (before, held)
-
-    asyncio.run(scenario())
+@run_async
+async def test_forks_are_independent(name: str, stream, left, right) -> None:
+    base = await play(new(name), numbered(stream))
+    before, entries = await reads(base), list(base.store)
+    for branch in (left, right):
+        more = numbered(branch, start=1000)
+        fork = await play(new(name, base.store.fork()), more)
+        alone = await play(new(name), [*numbered(stream), *more])
+        assert await reads(fork) == await reads(alone)
+        assert list(fork.store) == list(alone.store)
+    assert (await reads(base), list(base.store)) == (before, entries)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @examples(10)
 @given(stream=streams)
-def test_frozen_read_changes_nothing_and_has_no_future_sources(
-    name: str, stream: list[list[Message]]
-) -> None:
-    async def scenario() -> None:
-        memory, given_so_far = new(name), set()
-        for batch in numbered(stream):
-            await live(memory, batch)
-            given_so_far |= {message.message_id for message in batch}
-            held, version = list(memory.store), memory.store.version
-            for recall in await reads(memory):
-                assert set(recall.sources) <= given_so_far
-                assert all(memory.store.get(item.entry_id) == item for item in recall.entries)
-            assert (list(memory.store), memory.store.version) == (held, version)
-
-    asyncio.run(scenario())
+@run_async
+async def test_frozen_read_changes_nothing_and_has_no_future_sources(name: str, stream) -> None:
+    memory, given_so_far = new(name), set()
+    for batch in numbered(stream):
+        await process(memory, batch)
+        given_so_far |= {message.message_id for message in batch}
+        entries, version = list(memory.store), memory.store.version
+        for recall in await reads(memory):
+            assert set(recall.sources) <= given_so_far
+            assert all(memory.store.get(item.entry_id) == item for item in recall.entries)
+        assert (list(memory.store), memory.store.version) == (entries, version)
 
 
 @pytest.mark.parametrize("name", KEEPS_ALL)
 @examples(10)
 @given(stream=streams)
-def test_every_message_is_in_exactly_one_live_entry(name: str, stream: list[list[Message]]) -> None:
-    async def scenario() -> None:
-        memory = new(name)
-        for batch in numbered(stream):
-            await live(memory, batch)
-        sources = [source for item in memory.store.live() for source in item.sources]
-        said = [message.message_id for batch in numbered(stream) for message in batch]
-        assert sorted(sources) == sorted(said)
-
-    asyncio.run(scenario())
+@run_async
+async def test_every_message_is_in_exactly_one_live_entry(name: str, stream) -> None:
+    memory = await play(new(name), numbered(stream))
+    sources = [source for item in memory.store.live() for source in item.sources]
+    assert sorted(sources) == sorted(message.message_id for batch in numbered(stream) for message in batch)

@@ -140,6 +140,17 @@ def test_source_code_is_part_of_fingerprint(place: Path, monkeypatch: pytest.Mon
     assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
 
 
+def test_former_class_attributes_are_accepted() -> None:
+    class Former(Rag):
+        plays, recalls, ranks = False, False, False
+        bookkeeping, broad = Rag.bookkeeping | {"log"}, frozenset({"summary"})
+        asks = ("put",)
+
+    assert not (Former.needs_playing or Former.recalls_entries or Former.ranks_entries)
+    assert Former.bookkeeping_kinds == Rag.bookkeeping_kinds | {"log"}
+    assert (Former.global_kinds, Former.prompt_stems) == ({"summary"}, ("put",))
+
+
 def test_subclass_of_shipped_memory_uses_its_prompts(place: Path) -> None:
     (place / "my_awi.py").write_text(
         "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"

@@ -1,5 +1,6 @@
 """Stored messages as chat turns, with dates, within a budget."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,41 +19,44 @@ from memflow.tokens import estimate
 
 
 def said(number: int, text: str, **more: str) -> Message:
-    return Message(f"m{number}", "user" if number % 2 == 0 else "assistant", text, **more)  # type: ignore[arg-type]
+    return Message(f"m{number}", "user" if number % 2 == 0 else "assistant", text, **more)
 
 
 def contents(store: EntryStore) -> list[str]:
     return [turn.content for turn in as_turns(stored_messages(store, "message"))]
 
 
-def test_messages_are_returned_as_turns_unchanged() -> None:
+CURRENT = "[Current Time: 2020-10-05]\nHello"
+TEXTS = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "turns"),
+    [
+        ([[said(number, text) for number, text in enumerate(TEXTS)]], TEXTS),
+        (
+            [[said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")]],
+            ["Caroline: Hey!", "Mel: Hi!"],
+        ),
+        (  # a date appears where it changes
+            [
+                [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")],
+                [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")],
+                [said(4, "e")],
+            ],
+            ["[8 May]\na", "b", "c", "[9 May]\nd", "e"],
+        ),
+        (  # a date in the text is not repeated
+            [[said(0, CURRENT, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")]],
+            [CURRENT, "Hi"],
+        ),
+    ],
+)
+def test_turns_have_speaker_and_new_dates(arrivals, turns) -> None:
     store = EntryStore()
-    texts = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
-    store_messages(store, [said(number, text) for number, text in enumerate(texts)], "message")
-    assert contents(store) == texts
-
-
-def test_speaker_name_precedes_text() -> None:
-    store = EntryStore()
-    store_messages(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
-    assert contents(store) == ["Caroline: Hey!", "Mel: Hi!"]
-
-
-def test_date_appears_where_it_changes() -> None:
-    store = EntryStore()
-    store_messages(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
-    store_messages(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
-    store_messages(store, [said(4, "e")], "message")
-    assert contents(store) == ["[8 May]\na", "b", "c", "[9 May]\nd", "e"]
-
-
-def test_date_in_text_is_not_repeated() -> None:
-    store = EntryStore()
-    text = "[Current Time: 2020-10-05]\nHello"
-    store_messages(
-        store, [said(0, text, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")], "message"
-    )
-    assert contents(store) == [text, "Hi"]
+    for messages in arrivals:
+        store_messages(store, messages, "message")
+    assert contents(store) == turns
 
 
 def test_retiring_messages_keeps_needed_dates() -> None:
@@ -95,16 +99,15 @@ async def test_full_drops_oldest_messages_first() -> None:
     whole, tight = Full(), Full(budget=25)
     await whole.write(messages)
     await tight.write(messages)
-    assert [turn.content for turn in (await whole.read("?")).messages] == [
-        message.text for message in messages
-    ]
+    turns = (await whole.read("?")).messages
+    assert [turn.content for turn in turns] == [message.text for message in messages]
     recall = await tight.read("?")
     assert recall.sources == ("m4", "m5")
     assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
 
 
 async def test_message_beyond_budget_is_dropped_whole() -> None:
-    """A hundred letters are 25 tokens, the budget 20: it, and all before it, is left out and said to be."""
+    """A hundred letters are 25 tokens, the budget 20: it, and all before it is left out and counted."""
     memory = Full(budget=20)
     await memory.write([said(0, "a" * 8), said(1, "b" * 100), said(2, "c" * 40)])
     recall = await memory.read("?")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from memflow.metrics.bertscore import BertScore, Vectors, bertscore, bertscores, metric_name
+from memflow.metrics.bertscore import Vectors, bertscore, bertscores, metric_name
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 NORTH_EAST = [0.6, 0.8]
@@ -15,27 +15,20 @@ def text(*tokens: list[float], start: list[float] = WEST, end: list[float] = WES
     return np.array([start, *tokens, end], dtype=np.float32)
 
 
-def test_bertscore_computed_by_hand() -> None:
-    # The answer's tokens find 1 and .8, the gold's only token finds 1.
-    score = bertscore(text(EAST, NORTH), text(EAST, NORTH_EAST, start=EAST))
-    # gold: EAST finds EAST (1), NORTH_EAST finds NORTH (.8)
-    assert score.precision == pytest.approx((1 + 0.8) / 2)
-    assert score.recall == pytest.approx((1 + 0.8) / 2)
-    assert score.f1 == pytest.approx(0.9)
-    score = bertscore(text(EAST, NORTH), text(EAST))
-    assert score.precision == pytest.approx(0.5) and score.recall == pytest.approx(1)
-    assert score.f1 == pytest.approx(2 / 3)
-
-
-def test_special_tokens_match_but_do_not_count() -> None:
-    # NORTH's best match among the gold's rows is its first mark.
-    score = bertscore(text(NORTH), text(EAST, start=NORTH))
-    assert score.precision == pytest.approx(1)
-    assert score.recall == pytest.approx(0)
-
-
-def test_bertscore_of_empty_text_is_0() -> None:
-    assert bertscore(text(), text(EAST)) == bertscore(text(EAST), text()) == BertScore(0, 0, 0)
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        # The answer's tokens find 1 and .8; of the gold's, EAST finds EAST (1), NORTH_EAST finds NORTH (.8).
+        (text(EAST, NORTH), text(EAST, NORTH_EAST, start=EAST), (0.9, 0.9, 0.9)),
+        (text(EAST, NORTH), text(EAST), (0.5, 1, 2 / 3)),
+        # Special tokens match but do not count: the best match of NORTH is the gold's first mark.
+        (text(NORTH), text(EAST, start=NORTH), (1, 0, 0)),
+        (text(), text(EAST), (0, 0, 0)),
+        (text(EAST), text(), (0, 0, 0)),
+    ],
+)
+def test_bertscore_computed_by_hand(answer: Vectors, gold: Vectors, score: tuple[float, ...]) -> None:
+    assert bertscore(answer, gold) == pytest.approx(score)
 
 
 class Letters:

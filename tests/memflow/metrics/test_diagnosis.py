@@ -60,10 +60,6 @@ class TestMemoryScore:
         expected = float(np.mean((overall - CHANCE) / (UPPER - CHANCE)))
         assert memory_score(make(overall), make(UPPER), random) == pytest.approx(expected, rel=1e-6)
 
-    def test_memory_score_accepts_one_period_as_numbers(self):
-        assert float(memory_score(0.5, 0.9, 0.1)) == pytest.approx(0.5)
-        assert float(memory_score([0.5], [0.9], [0.1])) == pytest.approx(0.5)
-
     @pytest.mark.parametrize(
         ("overall", "upper", "random", "said"),
         [
@@ -87,50 +83,45 @@ class TestMemoryScore:
         expected = [float(memory_score(each, UPPER, CHANCE)) for each in many]
         assert memory_score(many, UPPER, 0.2307619).tolist() == pytest.approx(expected)
 
-    def test_memory_score_of_bounds_is_one_and_zero(self):
-        assert float(memory_score(UPPER, UPPER, CHANCE)) == pytest.approx(1)
-        assert float(memory_score(CHANCE, UPPER, CHANCE)) == pytest.approx(0)
-
-    def test_memory_score_below_chance_is_negative(self):
-        assert float(memory_score(CHANCE - 0.1, UPPER, CHANCE)) < 0
-
-    def test_memory_score_is_mean_of_ratios(self):
-        score = float(memory_score(np.array([0.5, 0.5]), np.array([1.0, 0.5]), np.array([0.25, 0.25])))
-        assert score == pytest.approx((1 / 3 + 1) / 2)
-
-    def test_memory_score_is_nan_without_room_above_chance(self):
-        assert np.isnan(memory_score(np.array([0.5, 0.5]), np.array([1.0, 0.25]), np.array([0.25, 0.25])))
-
-    def test_memory_score_is_vectorized(self):
-        assert memory_score(np.ones((5, 11)), np.ones((5, 11)), np.full((5, 11), 0.25)).shape == (5,)
+    @pytest.mark.parametrize(
+        ("overall", "upper", "random", "score"),
+        [
+            (UPPER, UPPER, CHANCE, 1),
+            (CHANCE, UPPER, CHANCE, 0),
+            ([0.15, 0.15], [0.9, 0.9], 0.25, -0.1 / 0.65),  # below chance
+            ([0.5, 0.5], [1.0, 0.5], [0.25, 0.25], (1 / 3 + 1) / 2),  # a mean of ratios
+            ([0.5, 0.5], [1.0, 0.25], [0.25, 0.25], np.nan),  # no room above chance
+            (0.5, 0.9, 0.1, 0.5),  # one period
+            ([0.5], [0.9], [0.1], 0.5),
+        ],
+    )
+    def test_memory_score_computed_by_hand(self, overall, upper, random, score):
+        assert float(memory_score(overall, upper, random)) == pytest.approx(score, nan_ok=True)
 
 
-A0, A1 = {"v": "a", "w": "x"}, {"v": "b", "w": "x"}
+A0, A1, UNKNOWN = {"v": "a", "w": "x"}, {"v": "b", "w": "x"}, {"v": "?", "w": "?"}
 
 
 class TestAttribution:
-    def test_correct_answer_is_no_failure(self):
-        assert attribute_by_states([A0], [{"v": "?", "w": "?"}], [True]) == [Attribution()]
-
-    def test_wrong_answer_with_known_states_is_utilization_failure(self):
-        assert attribute_by_states([A0], [A0], [False]) == [Attribution(utilization=1)]
-
-    def test_state_unknown_when_written_is_write_failure(self):
-        found = attribute_by_states([A0, A1, A1], [A0, A0, A0], [True, False, False])
-        assert found[1:] == [Attribution(write=1), Attribution(write=1)]
-
-    def test_state_lost_after_writing_is_read_failure(self):
-        found = attribute_by_states([A0, A1, A1], [A0, A1, A0], [True, True, False])
-        assert found[2] == Attribution(read=1)
-
-    def test_period_of_change_has_no_read_failure(self):
-        for known in ({"v": "?", "w": "x"}, {"v": "?", "w": "?"}):
-            assert attribute_by_states([A0], [known], [False]) == [Attribution(write=1)]
-
-    def test_unknown_variables_share_the_failure(self):
-        # v was never learnt after its change; w was known at the start and is lost.
-        found = attribute_by_states([A0, A1], [A0, {"v": "a", "w": "y"}], [True, False])
-        assert found[1] == Attribution(write=0.5, read=0.5)
+    @pytest.mark.parametrize(
+        ("truth", "known", "right", "last"),
+        [
+            ([A0], [UNKNOWN], [True], Attribution()),
+            ([A0], [A0], [False], Attribution(utilization=1)),
+            ([A0, A1], [A0, A0], [True, False], Attribution(write=1)),
+            ([A0, A1, A1], [A0, A0, A0], [True, False, False], Attribution(write=1)),
+            ([A0, A1, A1], [A0, A1, A0], [True, True, False], Attribution(read=1)),
+            # The period of a change has no read failure.
+            ([A0], [{"v": "?", "w": "x"}], [False], Attribution(write=1)),
+            ([A0], [UNKNOWN], [False], Attribution(write=1)),
+            # v was never learned after its change; w was known at the start and is lost.
+            ([A0, A1], [A0, {"v": "a", "w": "y"}], [True, False], Attribution(write=0.5, read=0.5)),
+            ([A0], [None], [False], Unattributed("the state probe of period 0 has no answer")),
+            ([A0], [A0], [None], Unattributed("the question has no answer")),
+        ],
+    )
+    def test_wrong_answer_is_attributed_by_states(self, truth, known, right, last):
+        assert attribute_by_states(truth, known, right)[-1] == last
 
     def test_returning_value_counts_as_change(self):
         truth = [A0, A1, A0]
@@ -141,13 +132,9 @@ class TestAttribution:
         with pytest.raises(BadInput, match="2 periods of true values, 1 of probes and 2 of answers"):
             attribute_by_states([A0, A1], [A0], [True, True])
 
-    def test_missing_answers_are_unattributed(self):
-        assert attribute_by_states([A0], [None], [False]) == [
-            Unattributed("the state probe of period 0 has no answer")
-        ]
-        assert isinstance(attribute_by_states([A0], [A0], [None])[0], Unattributed)
+    def test_missing_probe_of_last_change_is_unattributed(self):
         lost = attribute_by_states([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
-        assert isinstance(lost, Unattributed) and "period 0, when v was last written" in lost.reason
+        assert "period 0, when v was last written" in lost.reason
 
 
 # One user's question over three periods, counted by hand: (fails by write, fails by read, right) and the shares.

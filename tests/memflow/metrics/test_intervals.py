@@ -27,15 +27,17 @@ def test_interval_depends_on_seed_only():
     assert mean_interval(totals, counts, seed=3) != mean_interval(totals, counts, seed=4)
 
 
-def test_no_value_without_counts_and_no_interval_for_one_episode():
-    assert mean_interval([], []) == (None, None, None)
-    assert mean_interval([0.0, 0.0], [0, 0]) == (None, None, None)
-    assert mean_interval([3], [4]) == (0.75, None, None)
-
-
-def test_draws_without_counts_are_ignored():
-    value, low, high = mean_interval([0, 1], [0, 2])
-    assert (value, low, high) == (0.5, 0.5, 0.5)
+@pytest.mark.parametrize(
+    ("totals", "counts", "interval"),
+    [
+        ([], [], (None, None, None)),
+        ([0.0, 0.0], [0, 0], (None, None, None)),
+        ([3], [4], (0.75, None, None)),  # a single episode
+        ([0, 1], [0, 2], (0.5, 0.5, 0.5)),  # draws without counts are left out
+    ],
+)
+def test_interval_of_few_episodes(totals, counts, interval):
+    assert mean_interval(totals, counts) == interval
 
 
 def test_ratio_of_means_has_interval():

@@ -5,7 +5,6 @@ from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
@@ -46,27 +45,20 @@ def words_of(folder: Path) -> set[str]:
     return {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
 
 
-@pytest.mark.parametrize("word", sorted(_IRREGULAR))
-def test_irregular_form_is_stemmed_as_nltk_does(word) -> None:
-    assert stem(word) == PORTER.stem(word)
-
-
 def test_words_of_texts_are_stemmed_as_nltk_does() -> None:
     words = words_of(Path(str(files("memflow"))))
     assert len(words) > 10_000
-    assert [word for word in words if stem(word) != PORTER.stem(word)] == []
+    assert [word for word in {*words, *_IRREGULAR} if stem(word) != PORTER.stem(word)] == []
 
 
 def test_every_suffix_is_stemmed_as_nltk_does() -> None:
     words = ["".join(parts) for parts in product(STARTS, ("", *ENDINGS), ENDINGS)]
-    assert [word for word in words if stem(word) != PORTER.stem(word)] == []
+    assert [word for word in {*words, *_IRREGULAR} if stem(word) != PORTER.stem(word)] == []
 
 
-@given(st.text(alphabet="aeioubdlnstyz'*AÉ中İ", max_size=12), st.sampled_from(["", *ENDINGS]))
+@given(
+    st.text(max_size=12) | st.text(alphabet="aeioubdlnstyz'*AÉ中İ", max_size=12),
+    st.sampled_from(["", *ENDINGS]),
+)
 def test_random_word_is_stemmed_as_nltk_does(start, ending) -> None:
     assert stem(start + ending) == PORTER.stem(start + ending)
-
-
-@given(st.text(max_size=12))
-def test_any_text_is_stemmed_as_nltk_does(text) -> None:
-    assert stem(text) == PORTER.stem(text)

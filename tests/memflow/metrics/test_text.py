@@ -2,6 +2,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.errors import BadInput, BadSettings
-from memflow.metrics.text import exact_match, locomo_f1, rouge_l
+from memflow.metrics.text import DEEPEST, exact_match, locomo_f1, rouge_l, union_rouge_l
 
 OPTIONS = '{"a": "Not mentioned in the conversation", "b": "a red kite"}'
 
@@ -38,18 +40,18 @@ def test_locomo_f1_of_known_pairs(prediction: str, gold: str, category: int, sco
     assert locomo_f1(prediction, gold, str(category)) == locomo_f1(prediction, gold, category)
 
 
-def test_locomo_f1_equals_every_published_score() -> None:
+def published(name: str) -> list[dict]:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder:
         pytest.skip("set MEMFLOW_DATA to the data folder")
-    pairs = json.loads((Path(folder) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8"))
+    return json.loads((Path(folder) / name).read_text(encoding="utf-8"))
+
+
+def test_locomo_f1_equals_every_published_score() -> None:
+    pairs = published("locomo/oracle_f1_sample.json")
     assert len(pairs) == 600
-    wrong = [
-        pair
-        for pair in pairs
-        if locomo_f1(pair["prediction"], pair["golden_answer"], pair["category"]) != pair["f1"]
-    ]
-    assert wrong == []
+    found = [locomo_f1(pair["prediction"], pair["golden_answer"], pair["category"]) for pair in pairs]
+    assert found == [pair["f1"] for pair in pairs]
 
 
 def test_curly_apostrophe_separates_article() -> None:
@@ -67,6 +69,10 @@ def test_unknown_category_is_rejected() -> None:
         locomo_f1("a", "a", 6)
 
 
+CONTRACT = (
+    "合同自双方签字之日起生效，双方应当履行合同。",
+    "双方签字后合同生效，当事人应当按照合同履行义务。",
+)
 WORDS = st.text(alphabet="abcdeg ABst.,-'0159éü中\n", max_size=80)
 
 
@@ -91,36 +97,19 @@ def test_chinese_rouge_l_equals_rouge_chinese() -> None:
     said = "被告人犯盗窃罪，判处有期徒刑三年，并处罚金人民币五千元。"
     gold = "被告人张某犯盗窃罪，判处有期徒刑二年，缓刑三年，并处罚金人民币三千元。"
     assert rouge_l(said, gold, "zh") == pytest.approx(16 / 23)
-    said, gold = (
-        "合同自双方签字之日起生效，双方应当履行合同。",
-        "双方签字后合同生效，当事人应当按照合同履行义务。",
-    )
-    assert rouge_l(said, gold, "zh") == pytest.approx(8 / 19)
+    assert rouge_l(*CONTRACT, "zh") == pytest.approx(8 / 19)
 
 
 def test_rouge_l_equals_every_published_lexeval_score() -> None:
-    folder = os.environ.get("MEMFLOW_DATA")
-    if not folder:
-        pytest.skip("set MEMFLOW_DATA to the data folder")
-    path = Path(folder) / "lexeval/oracle_rougel_sample.json"
-    pairs = json.loads(path.read_text(encoding="utf-8"))
+    pairs = published("lexeval/oracle_rougel_sample.json")
     assert len(pairs) == 150
-    wrong = [
-        pair["idx"]
-        for pair in pairs
-        if rouge_l(pair["prediction"], pair["golden_answer"], "zh", variant="published_code")
-        != pytest.approx(pair["rougel"], abs=1e-6)
-    ]
-    assert wrong == []
+    found = [rouge_l(pair["prediction"], pair["golden_answer"], "zh", "published_code") for pair in pairs]
+    assert found == pytest.approx([pair["rougel"] for pair in pairs], abs=1e-6)
 
 
 def test_published_rouge_l_counts_repeated_word_once() -> None:
     # rouge 1.0.1 gives these to the last digit.
-    said, gold = (
-        "合同自双方签字之日起生效，双方应当履行合同。",
-        "双方签字后合同生效，当事人应当按照合同履行义务。",
-    )
-    assert rouge_l(said, gold, "zh", "published_code") == 0.4705882303114187
+    assert rouge_l(*CONTRACT, "zh", "published_code") == 0.4705882303114187
     assert rouge_l("管辖错误", "管辖权错误", "zh", "published_code") == pytest.approx(0.499999995, abs=1e-12)
     assert rouge_l("a b a c", "a c b a d", "en", "published_code") == 0.5714285665306124
     said, gold = "the cat. the dog sat. ", "the dog sat on the mat. a cat ran."
@@ -165,3 +154,50 @@ def test_stemmer_does_not_use_network(tmp_path: Path) -> None:
     )
     assert done.stdout.strip() == "1.0", done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def by_table(said: Sequence[str], wanted: Sequence[str]) -> set[str]:
+    """The words met walking back through the whole table, by the rule of the package."""
+    lengths = [[0] * (len(said) + 1) for _ in range(len(wanted) + 1)]
+    for row, word in enumerate(wanted, 1):
+        for column, other in enumerate(said, 1):
+            lengths[row][column] = (
+                lengths[row - 1][column - 1] + 1
+                if word == other
+                else max(lengths[row - 1][column], lengths[row][column - 1])
+            )
+    found, row, column = set(), len(wanted), len(said)
+    while row and column:
+        if wanted[row - 1] == said[column - 1]:
+            found.add(wanted[row - 1])
+            row, column = row - 1, column - 1
+        elif lengths[row - 1][column] > lengths[row][column - 1]:
+            row -= 1
+        else:
+            column -= 1
+    return found
+
+
+SENTENCE = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=30)
+SENTENCES = st.lists(SENTENCE, min_size=1, max_size=4)
+
+
+@given(said=SENTENCES, wanted=SENTENCES)
+def test_union_lcs_equals_dynamic_programming_table(said: list[list[str]], wanted: list[list[str]]) -> None:
+    common = set().union(*(by_table(one, gold) for gold in wanted for one in said))
+    precision = len(common) / len(set(chain.from_iterable(said)))
+    recall = len(common) / len(set(chain.from_iterable(wanted)))
+    expected = 2 * precision * recall / (precision + recall + 1e-8)
+    assert union_rouge_l(said, wanted) == pytest.approx(expected, abs=1e-15)
+
+
+def test_text_without_sentence_scores_0() -> None:
+    assert union_rouge_l([], [["a"]]) == union_rouge_l([["a"]], []) == 0.0
+
+
+def test_score_is_0_where_package_fails() -> None:
+    words = [f"w{n}" for n in range(DEEPEST)]
+    assert union_rouge_l([words], [words]) == pytest.approx(1, abs=1e-8)
+    assert union_rouge_l([[*words, "z"]], [[*words, "z"]]) == 0.0
+    # Nothing in common: the package walks along the whole answer, and only that.
+    assert union_rouge_l([["x"]], [[*words, "z"]]) == 0.0

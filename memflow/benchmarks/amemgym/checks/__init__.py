@@ -6,6 +6,7 @@ parameters (config.py) or where the published file has exceptions.
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from memflow.benchmarks.amemgym.checks import probes, states, turns
@@ -20,7 +21,7 @@ from memflow.checks.rules import (
     WholeTable,
     of_benchmark,
 )
-from memflow.records import Change, Turn, Variable
+from memflow.records import Change
 
 MAX_EXCESS_CHANGES = 0.1
 """Largest share of changes beyond `max_changes_per_variable`; the published file has 1 %."""
@@ -31,44 +32,17 @@ MAX_EXPOSED = 3
 
 
 def _per_config(rule: Callable[[AMemGymConfig], Rule]) -> PerDomain:
-    """Build a rule from the domain's parameters."""
     return PerDomain(lambda domain: rule(parse_config(domain)))
-
-
-def _with(
-    config: AMemGymConfig, find_violations: Callable[..., Collection[int]]
-) -> Callable[..., Collection[int]]:
-    return lambda *rows: find_violations(config, *rows)
 
 
 def _changes(
     find_violations: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], but: float = 0.0
 ) -> PerDomain:
-    return _per_config(lambda config: WholeTable(_with(config, find_violations), but))
+    return _per_config(lambda config: WholeTable(partial(find_violations, config), but))
 
 
 def _questions(find_violations: Callable[..., Collection[int]]) -> PerDomain:
-    return _per_config(
-        lambda config: AcrossTables(("question.probes", "state.changes"), _with(config, find_violations))
-    )
-
-
-def _few_values(turn: Turn) -> bool:
-    return turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
-
-
-def _has_choices(config: AMemGymConfig) -> EachRow:
-    def has(row: Variable) -> bool:
-        return len(row.choices) == config.choices_per_variable
-
-    return EachRow(has)
-
-
-def _ends_when_set(config: AMemGymConfig) -> EachRow:
-    def ends(row: Change) -> bool:
-        return row.period_end == config.period_end(row.period).isoformat()
-
-    return EachRow(ends)
+    return _per_config(lambda config: _probes_and(partial(find_violations, config)))
 
 
 def _turns_and_changes(find_violations: Callable[..., Collection[int]]) -> AcrossTables:
@@ -113,17 +87,23 @@ _ERRORS: dict[str, dict[str, Any]] = {
 _WARNINGS: dict[str, dict[str, Any]] = {
     "state.variables": {
         "variables_used_by_a_question": EachRow(lambda row: bool(row.questions)),
-        "choices_per_variable_as_configured": _per_config(_has_choices),
+        "choices_per_variable_as_configured": _per_config(
+            lambda config: EachRow(lambda row: len(row.choices) == config.choices_per_variable)
+        ),
     },
     "state.changes": {
         "later_changes_have_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
         "changes_per_period_near_configured": _changes(states.changes_with_wrong_count),
         "changes_per_variable_within_limit": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
         "period_count_as_configured": _changes(states.changes_in_wrong_last_period),
-        "period_ends_as_configured": _per_config(_ends_when_set),
+        "period_ends_as_configured": _per_config(
+            lambda config: EachRow(lambda row: row.period_end == config.period_end(row.period).isoformat())
+        ),
     },
     "utterance.turns": {
-        "sessions_expose_1_to_3_values": EachRow(_few_values),
+        "sessions_expose_1_to_3_values": EachRow(
+            lambda turn: turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
+        ),
         "few_values_exposed_twice": WholeTable(turns.turns_repeating_values, MAX_REPEATED),
         "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
         "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),

@@ -31,7 +31,9 @@ def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield file.source, _traits(file)
         return
     number = -1
-    for number, content in enumerate(_parquet(file) if file.source.endswith(".parquet") else _lines(file)):
+    for number, content in enumerate(
+        _parquet(file) if file.source.endswith(".parquet") else (row for _, row in file.numbered())
+    ):
         if not isinstance(content, dict):
             raise file.bad(f"record {number} is not a JSON object")
         given = content.get("id") or content.get("uuid")
@@ -56,10 +58,6 @@ def _traits(file: File) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise file.bad(f"it is not valid YAML ({' '.join(str(error).split())})") from error
     return file.shaped(TraitLists, lists, "its trait lists").model_dump()
-
-
-def _lines(file: File) -> Iterator[Any]:
-    return (content for _, content in file.numbered())
 
 
 def _parquet(file: File) -> Iterator[Any]:

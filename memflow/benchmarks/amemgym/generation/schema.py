@@ -4,8 +4,11 @@ Three requests: questions with their own variables and values; one list of names
 merged; new values for merged variables whose values differed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
 
 from memflow.benchmarks.amemgym.answers import (
     Choices,
@@ -17,8 +20,34 @@ from memflow.benchmarks.amemgym.answers import (
     refinement_of,
 )
 from memflow.benchmarks.amemgym.config import AMemGymConfig
-from memflow.benchmarks.amemgym.generation.simulator import UserSimulator
-from memflow.benchmarks.amemgym.wording import written
+from memflow.benchmarks.amemgym.wording import prompt, written
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+
+
+class GenerationFailed(Exception):
+    """A generation step failed for one user; the message is the reason. `generate_user` catches it."""
+
+
+@dataclass(frozen=True)
+class UserSimulator:
+    """The simulator, in the domain's language."""
+
+    chat: Chat
+    language: str
+
+    async def __call__(
+        self,
+        stem: str,
+        output: type[BaseModel],
+        fields: Mapping[str, object],
+        check: Callable[[Any], str | None] | None = None,
+    ) -> Any:
+        """Return the parsed answer of type `output`. Raises GenerationFailed."""
+        answer = await ask(self.chat, prompt(stem, output, self.language), fields, check=check)
+        if answer.value is None:
+            raise GenerationFailed(answer.reason or "no answer")
+        return answer.value
 
 
 @dataclass(frozen=True)
@@ -77,7 +106,6 @@ async def generate_schema(
 
 
 async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserSimulator) -> dict[str, str]:
-    """Return the new name of each variable."""
     questions = [[variable.name for variable in draft.variables] for draft in drafts]
     old = tuple(dict.fromkeys(name for names in questions for name in names))
     refined: Refinement = await simulator(

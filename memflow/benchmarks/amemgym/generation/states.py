@@ -18,8 +18,12 @@ from memflow.benchmarks.amemgym.answers import (
 )
 from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.benchmarks.amemgym.generation.personas import Persona
-from memflow.benchmarks.amemgym.generation.schema import StateSchema, generate_schema
-from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
+from memflow.benchmarks.amemgym.generation.schema import (
+    GenerationFailed,
+    StateSchema,
+    UserSimulator,
+    generate_schema,
+)
 from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -72,7 +76,7 @@ class _UserGenerator:
             values = updates.values()
             events = await self._events(period, state, updates)
             changes += [
-                self._change(period, name, state[name], value, events[name], updates.summary)
+                self._change(period, name, state[name], value, event=events[name], summary=updates.summary)
                 for name, value in values.items()
             ]
             state = state | values
@@ -147,25 +151,16 @@ class _UserGenerator:
         )
         return {name: group.text for group in groups.groups for name in group.variables}
 
-    def _change(
-        self,
-        period: int,
-        name: str,
-        old: str | None,
-        value: str,
-        event: str | None = None,
-        summary: str | None = None,
-    ) -> Change:
+    def _change(self, period: int, variable: str, old: str | None, value: str, **cause: str) -> Change:
         return Change(
             domain=self.domain.name,
             user_id=self.profile.user_id,
             period=period,
             period_end=self.config.period_end(period).isoformat(),
-            variable=name,
+            variable=variable,
             old=old,
             value=value,
-            event=event,
-            summary=summary,
+            **cause,
         )
 
 

@@ -43,7 +43,6 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
 
 
 def _measured(reader: Reader, domain: Domain) -> list[str]:
-    """The assistants that were measured in a domain. Raises BadInput if there is none."""
     if domain.benchmark != "amemgym":
         raise BadInput(f"{domain.name} is of {domain.benchmark}: only amemgym has both policies")
     stored = [name.partition("/") for name in reader.partitions("score.verdicts")]

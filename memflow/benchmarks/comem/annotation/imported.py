@@ -5,12 +5,11 @@ from dataclasses import replace
 
 from memflow.benchmarks.comem.annotation.label_file import (
     HEADER_ID,
-    CheckpointLabel,
     LabeledQuestion,
     Rationale,
     question_digest,
 )
-from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
+from memflow.benchmarks.comem.annotation.labels import drop_unanswerable, empty_labels
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.comem.load import label_records, load_contexts
@@ -44,7 +43,6 @@ def _label_lines(
     known: Mapping[str, tuple[Context, ContextQuestion]],
     config: CoMemConfig,
 ) -> dict[str, LabeledQuestion]:
-    """Return the lines of the domain's label files, by question."""
     found_labels = label_records(records)
     if not found_labels:
         named = ", ".join(domain.datasets)
@@ -100,34 +98,17 @@ def _make_labels(
     line: LabeledQuestion | None,
     config: CoMemConfig,
 ) -> Iterator[GoldLabel]:
-    seen = visible_counts(context, asked, config)[1:]
-    empty = [
-        GoldLabel(
-            domain=domain.name,
-            question_id=context.question_id(asked),
-            episode_id=context.context_id,
-            checkpoint=number,
-            made_by="imported",
-            visible=index,
-            dropped="no label file has it" if line is None else None,
-        )
-        for number, index in enumerate(seen, start=1)
-    ]
+    empty = empty_labels("imported", domain, context, asked, config)
     if line is None:
-        yield from empty
+        yield from (replace(label, dropped="no label file has it") for label in empty)
         return
     filled = [
-        replace(label, answer=str(at.answer), why=_why(at))
+        replace(label, answer=str(at.answer), why="\n".join(map(_rationale_text, at.grounds)) or None)
         for label, at in zip(empty, line.keys, strict=True)
     ]
     yield from drop_unanswerable(asked, filled, config)
 
 
-def _why(at: CheckpointLabel) -> str | None:
-    """Return the rationale of every annotator, with its name."""
-    return "\n".join(_visible_text(ground) for ground in at.grounds) or None
-
-
-def _visible_text(ground: Rationale) -> str:
+def _rationale_text(ground: Rationale) -> str:
     who = ", ".join(name for name in (ground.hand, ground.model) if name is not None)
     return ": ".join(part for part in (who, ground.why) if part)

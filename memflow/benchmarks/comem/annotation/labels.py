@@ -28,21 +28,32 @@ def labels_from_source(
 def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
     """Return rows for the questions that their source drops, with the reason."""
     return [
-        GoldLabel(
-            domain=domain.name,
-            question_id=context.question_id(asked),
-            episode_id=context.context_id,
-            checkpoint=number,
-            made_by="published",
-            visible=index,
+        replace(
+            label,
             answer=None if asked.answer is None else str(asked.answer),
             dropped=asked.dropped,
         )
         for context in contexts
         for asked in context.questions
         if asked.dropped is not None
-        for number, index in enumerate(visible_counts(context, asked, config))
-        if number
+        for label in empty_labels("published", domain, context, asked, config)
+    ]
+
+
+def empty_labels(
+    made_by: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
+) -> list[GoldLabel]:
+    """Return a label without an answer for each checkpoint of a question but 0."""
+    return [
+        GoldLabel(
+            domain=domain.name,
+            question_id=context.question_id(asked),
+            episode_id=context.context_id,
+            checkpoint=number,
+            made_by=made_by,
+            visible=index,
+        )
+        for number, index in enumerate(visible_counts(context, asked, config)[1:], start=1)
     ]
 
 
@@ -80,26 +91,12 @@ def drop_unanswerable(
 def _make_labels(
     annotator: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> Iterator[GoldLabel]:
-    for number, index in enumerate(visible_counts(context, asked, config)):
-        if not number:
-            continue
-        answer, reason = asked.label_at(index), None
+    for label in empty_labels(annotator, domain, context, asked, config):
+        answer, reason = asked.label_at(label.visible), None
         if annotator == "published":
             answer = "" if asked.answer is None else str(asked.answer)
             if not answer:
-                reason = f"{context.question_id(asked)} is published without an answer"
+                reason = f"{label.question_id} is published without an answer"
         elif not asked.known:
-            reason = (
-                f"{context.question_id(asked)} has no label by rule: its source does not say when an answer "
-                "becomes correct"
-            )
-        yield GoldLabel(
-            domain=domain.name,
-            question_id=context.question_id(asked),
-            episode_id=context.context_id,
-            checkpoint=number,
-            made_by=annotator,
-            visible=index,
-            answer=answer if reason is None else None,
-            reason=reason,
-        )
+            reason = f"{label.question_id} has no label by rule: its source does not say when an answer becomes correct"
+        yield replace(label, answer=answer if reason is None else None, reason=reason)

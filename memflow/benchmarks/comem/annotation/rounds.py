@@ -126,14 +126,12 @@ def _tasks(
     """Yield every valid question at every checkpoint but 0, ordered so that consecutive prompts share a prefix."""
     for context in contexts:
         for checkpoint in range(1, len(config.checkpoints) + 1):
-            format_label_file: dict[int, str] = {}
+            texts: dict[int, str] = {}
             for asked in context.valid_questions:
                 index = visible_counts(context, asked, config)[checkpoint]
-                if index not in format_label_file:
-                    format_label_file[index] = _visible_text(context, index)
-                yield _AnnotationTask(
-                    domain.name, context, asked, checkpoint, index, format_label_file[index]
-                )
+                if index not in texts:
+                    texts[index] = _visible_text(context, index)
+                yield _AnnotationTask(domain.name, context, asked, checkpoint, index, texts[index])
 
 
 def _visible_text(context: Context, index: int) -> str:

@@ -1,7 +1,7 @@
 """The checks of CoMem's rows: labels.py (question.keys), probes.py (question.probes), verdicts.py (score.verdicts)."""
 
-from memflow.benchmarks.comem.checks import labels, probes, speakers, verdicts
+from memflow.benchmarks.comem.checks import labels, probes, verdicts
 from memflow.checks.rules import of_benchmark
 
-EXPECTED = of_benchmark("comem", (*labels.EXPECTED, *probes.EXPECTED, *verdicts.EXPECTED, *speakers.EXPECTED))
+EXPECTED = of_benchmark("comem", (*labels.EXPECTED, *probes.EXPECTED, *verdicts.EXPECTED))
 """CoMem's own checks."""

@@ -14,7 +14,7 @@ from memflow.benchmarks.comem.checks.rows import (
 )
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable, each_valid_row
 from memflow.records import GoldLabel, Probe, Turn
 
 
@@ -138,8 +138,21 @@ def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence
     ]
 
 
-def _nothing_revealed_at_0(probe: Probe) -> bool:
-    return probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
+def _unknown_option_has_no_speaker(probe: Probe) -> bool:
+    untold = unknown_option(probe.options)
+    return untold is None or not any(probe.true_of[untold - 1 : untold])
+
+
+def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Find probes with an option that is true of somebody who never speaks in the episode."""
+    speakers: dict[str, set[str]] = defaultdict(set)
+    for turn in turns:
+        speakers[turn.episode_id].add(turn.speaker or "")
+    return [
+        at
+        for at, probe in enumerate(probes)
+        if probe.reason is None and not speakers[probe.episode_id] >= set(filter(None, probe.true_of))
+    ]
 
 
 _ERRORS: dict[str, Rule] = {
@@ -153,8 +166,20 @@ _ERRORS: dict[str, Rule] = {
     "probes_see_same_messages_as_labels": AcrossTables((PROBES, KEYS, TURNS), probes_with_other_context),
     "evidence_before_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
     "rule_labels_unknown_before_first_message": AcrossTables((KEYS, PROBES), rule_labels_before_any_message),
-    "nothing_revealed_at_checkpoint_0": EachRow(_nothing_revealed_at_0),
+    "nothing_revealed_at_checkpoint_0": EachRow(
+        lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
+    ),
+    "one_speaker_per_option": each_valid_row(lambda probe: len(probe.true_of) in (0, len(probe.options))),
+    "unknown_option_has_no_speaker": each_valid_row(_unknown_option_has_no_speaker),
 }
 
-EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _ERRORS.items())
-"""The checks of question.probes."""
+EXPECTED = (
+    *(Expectation(PROBES, name, rule) for name, rule in _ERRORS.items()),
+    Expectation(
+        PROBES,
+        "option_speakers_in_episode",
+        AcrossTables((PROBES, TURNS), probes_with_absent_speakers),
+        "warn",
+    ),
+)
+"""The checks of question.probes. Those of `true_of` pass where a benchmark does not set it."""

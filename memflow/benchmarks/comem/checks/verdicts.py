@@ -29,7 +29,6 @@ def probes_right_by_constant_answer(probes: Sequence[Probe]) -> list[int]:
 
 
 def _constant_answers(probe: Probe) -> set[str]:
-    """Return the constant answers that are correct for a probe."""
     return {probe.gold, "no telling"} if probe.gold == str(unknown_option(probe.options)) else {probe.gold}
 
 

@@ -7,9 +7,8 @@ value changes it.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-from memflow.benchmarks.amemgym.load import read_users
+from memflow.benchmarks.amemgym.load import read_users as read
 from memflow.benchmarks.amemgym.published import PublishedQuestion, PublishedUser
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import (
@@ -20,13 +19,9 @@ from memflow.benchmarks.comem.contexts import (
     visible_counts,
 )
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
-
-def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a record per user. Raises BadInput."""
-    return read_users(file)
+__all__ = ["contexts", "read"]
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:

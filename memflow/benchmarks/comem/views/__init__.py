@@ -38,6 +38,6 @@ EXPORTS = (
         "Write the gold labels of a domain: the answer at each checkpoint, its annotators, and their grounds.\n\n"
         "Dropped and failed questions are left out. Dialogues and questions are given by ids and digests only, but "
         "grounds may quote them.",
-        f"{__name__}.label_file:export_file",
+        f"{__name__}.gold_labels:export_file",
     ),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.paper import PaperRow, doubts, order
+from memflow.benchmarks.comem.paper import PaperRow, order, reference
 from memflow.benchmarks.comem.views.published import (
     COMPARED,
     DOUBTED,
@@ -72,8 +72,11 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
             if history is None:
                 rows.append([Dim(model), *([""] * len(heads))])
                 continue
-            questions = _questions(history) if title == "accuracy" else []
-            rows.append([history.assistant, *(cell(history, wide) for cell in columns.values()), *questions])
+            cells = [cell(history, wide) for cell in columns.values()]
+            if title == "accuracy":
+                start = history.accuracy(None)
+                cells.append(NONE if start is None else f"{start.n:,}")
+            rows.append([history.assistant, *cells])
         if title == "accuracy":
             rows += _floors(mine, checkpoints)
         rows += paper_lines(title, of_paper, checkpoints, len(heads))
@@ -110,11 +113,6 @@ def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
         return f"{NONE} "
     interval = f" [{score.low:.2f} {score.high:.2f}]" if wide and score.low is not None else ""
     return f"{score.value:.3f}{interval}{mark}"
-
-
-def _questions(history: History) -> list[str]:
-    start = history.accuracy(None)
-    return [f"{start.n:,}" if start is not None else NONE]
 
 
 def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
@@ -161,7 +159,7 @@ def _answer(
     every = [history for mine in found.values() for history in mine]
     of_paper = [(name, row) for name, rows in published.items() for row in rows]
     names = dict.fromkeys(row.doubt for _, row in of_paper)
-    problems = {name: doubts()[name] for name in names if name is not None}
+    problems = {name: reference().doubts[name] for name in names if name is not None}
     notes = []
     if any(history.at_floor(at) for history in every for at in (None, *history.checkpoints)):
         notes.append(

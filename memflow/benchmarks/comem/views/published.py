@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.paper import PaperRow, memories, published, sources, stands_for
+from memflow.benchmarks.comem.paper import PaperRow, published, reference, stands_for
 from memflow.benchmarks.comem.paper_consistency import accuracies
 from memflow.benchmarks.views import Dim, Reader
 
@@ -37,7 +37,7 @@ def paper_lines(
         for row in rows:
             if row.model == model:
                 shown = _cells(title, row)
-                yield [Dim(memories()[row.memory]), *shown, *([""] * (cells - len(shown)))]
+                yield [Dim(reference().memories[row.memory]), *shown, *([""] * (cells - len(shown)))]
 
 
 def _cells(title: str, row: PaperRow) -> list[str]:
@@ -55,14 +55,14 @@ def _cells(title: str, row: PaperRow) -> list[str]:
 
 def paper_records(domain: str, row: PaperRow) -> Iterator[dict[str, Any]]:
     """Return the values of a row of the paper under the names of measured rows."""
-    source = sources()[row.dataset]
+    source = reference().datasets[row.dataset]
     for name, value in row.plain().items():
         metric, _, slice_ = name.partition("/")
         number = source.stability if slice_ == "all" else source.shares
         yield {
             "source": f"paper, table {number}",
             "domain": domain,
-            "assistant": memories()[row.memory],
+            "assistant": reference().memories[row.memory],
             "memory": row.memory,
             "model": row.model,
             "metric": metric,

@@ -21,8 +21,6 @@ from memflow.records import Probe, Record, Turn
 
 @dataclass(frozen=True)
 class Made:
-    """A domain with its rows up to the probes."""
-
     domain: Domain
     records: list[Record]
     states: States
@@ -33,18 +31,18 @@ class Made:
         return [probe for probe in self.probes if probe.kind == kind]
 
 
-def make(domain: Domain, folder: Path) -> Made:
-    """The walk up to the probes, with the scripted chat as simulator."""
+def make(domain: Domain, folder: Path, states: States | None = None) -> Made:
+    """Build the rows up to the probes, with the scripted chat as simulator; those of the states may be given."""
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
     published = dataset(domain.datasets[0])
     records = benchmark.records(published, {name: folder / name for name in published.files})
 
     async def walk() -> Made:
-        states = await benchmark.states(domain, records, chat)
-        turns = await benchmark.turns(domain, records, states, chat)
-        probes = await benchmark.probes(domain, records, states, turns, chat)
-        return Made(domain, records, states, turns, probes)
+        found = states or await benchmark.states(domain, records, chat)
+        turns = await benchmark.turns(domain, records, found, chat)
+        probes = await benchmark.probes(domain, records, found, turns, chat)
+        return Made(domain, records, found, turns, probes)
 
     return asyncio.run(walk())
 
@@ -55,8 +53,7 @@ def package() -> Path:
 
 
 @pytest.fixture(scope="session")
-def making() -> Callable[[Domain, Path], Made]:
-    """For domains of a test's own; in a coroutine, in a thread."""
+def making() -> Callable[..., Made]:
     return make
 
 

@@ -54,7 +54,6 @@ def counts(base):
 
 @pytest.fixture(scope="module")
 def asked(base):
-    """A probe of each question, with the numbers of the options that are right in some period."""
     found = {}
     for probe in base.of_kind("choice"):
         found.setdefault((probe.episode_id, probe.question), (probe, set()))[1].add(int(probe.gold))
@@ -100,8 +99,6 @@ def test_variable_and_change_counts(base, counts):
     by_variable = Counter((row.user_id, row.variable) for row in later)
     assert tallied(by_variable.values()) == counts["changes of a variable"]
 
-
-def test_counts_of_variables_that_return_to_a_value(base, counts):
     taken = defaultdict(list)
     for row in base.states.changes:
         taken[row.user_id, row.variable].append(row.value)

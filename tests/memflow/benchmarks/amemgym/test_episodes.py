@@ -1,19 +1,23 @@
-"""Played episodes, and probes as put to an assistant."""
+"""Played episodes, probes as put to an assistant, and one oracle request per question, variant and model."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
+from amemgym_agents import SpyChat
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults
-from memflow.chat.asking import ask
-from memflow.chat.requests import ChatMessage, Completion
+from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
+from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.baselines import Oracle
-from memflow.memories.memory import Memory, Message, Recall
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Memory, Message, Recall, Tools
+from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
@@ -21,8 +25,6 @@ from memflow.run.transcripts import entry_rows, episode_histories, transcript_ro
 
 @dataclass
 class Last(Memory):
-    """Recalls the last `count` messages verbatim, or as notes."""
-
     count: int = 0
     noted: bool = False
 
@@ -39,18 +41,7 @@ class Last(Memory):
         )
 
 
-class Listening(ScriptedChat):
-    def __init__(self) -> None:
-        super().__init__(AMemGym().handlers())
-        self.requests = []
-
-    async def complete(self, request) -> Completion:
-        self.requests.append(request)
-        return await super().complete(request)
-
-
 async def accuracy(made, remember) -> float:
-    """What an assistant with that memory scores in the domain, under the scripted chat."""
     benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
     episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
     played = await play_all(episodes, remember, benchmark.replier(made.domain, chat))
@@ -86,7 +77,7 @@ async def test_memories_rank_as_expected_under_scripted_chat(demo):
 
 
 async def test_session_has_configured_rounds(demo):
-    chat = Listening()
+    chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     played = await play_all(episodes, Last, AMemGym().replier(demo.domain, chat))
     for episode in played:
@@ -98,11 +89,11 @@ async def test_session_has_configured_rounds(demo):
             assert [line.message.role for line in lines] == ["user", "assistant"] * rounds
             assert [line.origin for line in lines][:3] == ["given", "assistant", "simulator"][: 2 * rounds]
     sessions = [turn for turn in demo.turns if turn.checkpoint > 0]
-    assert sum(request.prompt == "amemgym/follow_up" for request in chat.requests) == len(sessions)
+    assert len(chat.asked("follow_up")) == len(sessions)
 
 
 async def test_gold_reaches_only_the_oracle(demo):
-    chat = Listening()
+    chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     await play_all(episodes, lambda store: Last(store, count=50), AMemGym().replier(demo.domain, chat))
     shown = [
@@ -115,7 +106,7 @@ async def test_gold_reaches_only_the_oracle(demo):
 
 
 async def test_notes_are_framed_and_history_is_not(demo):
-    chat = Listening()
+    chat = SpyChat()
     replier = AMemGym().replier(demo.domain, chat)
     message = Message("m", "user", "Hello?")
     await replier.reply(Recall(), message)
@@ -146,23 +137,6 @@ def test_query_contains_options_for_every_memory(demo, kind):
     assert probe.revealed in texts[2][-1].content and probe.revealed not in texts[0][-1].content
 
 
-@pytest.mark.parametrize("kind", ["choice", "state"])
-async def test_invalid_answer_is_retried_and_not_guessed(demo, kind):
-    probe = demo.of_kind(kind)[0]
-    question = AMemGym().question(demo.domain, probe, Recall(), None)
-    impossible = {
-        "choice": '{"answer": 9}',
-        "state": json.dumps(dict.fromkeys(probe.variables, "of no schema")),
-    }
-
-    class Wrong(ScriptedChat):
-        async def complete(self, request):
-            return Completion(impossible[kind])
-
-    answer = await ask(Wrong({}), question.prompt, question.fields)
-    assert answer.value is None and answer.attempts == 3 and "no usable answer" in answer.reason
-
-
 def test_parsed_answers_fit_verdicts(demo):
     choice, state = demo.of_kind("choice")[0], demo.of_kind("state")[0]
     output = AMemGym().question(demo.domain, choice, Recall(), None).prompt.output
@@ -170,3 +144,51 @@ def test_parsed_answers_fit_verdicts(demo):
     output = AMemGym().question(demo.domain, state, Recall(), None).prompt.output
     value = output.model_validate(json.loads(state.gold))
     assert json.loads(AMemGym().parse(state, value)) == json.loads(state.gold)
+
+
+@dataclass
+class Counting(MemoryLedger):
+    """A ledger that knows which prompts were asked, and which were answered from it."""
+
+    prompts: Counter[str] = field(default_factory=Counter)
+    replays: Counter[str] = field(default_factory=Counter)
+
+    def put(self, digest, request, completion, account):
+        self.prompts[request.prompt] += 1
+        super().put(digest, request, completion, account)
+
+    def used(self, digest, request, account):
+        self.replays[request.prompt] += 1
+        super().used(digest, request, account)
+
+
+async def ask_oracle(made, ledger: Counting, model: str = "one"):
+    benchmark = AMemGym()
+    chat = LedgeredChat(
+        ScriptedChat(benchmark.handlers(), name=model), ledger, RequestContext(run="test", stage="answer")
+    )
+    memory = memory_factory("oracle", Tools(chat, HashingEmbedder()))
+    return await answer_all(benchmark, made.domain, "oracle", made.of_kind("choice"), {}, memory, chat)
+
+
+async def test_oracle_is_requested_once_per_variant(base):
+    ledger = Counting()
+    replies = await ask_oracle(base, ledger)
+    users = [json.loads(record.content) for record in base.records]
+    choices = [choice for user in users for question in user["qas"] for choice in question["answer_choices"]]
+    # Variants that no period brings are no part of any period's upper bound, and are not asked.
+    lived = [choice for choice in choices if choice["type"] == "experience"]
+    assert dict(ledger.prompts) == {"amemgym/choice_told": len(lived)}
+    assert sum(ledger.replays.values()) == len(replies) - len(lived) == 11 * 120 - len(lived)
+    assert len(choices) > len(lived) > 0.9 * len(choices)
+
+
+async def test_each_model_has_its_own_bound(demo):
+    ledger = Counting()
+    await ask_oracle(demo, ledger)
+    variants = {(probe.episode_id, probe.question, probe.revealed) for probe in demo.of_kind("choice")}
+    assert ledger.prompts.total() == len(variants) < len(demo.of_kind("choice"))
+    await ask_oracle(demo, ledger)
+    assert ledger.prompts.total() == len(variants)
+    await ask_oracle(demo, ledger, model="two")
+    assert ledger.prompts.total() == 2 * len(variants)

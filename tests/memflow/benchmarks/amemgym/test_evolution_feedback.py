@@ -2,45 +2,30 @@
 
 import json
 
-from factories import row
+import factories
 
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.records import Probe, Reply, Turn
 
 
 def probe(period: int, question: str, gold: str) -> Probe:
-    return row(
-        Probe,
+    return factories.probe(
         probe_id=f"u/p{period}/{question}",
         episode_id="u",
         checkpoint=period,
-        dataset="s",
         question=question,
         options=["do this", "do that"],
         variables=["mood"],
         gold=gold,
-        revealed="{}",
     )
 
 
 def reply(to: Probe, parsed: str | None) -> Reply:
-    return row(
-        Reply, assistant="a", probe_id=to.probe_id, episode_id="u", checkpoint=to.checkpoint, parsed=parsed
-    )
+    return factories.reply(probe_id=to.probe_id, episode_id="u", checkpoint=to.checkpoint, parsed=parsed)
 
 
 def turn(period: int, exposes: dict[str, str], user: str = "u", reason: str | None = None) -> Turn:
-    return row(
-        Turn,
-        episode_id=user,
-        checkpoint=period,
-        event=period,
-        message_id=f"{user}/{period}",
-        kind="exchange",
-        text="...",
-        exposes=json.dumps(exposes),
-        reason=reason,
-    )
+    return factories.turn(episode_id=user, checkpoint=period, exposes=json.dumps(exposes), reason=reason)
 
 
 PROBES = [probe(0, "how?", "1"), probe(0, "why?", "2"), probe(1, "how?", "2")]

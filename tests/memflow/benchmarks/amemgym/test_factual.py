@@ -51,7 +51,6 @@ def test_claim_without_played_message_is_quarantined(demo):
 
 
 def test_published_claims_are_never_quarantined(base):
-    """Section 2 of the data: what the sessions of a period expose are just its updates."""
     claims = make_claims(base.domain, "a", base.states, base.turns)
     assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]
 

@@ -6,7 +6,6 @@ from typing import Any
 from checkpoint_scores import curve, followed
 
 from memflow.records import Probe
-from memflow.scoring.continual import NO_NONE
 
 STILL, THROUGHOUT = [12, 4, 3, 1], 0
 """Of the demo's 12 questions, those with the gold of period 0 at each period, and those with it at all of them."""
@@ -70,19 +69,3 @@ def test_demo_histories_by_hand(demo: Any, tmp_path: Any) -> None:
     # Of three steps: 1, 2, 2 and 1.
     assert flips.value == 0.5 and (flips.n, flips.n_episodes, flips.coverage) == (12, 3, 1.0)
     assert curve(found["none"], "accuracy") == curve(found["none"], "forgetting") == [0, 0, 0, 0]
-
-
-def test_no_context_accuracy_needs_memory_none(demo: Any, tmp_path: Any) -> None:
-    def guesses(probe: Probe) -> float:
-        return float(probe.probe_id.endswith(("q0", "q1")))
-
-    with_none = followed(
-        tmp_path / "with", demo.domain.name, demo.probes, {"none": guesses, "full": lambda probe: 0.0}
-    )["full"]
-    assert with_none["guess", "all"].value == 0.5
-    assert curve(with_none, "forgetting") == [0.5, 0.5, 0.5, 0.5]
-    without = followed(tmp_path / "without", demo.domain.name, demo.probes, {"full": lambda probe: 0.0})[
-        "full"
-    ]
-    assert {figure.reason for figure in without.values()} == {NO_NONE}
-    assert {figure.value for figure in without.values()} == {None}

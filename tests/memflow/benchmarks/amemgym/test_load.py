@@ -1,9 +1,9 @@
 """Valid and damaged files of published users."""
 
-import copy
 import json
 
 import pytest
+from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.datasets import dataset
@@ -13,57 +13,41 @@ PUBLISHED = dataset("amemgym_v1_base")
 SOURCE = PUBLISHED.files[0]
 
 
+def period(end: str, start: str | None, state: dict, exposed: dict, updates: dict) -> dict:
+    session = {
+        "event": start and "A change.",
+        "exposed_states": exposed,
+        "query": f"Hello on {end}",
+        "messages": [],
+        "session_time": f"{end} 19:00:00",
+    }
+    return {
+        "period_start": start,
+        "period_end": end,
+        "sessions": [session],
+        "state": state,
+        "updates": updates,
+    }
+
+
 def user(name: str = "u1") -> dict:
-    """A published user in small: two variables, two periods, one question."""
-    state = {"v": "a", "w": "x"}
-    later = {"v": "b", "w": "x"}
+    """Return a small published user: two variables, two periods, one question."""
+    first, later = {"v": "a", "w": "x"}, {"v": "b", "w": "x"}
+    initial = {name: {"old": None, "new": value} for name, value in first.items()}
+    options = [
+        {"state": ["a", "x"], "answer": "This.", "type": "experience"},
+        {"state": ["b", "x"], "answer": "That.", "type": "experience"},
+    ]
     return {
         "id": name,
         "start_time": "2020-10-01",
         "user_profile": {"uuid": name, "name": "Ada", "formatted_str": "name: Ada"},
         "state_schema": {"v": ["a", "b"], "w": ["x", "y"]},
         "periods": [
-            {
-                "period_start": None,
-                "period_end": "2020-10-01",
-                "sessions": [
-                    {
-                        "event": None,
-                        "exposed_states": state,
-                        "query": "Hello",
-                        "messages": [],
-                        "session_time": "2020-10-01 19:00:00",
-                    }
-                ],
-                "state": state,
-                "updates": {"v": {"old": None, "new": "a"}, "w": {"old": None, "new": "x"}},
-            },
-            {
-                "period_start": "2020-10-01",
-                "period_end": "2021-01-01",
-                "sessions": [
-                    {
-                        "event": "A change.",
-                        "exposed_states": {"v": "b"},
-                        "query": "Hello again",
-                        "messages": [],
-                        "session_time": "2021-01-01 19:00:00",
-                    }
-                ],
-                "state": later,
-                "updates": {"v": {"old": "a", "new": "b"}},
-            },
+            period("2020-10-01", None, first, first, initial),
+            period("2021-01-01", "2020-10-01", later, {"v": "b"}, {"v": {"old": "a", "new": "b"}}),
         ],
-        "qas": [
-            {
-                "query": "What now?",
-                "required_info": ["v", "w"],
-                "answer_choices": [
-                    {"state": ["a", "x"], "answer": "This.", "type": "experience"},
-                    {"state": ["b", "x"], "answer": "That.", "type": "experience"},
-                ],
-            }
-        ],
+        "qas": [{"query": "What now?", "required_info": ["v", "w"], "answer_choices": options}],
     }
 
 
@@ -85,49 +69,26 @@ def test_valid_file_gives_record_per_user(tmp_path):
     assert len(records[0].sha256) == 64 and records[0].sha256 == records[1].sha256
 
 
-def test_truncated_file_is_refused(tmp_path):
-    with pytest.raises(BadInput, match=r"data\.json: it is cut off or not JSON.*Download"):
-        read(tmp_path, dumped(user())[:-100])
-
-
-def test_non_utf8_file_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="it is not UTF-8"):
-        read(tmp_path, json.dumps([user("Zoë")], ensure_ascii=False).encode("latin-1"))
-
-
-@pytest.mark.parametrize("content", [b'{"a": 1}', b"[]", b'"users"'])
-def test_file_without_user_list_is_refused(tmp_path, content):
-    with pytest.raises(BadInput, match="it contains no list of users"):
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (dumped(user())[:-100], r"data\.json: it is truncated or invalid JSON.*Download"),
+        (dumped(user("Zoë")).decode().encode("latin-1"), "it is not UTF-8"),
+        (b'{"a": 1}', "it contains no list of users"),
+        (b"[]", "it contains no list of users"),
+        (b'"users"', "it contains no list of users"),
+        (b'[{"question": "q", "answer": "a"}]', "record 0: at id: Field required"),
+        (dumped(user("u1"), user("u1")), "duplicate id u1"),
+    ],
+)
+def test_damaged_file_is_refused(tmp_path, content, wrong):
+    with pytest.raises(BadInput, match=wrong):
         read(tmp_path, content)
-
-
-def test_other_records_are_refused(tmp_path):
-    with pytest.raises(BadInput, match="record 0: at id: Field required"):
-        read(tmp_path, b'[{"question": "q", "answer": "a"}]')
 
 
 def test_missing_file_is_refused(tmp_path):
     with pytest.raises(MissingData, match=r"is missing\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
-
-
-def test_duplicate_id_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="the id u1 is there twice"):
-        read(tmp_path, dumped(user("u1"), user("u1")))
-
-
-def spoil(path: str, value=None) -> dict:
-    """`user()` with the value at the dotted path replaced, or with its last key taken away."""
-    spoiled = copy.deepcopy(user())
-    *way, last = path.split(".")
-    place = spoiled
-    for step in way:
-        place = place[int(step)] if isinstance(place, list) else place[step]
-    if value is None:
-        del place[last]
-    else:
-        place[last] = value
-    return spoiled
 
 
 @pytest.mark.parametrize(
@@ -141,6 +102,7 @@ def spoil(path: str, value=None) -> dict:
             {"v": "b", "w": "y"},
             "periods.1.state.w: it is 'y', but the updates .* give 'x'",
         ),
+        ("periods.0.updates.v", None, "periods.0.state.v: it is 'a', but the updates .* give None"),
         ("periods.1.state", {"v": "b"}, r"periods.1.state: its variables differ"),
         ("periods.1.updates", {}, "periods.1.state.v: it is 'b', but the updates so far give 'a'"),
         ("periods.1.period_start", "2020-11-01", "period_start: it is not the end .*, 2020-10-01"),
@@ -156,13 +118,7 @@ def spoil(path: str, value=None) -> dict:
     ],
 )
 def test_damaged_record_is_refused(tmp_path, path, value, wrong):
+    damaged = user()
+    put(value, *(int(part) if part.isdecimal() else part for part in path.split(".")))(damaged)
     with pytest.raises(BadInput, match=wrong):
-        read(tmp_path, dumped(user("u0"), spoil(path, value)))
-
-
-def test_broken_persona_line_is_refused(tmp_path):
-    sample = dataset("personas_sample")
-    path = tmp_path / "personas.jsonl"
-    path.write_text('{"id": "a", "name": "A", "about": "x"}\n{"id": "b", "name"\n', encoding="utf-8")
-    with pytest.raises(BadInput, match="line 2 is cut off or not JSON"):
-        read_records(sample, {sample.files[0]: path})
+        read(tmp_path, dumped(user("u0"), damaged))

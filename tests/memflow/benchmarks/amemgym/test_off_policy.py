@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
+from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain, find
@@ -38,8 +41,6 @@ BENCHMARK = AMemGym()
 
 @dataclass(frozen=True)
 class Lived:
-    """A domain played with one memory, and its probes asked."""
-
     said: list[TranscriptMessage]
     entries: list[Entry]
     replies: list[Reply]
@@ -98,7 +99,6 @@ def given(made, run: Sequence[Record], domain: Domain | None = None) -> list[Tur
 
 @pytest.fixture(scope="module")
 def on(demo) -> Callable[[str], Lived]:
-    """The demo played on-policy, by memory."""
     kept: dict[str, Lived] = {}
 
     def lived(memory: str) -> Lived:
@@ -179,10 +179,6 @@ def test_cut_session_is_given_as_recorded(demo, tmp_path):
 
 
 def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
-    """It was not played, so no run has a dialogue that begins with it."""
-    from memflow.benchmarks.amemgym.config import parse_config
-    from memflow.benchmarks.amemgym.off_policy import recorded_turns
-
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
     openings = [replace(lost, reason="not understood"), *rest]
@@ -192,20 +188,14 @@ def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
     assert kept.reason == "not understood" and kept.follow_ups == 0
 
 
-def changed(
-    said: Sequence[TranscriptMessage], **of: Callable[[TranscriptMessage], Any]
-) -> list[TranscriptMessage]:
-    return [replace(row, **{name: make(row) for name, make in of.items()}) for row in said]
-
-
 def test_run_of_other_users_is_refused(demo, on, tmp_path):
-    said = changed(on("full").said, episode_id=lambda row: f"x{row.episode_id}")
+    said = [replace(row, episode_id=f"x{row.episode_id}") for row in on("full").said]
     with pytest.raises(BadInput, match=r"my_run: run.jsonl: the run has other users: x.* is not among the"):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
 def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
-    said = changed(on("full").said, text=lambda row: row.text.replace("my", "our"))
+    said = [replace(row, text=row.text.replace("my", "our")) for row in on("full").said]
     wrong = r"user .*, period 0, session \d+: it starts with .*but the user's session starts with"
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
@@ -214,7 +204,10 @@ def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
 @pytest.mark.parametrize(
     ("keep", "wrong"),
     [
-        (lambda row, user: row.episode_id != user, "it has no dialogue of user .*; the run has 2 users"),
+        (
+            lambda row, user: row.episode_id != user,
+            "no dialogue of user .*; the run has 2 users. Use --limit 2,",
+        ),
         (lambda row, user: row.checkpoint != 2, "it has no dialogue of user .* in period 2"),
         (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, but the user has \d+"),
         (
@@ -232,14 +225,6 @@ def test_incomplete_run_is_refused(demo, on, tmp_path, keep, wrong):
     said = [row for row in on("full").said if keep(row, user)]
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
-
-
-def test_run_with_other_rounds_is_refused(demo, on, tmp_path):
-    domain = off(demo)
-    longer = replace(domain, parameters={**domain.parameters, "rounds_update": 5})
-    run = as_records(tmp_path, recorded(on("full").said))
-    with pytest.raises(BadInput, match="it has 4 messages, but the domain's rounds need 10"):
-        given(demo, run, longer)
 
 
 def test_run_of_more_users_serves_limited_domain(demo, on, tmp_path):
@@ -269,17 +254,10 @@ def test_run_of_other_benchmark_is_refused(on, tmp_path):
         as_records(tmp_path, text)
 
 
-def test_truncated_run_is_refused(on, tmp_path):
-    text = recorded(on("full").said)
-    with pytest.raises(BadInput, match=r"my_run: run.jsonl: it has \d+ messages where its header counts \d+"):
-        as_records(tmp_path, text[: text.rindex("\n", 0, -1) + 1])
-
-
 # The published code's form: <user>/interactions/period_XX.json, a list of sessions of {role, content}.
 
 
 def published(said: Sequence[TranscriptMessage]) -> dict[str, list[list[dict[str, str]]]]:
-    """The files that the published code would have written, by name."""
     files: dict[str, dict[int, list[dict[str, str]]]] = {}
     for row in said:
         name = f"runs/{row.episode_id}/interactions/period_{row.checkpoint:02d}.json"
@@ -304,32 +282,16 @@ def test_published_files_give_same_dialogues(demo, on, tmp_path):
     assert live(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
 
 
-def put(*way: Any, value: Any) -> Callable[[Any], None]:
-    def spoil(content: Any) -> None:
-        *before, last = way
-        for step in before:
-            content = content[step]
-        if value is None:
-            del content[last]
-        else:
-            content[last] = value
-
-    return spoil
-
-
 @pytest.mark.parametrize(
     ("spoil", "wrong"),
     [
-        (put(1, 1, "content", value=None), "period_01.json: session 1, message 1, content: Field required"),
+        (put(None, 1, 1, "content"), "period_01.json: session 1, message 1, content: Field required"),
         (
-            put(0, 2, "role", value="system"),
+            put("system", 0, 2, "role"),
             "session 0, message 2, role: Input should be 'user' or 'assistant'",
         ),
-        (put(0, 1, "content", value=""), "session 0, message 1, content: String should have at least 1"),
-        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* need 4"),
-        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it starts with "Hello.", but'),
-        (put(0, value=None), r"period 1: it has \d sessions, but the user has \d"),
-        (put(0, value=[]), 'period 1, session 0: it starts with ""'),
+        (put("", 0, 1, "content"), "session 0, message 1, content: String should have at least 1"),
+        (put([], 0), 'period 1, session 0: it starts with ""'),
     ],
 )
 def test_damaged_published_file_is_refused(demo, on, tmp_path, spoil, wrong):
@@ -345,7 +307,6 @@ def test_published_file_without_sessions_is_refused(demo, tmp_path):
 
 
 def test_first_message_without_time_is_refused(demo, on, tmp_path):
-    """The published code asserts that a session begins with the query and its time before it."""
     files = copy.deepcopy(published(on("full").said))
     first = next(iter(files.values()))[0][0]
     first["content"] = first["content"].partition("\n")[2]

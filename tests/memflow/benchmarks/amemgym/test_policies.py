@@ -33,15 +33,12 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
         replies.append(
             row(
                 Reply,
-                domain=domain.name,
                 assistant=name,
                 probe_id=probe.probe_id,
-                episode_id=probe.episode_id,
-                checkpoint=probe.checkpoint,
                 text="as said",
+                model=model,
                 parsed=probe.gold if right(number) else wrong,
                 prompt=f"amemgym/{probe.kind}@0123",
-                model=model,
             )
         )
     return Answered(replies, make_verdicts(domain, probes, replies))

@@ -3,11 +3,10 @@
 import json
 
 import pytest
+from amemgym_agents import SpyChat
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
-from memflow.chat.requests import Completion
-from memflow.chat.scripted import ScriptedChat
 from memflow.metrics.choice import random_accuracy
 
 
@@ -81,17 +80,8 @@ def test_option_order_does_not_reveal_time(demo):
     assert len(set(first)) > 1
 
 
-class Blurred(ScriptedChat):
-    """A simulator that takes every answer for the first variant."""
-
-    async def complete(self, request):
-        if request.prompt == "amemgym/recover":
-            return Completion('{"answer": 1}')
-        return await super().complete(request)
-
-
 async def test_unrecoverable_answer_quarantines_question(demo):
-    chat = Blurred(AMemGym().handlers())
+    chat = SpyChat({"recover": {"answer": 1}})  # every answer is taken for the first variant
     probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
     assert len(probes) == len(demo.probes)
     assert all("after 3 refinements the answer for" in probe.reason for probe in probes)

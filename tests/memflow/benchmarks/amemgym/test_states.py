@@ -5,28 +5,14 @@ import re
 from dataclasses import replace
 
 import pytest
+from amemgym_agents import SpyChat
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.domains import find
-from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
-
-
-class Stubborn(ScriptedChat):
-    """Scripted, but for some prompts it says what it is told to, for users whose profile holds `whom`."""
-
-    def __init__(self, said: dict[str, str], whom: str = "") -> None:
-        super().__init__(AMemGym().handlers())
-        self.said, self.whom, self.asked = said, whom, []
-
-    async def complete(self, request):
-        self.asked.append(request)
-        if request.prompt in self.said and self.whom in request.messages[0].content:
-            return Completion(self.said[request.prompt])
-        return await super().complete(request)
 
 
 def test_extra_setting_matches_paper():
@@ -44,16 +30,15 @@ def test_later_periods_have_summary(demo):
 
 
 async def test_update_request_contains_earlier_changes(demo):
-    chat = Stubborn({})
+    chat = SpyChat()
     states = await AMemGym().states(demo.domain.limited(1), demo.records, chat)
-    asked = [request.fields for request in chat.asked if request.prompt == "amemgym/updates"]
+    asked = [request.fields for request in chat.asked("updates")]
     assert [len(json.loads(fields["earlier"])) for fields in asked] == [0, 1, 2]
     first = [row for row in states.changes if row.period == 1]
     assert json.loads(asked[1]["earlier"]) == {
         "2021-01-01": [f"{row.variable}: {row.old} -> {row.value}" for row in first]
     }
-    events = [request.fields for request in chat.asked if request.prompt == "amemgym/events"]
-    for fields in events:
+    for fields in (request.fields for request in chat.asked("events")):
         assert json.loads(fields["unchanged"]).keys().isdisjoint(json.loads(fields["changes"]))
         assert len(json.loads(fields["unchanged"])) + len(json.loads(fields["changes"])) == 8
 
@@ -70,22 +55,22 @@ async def test_changes_per_variable_stay_within_limit(demo):
 
 
 WRONG = {
-    "amemgym/questions": ("{}", "questions: Field required"),
-    "amemgym/refine": ('{"hobby": "all"}', "Field required"),
-    "amemgym/initial_state": ('{"colour": "red"}', "Field required"),
-    "amemgym/updates": ("I would rather not say.", "not JSON"),
-    "amemgym/events": ('{"groups": [{"variables": [], "text": "x"}]}', "at least 1 item"),
+    "questions": ("{}", "questions: Field required"),
+    "refine": ('{"hobby": "all"}', "Field required"),
+    "initial_state": ('{"colour": "red"}', "Field required"),
+    "updates": ("I would rather not say.", "not JSON"),
+    "events": ('{"groups": [{"variables": [], "text": "x"}]}', "at least 1 item"),
 }
 
 
 @pytest.mark.parametrize("stage", WRONG)
 async def test_failed_step_quarantines_one_user(demo, stage):
     said, reason = WRONG[stage]
-    chat = Stubborn({stage: said}, whom="Tomás")
+    chat = SpyChat({stage: said}, whom="Tomás")
     states = await AMemGym().states(demo.domain, demo.records, chat)
     lost = [profile for profile in states.profiles if profile.reason is not None]
     assert [profile.user_id for profile in lost] == ["tomas"]
-    assert lost[0].reason.startswith(f"{stage}: no usable answer in 3 attempts")
+    assert lost[0].reason.startswith(f"amemgym/{stage}: no usable answer in 3 attempts")
     assert re.search(reason, lost[0].reason)
     assert all(row.user_id != "tomas" for row in [*states.variables, *states.changes])
     assert [row for row in states.changes] == [row for row in demo.states.changes if row.user_id != "tomas"]
@@ -95,19 +80,15 @@ async def test_failed_step_quarantines_one_user(demo, stage):
 
 
 async def test_excess_changes_are_retried_then_fail(demo):
-    class Restless(Stubborn):
-        async def complete(self, request):
-            if request.prompt != "amemgym/updates":
-                return await super().complete(request)
-            self.asked.append(request)
-            schema = json.loads(request.fields["schema"])
-            moves = [{"variable": name, "value": values[0]} for name, values in schema.items()]
-            return Completion(json.dumps({"summary": "Everything moves.", "moves": moves}))
+    def everything_moves(request):
+        schema = json.loads(request.fields["schema"])
+        moves = [{"variable": name, "value": values[0]} for name, values in schema.items()]
+        return {"summary": "Everything moves.", "moves": moves}
 
-    chat = Restless({})
+    chat = SpyChat({"updates": everything_moves})
     states = await AMemGym().states(demo.domain.limited(1), demo.records, chat)
     assert "at moves: List should have at most 4 items" in states.profiles[0].reason
-    told = [request.messages[-1].content for request in chat.asked if request.prompt == "amemgym/updates"]
+    told = [request.messages[-1].content for request in chat.asked("updates")]
     assert len(told) == 3 and "at most 4 items" in told[1]
 
 

@@ -3,9 +3,10 @@
 import json
 from datetime import datetime
 
+from amemgym_agents import SpyChat
+
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
-from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
 
 
@@ -27,38 +28,35 @@ async def test_turns_are_reproducible(demo):
     assert await AMemGym().turns(demo.domain, demo.records, demo.states, chat) == demo.turns
 
 
-class Mumbling(ScriptedChat):
-    """Its first words tell nothing; after `mends` refinements those of the first session do."""
+def mumbling(mends):
+    """Return a chat whose first words reveal nothing; after `mends` refinements those of the first session do."""
 
-    def __init__(self, mends: int) -> None:
-        super().__init__(AMemGym().handlers())
-        self.mends, self.rewritten = mends, 0
+    def opening(request):
+        state = json.loads(request.fields["state"])
+        return {
+            "groups": [{"variables": [name], "text": f"Hello, number {at}."} for at, name in enumerate(state)]
+        }
 
-    async def complete(self, request):
-        if request.prompt == "amemgym/opening":
-            state = json.loads(request.fields["state"])
-            groups = [{"variables": [name], "text": f"Hello, number {at}."} for at, name in enumerate(state)]
-            return Completion(json.dumps({"groups": groups}))
-        if request.prompt == "amemgym/utterance_again":
-            self.rewritten += 1
-            if f"Hello, number 0.{'?' * self.mends}" not in request.fields["text"]:
-                return Completion(json.dumps({"text": request.fields["text"] + "?"}))
-        return await super().complete(request)
+    def rewritten(request):
+        text = request.fields["text"]
+        return None if f"Hello, number 0.{'?' * mends}" in text else {"text": f"{text}?"}
+
+    return SpyChat({"opening": opening, "utterance_again": rewritten})
 
 
 async def test_misunderstood_message_is_rewritten(demo):
-    chat = Mumbling(mends=1)
+    chat = mumbling(mends=1)
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = turns[0]
     assert first.reason is None and "is" in first.text and "Hello" not in first.text
 
 
 async def test_unrecoverable_message_is_quarantined(demo):
-    chat = Mumbling(mends=9)
+    chat = mumbling(mends=9)
     turns = await AMemGym().turns(demo.domain, demo.records, demo.states, chat)
     opening = [turn for turn in turns if turn.checkpoint == 0]
     assert {turn.reason.split(":")[0] for turn in opening} == {"after 3 refinements the text does not reveal"}
-    assert chat.rewritten == 3 * len(opening)
+    assert len(chat.asked("utterance_again")) == 3 * len(opening)
     assert [turn.reason for turn in turns if turn.checkpoint > 0] == [None] * (len(turns) - len(opening))
     lost = {turn.message_id for turn in opening}
     episodes = AMemGym().episodes(demo.domain, demo.states, turns, [], chat)
@@ -71,15 +69,8 @@ async def test_unrecoverable_message_is_quarantined(demo):
 
 
 async def test_failed_opening_is_one_quarantined_turn(demo):
-    class Silent(ScriptedChat):
-        async def complete(self, request):
-            if request.prompt == "amemgym/opening":
-                return Completion("")
-            return await super().complete(request)
-
-    turns = await AMemGym().turns(
-        demo.domain.limited(1), demo.records, demo.states, Silent(AMemGym().handlers())
-    )
+    chat = SpyChat({"opening": ""})
+    turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = [turn for turn in turns if turn.episode_id == "nora" and turn.checkpoint == 0]
     assert len(first) == 1 and "amemgym/opening: no usable answer" in first[0].reason
 

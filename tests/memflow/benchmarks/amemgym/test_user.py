@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from amemgym_agents import SpyChat
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.memories.baselines import Nothing
 from memflow.run.play import play_all
@@ -19,20 +19,10 @@ from memflow.run.play import play_all
 PAPER, PUBLISHED = "amemgym/follow_up", "amemgym/follow_up_published"
 
 
-class Listening(ScriptedChat):
-    def __init__(self) -> None:
-        super().__init__(AMemGym().handlers())
-        self.requests: list[ChatRequest] = []
-
-    async def complete(self, request):
-        self.requests.append(request)
-        return await super().complete(request)
-
-
 def asked(made, **parameters) -> list[ChatRequest]:
     """What the user model of the first user is asked when the domain is played with these parameters."""
     domain = replace(made.domain, parameters={**made.domain.parameters, **parameters})
-    chat, benchmark = Listening(), AMemGym()
+    chat, benchmark = SpyChat(), AMemGym()
 
     async def walk() -> None:
         turns = await benchmark.turns(domain, made.records, made.states, chat)
@@ -52,7 +42,6 @@ def first_life(made):
 
 
 def stated(request: ChatRequest, states: Sequence[dict[str, str]]) -> list[int]:
-    """The periods whose whole state stands in the request as states are written."""
     shown = "\n".join(message.content for message in request.messages)
     return [at for at, state in enumerate(states) if json.dumps(state, indent=1) in shown]
 
@@ -87,7 +76,6 @@ def test_published_user_model_sees_no_states(demo):
 
 @pytest.mark.parametrize("model", ["paper", "published_code"])
 def test_user_model_sees_no_future_gold(demo, model):
-    """Neither what a message exposes, nor a life event, nor an evaluation question or option."""
     history = first_life(demo)
     gold = [change.event for changes in history.changes[1:] for change in changes]
     gold += [turn.exposes for turn in demo.turns]

@@ -9,13 +9,18 @@ from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts
 from memflow.checks.expectations import all_expectations
 from memflow.errors import BadInput
-from memflow.records import Score
+from memflow.records import Reply, Score
 
 
 def unattributed_errors(rows: list[Score]) -> list[int]:
     """Positions that the check of the identity finds at fault."""
     (each,) = [each for each in all_expectations() if each.name == "failures_sum_to_errors"]
     return list(each.rule.find_violations(rows))
+
+
+def unparsed(rows: list[Reply], lost: set[str]) -> list[Reply]:
+    """Return the replies, where those to the probes `lost` could not be parsed."""
+    return [replace(row, parsed=None, reason="half a JSON") if row.probe_id in lost else row for row in rows]
 
 
 @pytest.fixture(params=["demo", "demo_by_variable", "base"])
@@ -84,11 +89,8 @@ def test_upper_bound_at_chance_gives_no_memory_score(demo):
 
 
 def test_unparsed_reply_has_no_value(demo):
-    given = replies(demo, perfect)
     lost = {probe.probe_id for probe in demo.of_kind("choice")[:5]}
-    given = [
-        replace(row, parsed=None, reason="half a JSON") if row.probe_id in lost else row for row in given
-    ]
+    given = unparsed(replies(demo, perfect), lost)
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     assert len(verdicts) == 2 * len(demo.of_kind("state")) + 5 * len(demo.of_kind("choice"))
     for row in verdicts:
@@ -106,10 +108,7 @@ def test_unparsed_reply_has_no_value(demo):
 
 def test_chance_variant_counts_unparsed_as_guess(demo):
     lost = demo.of_kind("choice")[:5]
-    given = [
-        replace(row, parsed=None, reason="half a JSON") if row.probe_id in {p.probe_id for p in lost} else row
-        for row in replies(demo, perfect)
-    ]
+    given = unparsed(replies(demo, perfect), {probe.probe_id for probe in lost})
     rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
     guessed = sum(1 / len(probe.options) for probe in lost)
     row = rows[("accuracy", "chance_for_unparsed", "all")]
@@ -141,7 +140,7 @@ def test_missing_reply_is_no_guess(demo):
 
 
 def test_chance_variant_bounds_unparsed_oracle(demo):
-    none = [replace(row, parsed=None, reason="half a JSON") for row in replies(demo, perfect)]
+    none = unparsed(replies(demo, perfect), {probe.probe_id for probe in demo.probes})
     oracle = make_verdicts(demo.domain, demo.probes, none)
     rows = figures(demo, verdicts_of(demo, perfect), oracle=oracle)
     random = rows[("random", "standard", "all")].value
@@ -150,17 +149,14 @@ def test_chance_variant_bounds_unparsed_oracle(demo):
 
 
 def test_few_unparsed_replies_keep_score(demo):
-    given = replies(demo, perfect)
-    given[0] = replace(given[0], parsed=None, reason="half a JSON")
+    given = unparsed(replies(demo, perfect), {demo.probes[0].probe_id})
     rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
     assert rows[("accuracy", "standard", "all")].value == 1
     assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
 
 
 def test_unparsed_state_probe_removes_attribution_only(demo):
-    given = replies(demo, frozen)
-    state = [probe.probe_id for probe in demo.of_kind("state")]
-    given = [replace(row, parsed=None, reason="nothing") if row.probe_id in state else row for row in given]
+    given = unparsed(replies(demo, frozen), {probe.probe_id for probe in demo.of_kind("state")})
     rows = make_verdicts(demo.domain, demo.probes, given)
     wrong = {row.probe_id for row in rows if row.metric == "accuracy" and row.value == 0}
     for row in rows:
@@ -174,8 +170,7 @@ def test_identity_covers_unattributed_errors(demo):
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     wrong = [row.probe_id for row in verdicts if row.metric == "accuracy" and row.value == 0]
     lost = f"{wrong[0].rpartition('/')[0]}/s{wrong[0][-1]}"
-    given = [replace(row, parsed=None, reason="x") if row.probe_id == lost else row for row in given]
-    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, unparsed(given, {lost})))
     assert rows[("write_failure", "standard", "all")].n == 47
     board = list(rows.values())
     assert unattributed_errors(board) == []
@@ -196,10 +191,7 @@ def test_unparsed_variable_probe_removes_its_attributions(demo_by_variable):
         if (probe.episode_id, probe.checkpoint, probe.variables)
         == (last[0].episode_id, 3, last[0].variables[:1])
     ]
-    given = [
-        replace(row, parsed=None, reason="x") if row.probe_id == probe.probe_id else row for row in given
-    ]
-    rows = make_verdicts(made.domain, made.probes, given)
+    rows = make_verdicts(made.domain, made.probes, unparsed(given, {probe.probe_id}))
     lost = {row.probe_id for row in rows if row.metric == "write_failure" and row.value is None}
     assert lost == {
         each.probe_id

@@ -50,8 +50,6 @@ def context() -> Callable[..., Context]:
 
 
 class Rows(NamedTuple):
-    """The rows of a domain up to its probes."""
-
     turns: list[Turn]
     labels: list[GoldLabel]
     probes: list[Probe]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_helpers import give, said
+from memory_helpers import give
 from profiles import examples
 
 from memflow.benchmarks.comem.config import CoMemConfig
@@ -19,7 +19,7 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.memory import Memory, Tools
 from memflow.memories.registry import handlers, memory_factory
 from memflow.run.play import Event
 from memflow.tokens import quarters
@@ -58,7 +58,6 @@ def words_of(texts: Sequence[str]) -> Counter[str]:
 
 
 async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) -> tuple[Memory, list[int]]:
-    """A memory that was given these events, and the sequence numbers after each of them."""
     memory, sequences = memory_factory(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
     for event in come:
         await give(memory, event.messages)
@@ -99,29 +98,7 @@ def test_script_chunks_are_independent_of_arrival(context: Context, size: int, o
     assert sum(quarters(line.text) for line in context.messages) < 4 * size or made[0]
 
 
-@examples(40)
-@given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_pair_is_user_then_assistant(context: Context, arrivals: str):
-    memory, _ = asyncio.run(lived("rag_pair", events(context, arrivals)))
-    place = {context.message_id(at): at for at in range(len(context.messages))}
-    for item in memory.store.live("pair"):
-        places = [place[source] for source in item.sources]
-        assert places == list(range(places[0], places[0] + len(places))) and len(places) <= 2
-        if len(places) == 2:
-            asked, answer = (context.messages[at] for at in places)
-            assert (asked.role, answer.role) == ("user", "assistant")
-    # And no such neighbours are left apart: what is alone has no partner.
-    paired = {
-        source for item in memory.store.live("pair") if len(item.sources) == 2 for source in item.sources
-    }
-    for at, (asked, answer) in enumerate(zip(context.messages, context.messages[1:], strict=False)):
-        if (asked.role, answer.role) == ("user", "assistant"):
-            assert {context.message_id(at), context.message_id(at + 1)} <= paired
-
-
 class Counting(ScriptedChat):
-    """The scripted chat, which notes what it was asked."""
-
     def __init__(self) -> None:
         super().__init__(handlers())
         self.requests: list[ChatRequest] = []
@@ -143,7 +120,6 @@ def asked_of(name: str, come: Sequence[Event]) -> Counting:
 @examples(30)
 @given(context=contexts(), tokens=st.integers(20, 120))
 def test_arrival_is_one_memp_trajectory(context: Context, tokens: int):
-    """Whoever speaks is counted in both: else names would push an arrival over the edge of a trajectory."""
     come = events(context, "tokens", arrival_tokens=tokens)
     whole = [
         event for event in come if len(event.messages) > 1 or quarters(event.messages[0].line()) <= 4 * tokens
@@ -157,21 +133,9 @@ def test_arrival_is_one_memp_trajectory(context: Context, tokens: int):
 @examples(20)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
 def test_mem0_extracts_from_every_message_once(context: Context, arrivals: str):
-    """From two messages of an arrival at a time, as its paper has it."""
     come = events(context, arrivals, arrival_tokens=60)
     chat = asked_of("mem0", come)
     drawn = [request for request in chat.requests if request.prompt == "mem0/extract"]
     assert len(drawn) == sum(-(-len(event.messages) // 2) for event in come)
     new = [word for request in drawn for word in words_of([str(request.fields["messages"])]).elements()]
     assert Counter(new) == words_of([message.text for event in come for message in event.messages])
-
-
-async def test_full_memory_reports_truncation():
-    full, wide = (memory_factory(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
-    messages: list[Message] = said("a" * 20, "b" * 20, "c" * 20)
-    for memory in (full, wide):
-        await give(memory, messages)
-    cut, whole = await full.read("?"), await wide.read("?")
-    assert [turn.content[0] for turn in cut.messages] == ["b", "c"]  # the newest that fit
-    assert (cut.injected_tokens, cut.dropped_tokens) == (10, 5)
-    assert [turn.content[0] for turn in whole.messages] == ["a", "b", "c"] and whole.dropped_tokens == 0

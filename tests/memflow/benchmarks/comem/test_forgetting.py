@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
 from memflow.metrics.backends import MetricBackends
 from memflow.metrics.continual import summary
-from memflow.records import Probe, Reply
+from memflow.records import Probe, Reply, Verdict
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
@@ -64,18 +65,21 @@ ENGLISH: dict[str, Any] = {
         question("garden", "What grows in my garden?", "beans, roses", (7, 1)),
     ],
 }  # fmt: skip
+CHINESE_TEXT = "我坐电车上班。 好的。 我的猫叫胡椒。 好名字。 今天下雨了。 带伞。 我种了豆子。 不错。"
 CHINESE: dict[str, Any] = {
     "id": "小林",
     "language": "zh",
     "messages": lines(
-        "我坐电车上班。",
-        "好的。",
-        "我的猫叫胡椒。",
-        "好名字。",
-        "今天下雨了。",
-        "带伞。",
-        "我种了豆子。",
-        "不错。",
+        *[
+            "我坐电车上班。",
+            "好的。",
+            "我的猫叫胡椒。",
+            "好名字。",
+            "今天下雨了。",
+            "带伞。",
+            "我种了豆子。",
+            "不错。",
+        ]
     ),
     "questions": [
         question("work", "我怎么上班？", "电车, 自行车", (1, 1), unknown_option="我不知道。"),
@@ -154,10 +158,23 @@ FIGURES = {
 }
 
 
-def asked(
-    bench: CoMem, folder: Path, contexts: Sequence[Mapping[str, Any]], memory: str, **over: str
+Asked = Callable[..., tuple[list[Probe], list[Reply], Z]]
+
+
+@pytest.fixture
+def asked(bench: CoMem, build: Callable[..., Any], tmp_path: Path) -> Asked:
+    """`asked(contexts, memory)`: probes, replies, and which of them are right, from a file of these dialogues."""
+    return partial(_asked, bench, build, tmp_path)
+
+
+def _asked(
+    bench: CoMem,
+    build: Callable[..., Any],
+    folder: Path,
+    contexts: Sequence[Mapping[str, Any]],
+    memory: str,
+    **over: str,
 ) -> tuple[list[Probe], list[Reply], Z]:
-    """The whole way from a file of dialogues to verdicts: probes, replies, and which of them are right."""
     path = folder / "dialogues.json"
     path.write_text(json.dumps(contexts, ensure_ascii=False), encoding="utf-8")
     source = Dataset("mine", "Mine", "comem", (path.name,), "", "", "", own=True)
@@ -165,77 +182,51 @@ def asked(
     records = bench.records(source, {path.name: path})
     chat, remember = ScriptedChat(bench.handlers()), MEMORIES[memory]
 
-    async def walk() -> tuple[list[Probe], list[Reply], Z]:
-        turns = await bench.turns(domain, records, States(), chat)
-        keys = await bench.gold_labels(domain, records, turns, None)
-        probes = await bench.probes(domain, records, States(), turns, chat, keys)
+    turns, _, probes = build(domain, records)
+
+    async def answers() -> tuple[list[Reply], list[Verdict]]:
         episodes = bench.episodes(domain, States(), turns, [], chat)
         played = await play_all(episodes if remember.needs_playing else [], remember, None)  # type: ignore[attr-defined]
-        rows = transcript_rows(domain.name, memory, played), entry_rows(domain.name, memory, played)
-        pasts = episode_histories(rows[1], rows[0], probes)
+        rows = entry_rows(domain.name, memory, played), transcript_rows(domain.name, memory, played)
+        pasts = episode_histories(*rows, probes)
         replies = await answer_all(bench, domain, memory, probes, pasts, remember, chat)
-        verdicts = await bench.verdicts(domain, probes, replies, MetricBackends())
-        right = {row.probe_id: row.value for row in verdicts if row.metric == "accuracy"}
-        z: Z = {}
-        for probe in probes:
-            value = right[probe.probe_id]
-            assert value is not None and probe.question_id is not None
-            z[probe.question_id] = z.get(probe.question_id, "") + str(int(value))
-        return probes, replies, z
+        return replies, await bench.verdicts(domain, probes, replies, MetricBackends())
 
-    return asyncio.run(walk())
-
-
-def array(z: Z) -> np.ndarray:
-    return np.array([[int(digit) for digit in row] for row in z.values()], dtype=float)
+    replies, verdicts = asyncio.run(answers())
+    right = {row.probe_id: row.value for row in verdicts if row.metric == "accuracy"}
+    z: Z = {}
+    for probe in probes:
+        value = right[probe.probe_id]
+        assert value is not None
+        z[probe.question_id] = z.get(probe.question_id, "") + str(int(value))
+    return probes, replies, z
 
 
 @pytest.mark.parametrize(("contexts", "memory"), HAND)
-def test_correct_answers_per_checkpoint_by_hand(contexts: str, memory: str, bench: CoMem, tmp_path: Path):
-    _, replies, z = asked(bench, tmp_path, CONTEXTS[contexts], memory)
+def test_correct_answers_per_checkpoint_by_hand(contexts: str, memory: str, asked: Asked):
+    _, replies, z = asked(CONTEXTS[contexts], memory)
     assert not [reply.reason for reply in replies if reply.reason]
     assert z == HAND[contexts, memory]
 
 
-@pytest.mark.parametrize(("contexts", "memory"), HAND)
-def test_metrics_by_hand(contexts: str, memory: str, bench: CoMem, tmp_path: Path):
-    told = summary(array(asked(bench, tmp_path, CONTEXTS[contexts], memory)[2]))
-    accuracy, forgetting, transfer, always, never, flips = FIGURES[contexts, memory]
-    n = len(HAND[contexts, memory])
-    assert told.n == n
-    assert told.accuracy == pytest.approx([count / n for count in accuracy])
-    assert told.forgetting == pytest.approx([0, *(count / n for count in forgetting)])
-    assert told.forward_transfer == pytest.approx([0, *(count / n for count in transfer)])
-    assert (told.all_correct, told.all_wrong) == pytest.approx((always / n, never / n))
-    assert told.flip_rate == pytest.approx(flips / n)
-    assert told.identity() == pytest.approx([0] * 5)
+@pytest.mark.parametrize("case", HAND)
+def test_metrics_by_hand(case: tuple[str, str]):
+    correct = np.array([[int(digit) for digit in row] for row in HAND[case].values()], dtype=float)
+    found = summary(correct)
+    accuracy, forgetting, transfer, always, never, flips = FIGURES[case]
+    n = len(correct)
+    assert found.n == n
+    assert found.accuracy == pytest.approx([count / n for count in accuracy])
+    assert found.forgetting == pytest.approx([0, *(count / n for count in forgetting)])
+    assert found.forward_transfer == pytest.approx([0, *(count / n for count in transfer)])
+    assert (found.all_correct, found.all_wrong) == pytest.approx((always / n, never / n))
+    assert found.flip_rate == pytest.approx(flips / n)
+    assert found.identity() == pytest.approx([0] * 5)
 
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
-def test_each_memory_behaves_as_built(contexts: str, bench: CoMem, tmp_path: Path):
-    told = {
-        memory: summary(array(asked(bench, tmp_path, CONTEXTS[contexts], memory)[2])) for memory in MEMORIES
-    }
-
-    perfect = told["perfect"]
-    assert perfect.forgetting == (0,) * 5
-    assert perfect.accuracy[1:] == (1,) * 4 and perfect.all_correct == 1
-    assert perfect.forward_transfer == pytest.approx((0, 1 - perfect.accuracy[0], 0, 0, 0))
-
-    overwriting = told["overwriting"].forgetting
-    assert overwriting[1] == 0 and overwriting[4] > overwriting[2] > 0
-    assert list(overwriting) == sorted(overwriting)
-
-    ignoring = told["ignoring"].forward_transfer
-    assert ignoring[1] > 0 and ignoring[2:] == (0, 0, 0)
-
-    assert told["oracle"].accuracy == (perfect.accuracy[0], 1, 1, 1, 1)
-    assert {each.accuracy[0] for each in told.values()} == {perfect.accuracy[0]}
-
-
-@pytest.mark.parametrize("contexts", CONTEXTS)
-def test_memory_none_never_changes_its_answers(contexts: str, bench: CoMem, tmp_path: Path):
-    probes, replies, _ = asked(bench, tmp_path, CONTEXTS[contexts], "none")
+def test_memory_none_never_changes_its_answers(contexts: str, asked: Asked):
+    probes, replies, _ = asked(CONTEXTS[contexts], "none")
     answers: dict[str | None, set[str | None]] = {}
     for probe, reply in zip(probes, replies, strict=True):
         answers.setdefault(probe.question_id, set()).add(reply.parsed)
@@ -244,12 +235,11 @@ def test_memory_none_never_changes_its_answers(contexts: str, bench: CoMem, tmp_
     # And whatever remembers is at checkpoint 0 what remembers nothing.
     first = {reply.probe_id: reply.parsed for reply in replies if reply.checkpoint == 0}
     for memory in ("perfect", "overwriting", "ignoring", "oracle"):
-        again = asked(bench, tmp_path, CONTEXTS[contexts], memory)[1]
+        again = asked(CONTEXTS[contexts], memory)[1]
         assert {reply.probe_id: reply.parsed for reply in again if reply.checkpoint == 0} == first
 
 
-def test_memory_none_matches_chance_with_constant_gold(bench: CoMem, tmp_path: Path):
-    """Each question with the answer that is right in the end: what is right of a guess stays right."""
+def test_memory_none_matches_chance_with_constant_gold(asked: Asked):
     published = [
         {
             **context,
@@ -257,6 +247,5 @@ def test_memory_none_matches_chance_with_constant_gold(bench: CoMem, tmp_path: P
         }
         for context in CONTEXTS[TWO]
     ]
-    told = summary(array(asked(bench, tmp_path, published, "none", keys="published")[2]))
-    assert len(set(told.accuracy)) == 1
-    assert told.forgetting == told.forward_transfer == (0,) * 5
+    right = asked(published, "none", keys="published")[2]
+    assert all(len(set(row)) == 1 for row in right.values())

@@ -1,10 +1,11 @@
 """Four checkpoints build a memory once, by usage records and transcripts."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.memories.registry import find
-from memflow.records import Entry, GoldLabel, Probe, Record, Reply, TranscriptMessage, Turn
+from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
@@ -81,22 +82,24 @@ class Lab:
         return sum(row.model_calls or 0 for row in self.said)
 
 
-@contextmanager
-def lab(home: Path, bench: CoMem, demo: Domain, records: list[Record], memory: str, **over) -> Iterator[Lab]:
-    domain = replace(demo, parameters={**demo.parameters, **over})
-    settings = load(over={"home": home})
-    models = Models(settings, SqlLedger(settings.ledger_url))
+@pytest.fixture
+def lab(
+    tmp_path: Path, bench: CoMem, build: Callable[..., Any], demo: Domain, records: list[Record]
+) -> Callable[..., AbstractContextManager[Lab]]:
+    """`lab(name, memory, **parameters)`: the demo with these parameters, and a new ledger."""
 
-    async def users(_: Chats) -> tuple[list[Turn], list[GoldLabel], list[Probe]]:
-        turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
-        keys = await bench.gold_labels(domain, records, turns, None)
-        return turns, keys, await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
+    @contextmanager
+    def opened(name: str, memory: str, **over: Any) -> Iterator[Lab]:
+        domain = replace(demo, parameters={**demo.parameters, **over})
+        turns, _, probes = build(domain, records)
+        settings = load(over={"home": tmp_path / name})
+        models = Models(settings, SqlLedger(settings.ledger_url))
+        try:
+            yield Lab(models, bench, domain, memory, turns, probes)
+        finally:
+            models.close()
 
-    try:
-        turns, _, probes = models.run(RequestContext(run="r", stage="question"), users)
-        yield Lab(models, bench, domain, memory, turns, probes)
-    finally:
-        models.close()
+    return opened
 
 
 def arrivals(turns: Sequence[Turn]) -> int:
@@ -104,12 +107,10 @@ def arrivals(turns: Sequence[Turn]) -> int:
 
 
 @pytest.mark.parametrize("memory", ["mem0", "memp_300_10"])
-def test_four_checkpoints_cost_writes_of_one(
-    memory: str, tmp_path: Path, bench: CoMem, demo: Domain, records: list[Record]
-):
+def test_four_checkpoints_cost_writes_of_one(memory: str, lab: Callable[..., Any]):
     with (
-        lab(tmp_path / "four", bench, demo, records, memory, checkpoints=QUARTERS) as four,
-        lab(tmp_path / "one", bench, demo, records, memory, checkpoints=WHOLE) as one,
+        lab("four", memory, checkpoints=QUARTERS) as four,
+        lab("one", memory, checkpoints=WHOLE) as one,
     ):
         for each in (four, one):
             each.play()
@@ -133,16 +134,14 @@ def test_four_checkpoints_cost_writes_of_one(
 
 
 @pytest.mark.parametrize("together", ["pair", "tokens", "session"])
-def test_batches_are_written_once(
-    together: str, tmp_path: Path, bench: CoMem, demo: Domain, records: list[Record]
-):
+def test_batches_are_written_once(together: str, lab: Callable[..., Any]):
     """A checkpoint within an arrival makes two of it: so many writes more than a domain without it, and no others."""
     over = {"arrivals": together, "arrival_tokens": 40}
     memory = "memp_300_10"
     with (
-        lab(tmp_path / "four", bench, demo, records, memory, checkpoints=QUARTERS, **over) as four,
-        lab(tmp_path / "same", bench, demo, records, memory, checkpoints=QUARTERS, **over) as same,
-        lab(tmp_path / "one", bench, demo, records, memory, checkpoints=WHOLE, **over) as one,
+        lab("four", memory, checkpoints=QUARTERS, **over) as four,
+        lab("same", memory, checkpoints=QUARTERS, **over) as same,
+        lab("one", memory, checkpoints=WHOLE, **over) as one,
     ):
         four.play()
         same.play(as_one=True)

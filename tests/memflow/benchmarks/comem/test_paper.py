@@ -7,13 +7,9 @@ import pytest
 
 from memflow.benchmarks.comem.paper import (
     PaperRow,
-    again,
-    claims,
     count,
-    doubts,
-    memories,
     published,
-    sources,
+    reference,
     stands_for,
 )
 from memflow.benchmarks.comem.paper_consistency import (
@@ -40,18 +36,18 @@ def held(dataset, model, memory):
 
 
 def test_every_published_value_is_present() -> None:
-    assert [row.memory for row in ROWS[:4]] == list(memories()) == ["full", "rag", "memp", "mem0"]
-    by_dataset = {name: sum(row.dataset == name for row in ROWS) for name in sources()}
+    assert [row.memory for row in ROWS[:4]] == list(reference().memories) == ["full", "rag", "memp", "mem0"]
+    by_dataset = {name: sum(row.dataset == name for row in ROWS) for name in reference().datasets}
     # Mem0 was not run on 128k. A row has two figures at each of four checkpoints, and two over all.
     assert by_dataset == {"personamem_32k": 16, "personamem_128k": 12, "dialsim": 16}
     assert sum(len(row.plain()) for row in ROWS) == 44 * 10
     assert len({(row.dataset, row.model, row.memory) for row in ROWS}) == 44
-    assert all(row.doubt is None or row.doubt in doubts() for row in ROWS)
+    assert all(row.doubt is None or row.doubt in reference().doubts for row in ROWS)
 
 
 def test_every_value_is_a_share_of_its_questions() -> None:
     for row in ROWS:
-        assert row.questions == sources()[row.dataset].questions
+        assert row.questions == reference().datasets[row.dataset].questions
         for share in row.plain().values():
             assert abs(
                 Fraction(count(share, row.questions), row.questions) - Fraction(str(share))
@@ -61,7 +57,7 @@ def test_every_value_is_a_share_of_its_questions() -> None:
 
 
 def test_t2_tables_4_and_5_were_rounded_twice() -> None:
-    for one in again():
+    for one in reference().again:
         row = held(one.dataset, one.model, one.memory)
         exact = Fraction(count_questions(row).always, row.questions)
         once = Fraction(str(row.all_correct))
@@ -71,7 +67,7 @@ def test_t2_tables_4_and_5_were_rounded_twice() -> None:
             once = round_half_up(once) - round_half_up(Fraction(str(other.all_correct)))
         told = Fraction(str(one.all_correct))
         assert round_half_up(exact) != told == round_half_up(once)
-    assert [(one.table, one.less) for one in again()] == [
+    assert [(one.table, one.less) for one in reference().again] == [
         (4, None),
         (4, "DeepSeek-V3.2"),
         (4, "DeepSeek-V3.2"),
@@ -166,7 +162,7 @@ def test_distance_between_initial_counts() -> None:
 
 def test_text_statements_fit_two_of_six() -> None:
     fits = {}
-    for name, claim in claims().items():
+    for name, claim in reference().claims.items():
         sound = [row for row in of(claim.dataset, claim.model) if row.doubt is None]
         fits[name] = sorted(initial_counts_of_claim(claim, Fraction(1, 200)) & common_initial_counts(sound))
     assert fits == {
@@ -179,7 +175,7 @@ def test_text_statements_fit_two_of_six() -> None:
     }
     # Nor do the others where the text is taken to be off by a whole hundredth.
     assert not any(
-        initial_counts_of_claim(claims()[name], Fraction(1, 100))
+        initial_counts_of_claim(reference().claims[name], Fraction(1, 100))
         for name, initial_counts in fits.items()
         if not initial_counts
     )

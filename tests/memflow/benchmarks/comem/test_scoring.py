@@ -40,8 +40,6 @@ def verdicts(skip: str = "") -> list[Verdict]:
             assistant="rag",
             probe_id=each.probe_id,
             episode_id=each.episode_id,
-            checkpoint=each.checkpoint,
-            dataset="s",
             value=float(right[each.probe_id]),
         )
         for each in PROBES

@@ -1,9 +1,11 @@
 """Errors that are true of another speaker: by hand, and with a memory that confuses speakers."""
 
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import factories
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.comem.benchmark import CoMem
-from memflow.benchmarks.comem.checks.speakers import EXPECTED
+from memflow.benchmarks.comem.checks.probes import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
@@ -23,7 +25,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import Probe, Record, Reply, Score, Verdict
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
@@ -32,31 +34,21 @@ NAMES = ("Ann", "Ben", "Cem", "Dot")
 PETS = ("parrot", "tortoise", "ferret", "hamster")
 
 
-async def walked(bench: CoMem, domain: Domain, records: Sequence[Record]) -> tuple[list[Turn], list[Probe]]:
-    chat = ScriptedChat(bench.handlers())
-    turns = await bench.turns(domain, records, States(), chat)
-    keys = await bench.gold_labels(domain, records, turns, None)
-    return turns, await bench.probes(domain, records, States(), turns, chat, keys)
-
-
 @pytest.fixture
-async def house(bench: CoMem, demo: Domain, records: list[Record]) -> dict[str, Probe]:
+def house(build: Callable[..., Any], demo: Domain, records: list[Record]) -> dict[str, Probe]:
     """The probes of the demo's house, by question and checkpoint."""
-    _, probes = await walked(bench, demo, records)
+    probes = build(demo, records).probes
     return {probe.probe_id.removeprefix("house/"): probe for probe in probes if probe.episode_id == "house"}
 
 
 def replied(probe: Probe, parsed: str | None) -> Reply:
-    return factories.reply(
-        domain=probe.domain, probe_id=probe.probe_id, episode_id=probe.episode_id, checkpoint=probe.checkpoint,
-        text="{}", parsed=parsed, reason=None if parsed else "no letter",
-    )  # fmt: skip
+    reason = None if parsed else "no letter"
+    return factories.reply(probe_id=probe.probe_id, text="{}", parsed=parsed, reason=reason)
 
 
 async def judged(
     bench: CoMem, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]
 ) -> tuple[list[Verdict], dict[tuple[str, str], Score]]:
-    """The verdicts of errors, and all figures by metric and slice."""
     verdicts = await bench.verdicts(domain, probes, replies, MetricBackends(ScriptedChat({})))
     measured = AssistantResults(
         domain.name, "full", "full", "scripted", probes, verdicts, [], [], "scripted", True
@@ -126,13 +118,8 @@ def test_correct_answer_is_never_an_error(data: st.DataObject):
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
-    probe = factories.probe(
-        probe_id="p", episode_id="e", checkpoint=1, dataset="d", options=[str(number) for number in range(options)],
-        gold=gold, true_of=true_of,
-    )  # fmt: skip
-    accuracy = factories.verdict(
-        assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen),
-    )  # fmt: skip
+    probe = factories.probe(options=[str(number) for number in range(options)], gold=gold, true_of=true_of)
+    accuracy = factories.verdict(value=float(gold == chosen))
     rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
     right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]
     assert len(rows) == (gold != chosen and bool(right) and bool(said))
@@ -148,7 +135,9 @@ class MixedUp(Full):
         )
 
 
-async def test_confusing_memory_errs_by_other_speakers(bench: CoMem, tmp_path: Path):
+async def test_confusing_memory_errs_by_other_speakers(
+    bench: CoMem, build: Callable[..., Any], tmp_path: Path
+):
     pets = [
         {
             "id": "pets",
@@ -170,7 +159,7 @@ async def test_confusing_memory_errs_by_other_speakers(bench: CoMem, tmp_path: P
     (tmp_path / "pets.json").write_text(json.dumps(pets))
     domain = Domain("pets", "comem", ("comem_sample",), "", {"keys": "rule"})
     records = bench.records(dataset("comem_sample"), {"pets.json": tmp_path / "pets.json"})
-    turns, probes = await walked(bench, domain, records)
+    turns, _, probes = await asyncio.to_thread(build, domain, records)
     chat = ScriptedChat(bench.handlers())
 
     async def measured(memory: type[Full]) -> dict[tuple[str, str], Score]:
@@ -198,13 +187,13 @@ async def test_confusing_memory_errs_by_other_speakers(bench: CoMem, tmp_path: P
     assert (sound[RATE, "all"].value, sound[RATE, "all"].n) == (0.0, 10)
 
 
-async def test_demo_passes_speaker_checks(bench: CoMem, demo: Domain, records: list[Record]):
-    turns, probes = await walked(bench, demo, records)
-    tables = {"question.probes": probes, "utterance.turns": turns}
+def test_demo_passes_speaker_checks(build: Callable[..., Any], demo: Domain, records: list[Record]):
+    turns, _, probes = build(demo, records)
+    expected = [each for each in EXPECTED if "speaker" in each.name]
 
     def held(damaged: Sequence[Probe]) -> dict[str, bool]:
-        found = {**tables, "question.probes": list(damaged)}
-        outcomes = check_rows("question.probes", damaged, EXPECTED, found.__getitem__, demo)
+        tables = {"question.probes": damaged, "utterance.turns": turns}
+        outcomes = check_rows("question.probes", damaged, expected, tables.__getitem__, demo)
         return {outcome.name: outcome.passed for outcome in outcomes}
 
     assert all(held(probes).values())

@@ -1,33 +1,22 @@
 """A-Mem: descriptions, links and evolution of notes."""
 
-from collections.abc import Mapping
-
 import pytest
-from memory_helpers import give, said
+from memory_helpers import build, give, requests, said
 
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.chat.scripted import Handler
 from memflow.errors import RecallFailed
 from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
-from memflow.memories.a_mem.memory import AMem
-from memflow.memories.a_mem.note import NOTE
-from memflow.memories.entries import EntryStore, Item
-from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import FAILURE, Message, Recall, Tools
+from memflow.memories.a_mem.memory import NOTE, AMem
+from memflow.memories.entries import Item
+from memflow.memories.memory import FAILURE, Message, Recall
 
 PLAIN = Described(keywords=["word"], context="Said.", tags=["talk"])
-
-
-def describe(request: ChatRequest) -> Described:
-    return PLAIN
-
-
-def nothing(request: ChatRequest) -> Decision:
-    return Decision(links=[], evolved=[])
+NO_LINK = Decision(links=[], evolved=[])
 
 
 def linking(**links: str) -> Handler:
-    """Links a new note that has the word on the left with every note that has the word on the right."""
+    """Return a handler that links notes with a word on the left to all notes with the word on the right."""
 
     def connect(request: ChatRequest) -> Decision:
         notes = request.fields["neighbours"].split("## Note ")[1:]
@@ -38,9 +27,8 @@ def linking(**links: str) -> Handler:
     return connect
 
 
-def a_mem(handlers: Mapping[str, Handler], **parameters: object) -> AMem:
-    chat = ScriptedChat({"a_mem/describe": describe, "a_mem/connect": nothing, **handlers})
-    return AMem(EntryStore(), Tools(chat, HashingEmbedder()), **parameters)  # type: ignore[arg-type]
+def a_mem(connect=NO_LINK, *, describe=PLAIN, keywords="no JSON", **parameters) -> AMem:
+    return build(AMem, {"describe": describe, "connect": connect, "keywords": keywords}, **parameters)
 
 
 def shown(recall: Recall) -> list[str]:
@@ -55,8 +43,8 @@ def note_of(memory: AMem, message_id: str) -> Item:
 
 async def test_linked_note_joins_search_results() -> None:
     texts = ("Luna sleeps all day.", "Trains were late.", "Bread is baked.", "Our kitten likes tuna.")
-    alone = a_mem({}, k=1)
-    linked = a_mem({"a_mem/connect": linking(kitten="Luna")}, k=1)
+    alone = a_mem(k=1)
+    linked = a_mem(linking(kitten="Luna"), k=1)
     for memory in (alone, linked):
         await give(memory, said(*texts))
     assert shown(await alone.read("kitten and tuna")) == ["Our kitten likes tuna."]
@@ -68,7 +56,7 @@ async def test_linked_note_joins_search_results() -> None:
 
 async def test_links_lead_both_ways_one_step_up_to_limit() -> None:
     texts = ("apple", "pear", "plum", "fig")
-    memory = a_mem({"a_mem/connect": linking(pear="apple", plum="pear", fig="pear")}, k=1)
+    memory = a_mem(linking(pear="apple", plum="pear", fig="pear"), k=1)
     for number, text in enumerate(texts):
         await give(memory, said(text, first=number))
     assert shown(await memory.read("pear")) == ["pear", "apple", "plum", "fig"]
@@ -85,7 +73,7 @@ async def test_evolved_note_is_found_by_new_tags() -> None:
         wanted = "early" in request.fields["note"]
         return Decision(links=[1] if wanted else [], evolved=[change] if wanted else [])
 
-    memory = a_mem({"a_mem/connect": connect}, k=1, linked=0, k_links=1)
+    memory = a_mem(connect, k=1, linked=0, k_links=1)
     await give(memory, said("We booked a flight.", "Trains were late."))
     before = note_of(memory, "m0")
     assert shown(await memory.read("honeymoon Zanzibar late")) == ["Trains were late."]
@@ -123,7 +111,7 @@ async def test_links_survive_evolution() -> None:
         ]
         return Decision(links=[], evolved=evolved)
 
-    memory = a_mem({"a_mem/connect": connect}, k=1, k_links=2)
+    memory = a_mem(connect, k=1, k_links=2)
     await give(memory, said("apple", "pear", "fig"))
     made = {item.sources[0]: item.entry_id for item in memory.store if item.previous is None}
     assert {made["m0"], made["m1"]}.isdisjoint(item.entry_id for item in memory.store.live(NOTE))
@@ -134,14 +122,9 @@ async def test_links_survive_evolution() -> None:
 
 
 async def test_link_to_unknown_note_is_retried_then_a_failure() -> None:
-    asked: list[ChatRequest] = []
-
-    def connect(request: ChatRequest) -> Decision:
-        asked.append(request)
-        return Decision(links=[9], evolved=[])
-
-    memory = a_mem({"a_mem/connect": connect})
+    memory = a_mem(Decision(links=[9], evolved=[]))
     await give(memory, said("one", "two"))
+    asked = requests(memory, "connect")
     assert [request.attempt for request in asked] == [0, 1, 2]
     assert "numbered 1 to 1" in asked[1].messages[-1].content
     [failure] = memory.store.live(FAILURE)
@@ -153,7 +136,7 @@ async def test_note_without_description_is_linked() -> None:
     def some(request: ChatRequest) -> Described | str:
         return "no JSON" if "two" in request.fields["message"] else PLAIN
 
-    memory = a_mem({"a_mem/describe": some, "a_mem/connect": linking(two="one")})
+    memory = a_mem(linking(two="one"), describe=some)
     await give(memory, said("one", "two", sent_at="8 May 2023"))
     [failure] = memory.store.live(FAILURE)
     assert failure.sources == ("m1",) and "JSON" in failure.text
@@ -162,50 +145,29 @@ async def test_note_without_description_is_linked() -> None:
 
 
 async def test_query_by_keywords() -> None:
-    def keywords(request: ChatRequest) -> Keywords:
-        assert request.fields == {"question": "Who naps?"}
-        return Keywords(keywords=["Luna", "sleeps"])
-
     texts = ("Luna sleeps.", "Who naps?")
-    plain, made = a_mem({}, k=1), a_mem({"a_mem/keywords": keywords}, k=1, query="keywords")
+    answer = Keywords(keywords=["Luna", "sleeps"])
+    plain, made = a_mem(k=1), a_mem(keywords=answer, k=1, query="keywords")
     for memory in (plain, made):
         await give(memory, said(*texts))
     assert shown(await plain.read("Who naps?")) == ["Who naps?"]
     assert shown(await made.read("Who naps?")) == ["Luna sleeps."]
-    broken = a_mem({"a_mem/keywords": lambda request: "no JSON"}, query="keywords")
+    assert requests(made, "keywords")[0].fields == {"question": "Who naps?"}
+    broken = a_mem(query="keywords")
     await give(broken, said(*texts))
     with pytest.raises(RecallFailed, match="JSON"):
         await broken.read("Who naps?")
 
 
 async def test_note_without_date_has_date_of_previous_message() -> None:
-    memory = a_mem({})
+    memory = a_mem()
     await give(memory, said("one", sent_at="8 May 2023"))
     await give(memory, [Message("m1", "assistant", "two", speaker="Mel")])
     assert note_of(memory, "m1").text.splitlines()[0] == "[8 May 2023] Mel: two"
 
 
 async def test_session_is_described_concurrently_and_embedded_once() -> None:
-    asked: list[str] = []
-
-    class Counting(HashingEmbedder):
-        calls = 0
-
-        async def embed(self, texts):  # type: ignore[no-untyped-def]
-            self.calls += 1
-            return await super().embed(texts)
-
-    def told(request: ChatRequest) -> Described:
-        asked.append(request.prompt)
-        return PLAIN
-
-    def connect(request: ChatRequest) -> Decision:
-        asked.append(request.prompt)
-        return nothing(request)
-
-    embedder = Counting()
-    chat = ScriptedChat({"a_mem/describe": told, "a_mem/connect": connect})
-    memory = AMem(EntryStore(), Tools(chat, embedder))
+    memory = a_mem()
     await give(memory, said("one", "two", "three"))
-    assert asked == ["a_mem/describe"] * 3 + ["a_mem/connect"] * 2
-    assert embedder.calls == 1
+    assert [request.prompt for request in requests(memory)] == ["a_mem/describe"] * 3 + ["a_mem/connect"] * 2
+    assert len(memory.tools.embedder.batches) == 1

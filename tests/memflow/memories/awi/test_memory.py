@@ -1,21 +1,27 @@
-"""AWI: facts are added or replaced by label, from messages that left the buffer."""
+"""AWI: facts are added or replaced by label, from messages that left the buffer, by a policy that can evolve."""
 
-from memory_helpers import give, said
+import asyncio
+from collections.abc import Sequence
 
-from memflow.chat.requests import ChatRequest
+import pytest
+from memory_helpers import build, give, requests, said, sources
+
+from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.awi.answers import Fact, Facts
-from memflow.memories.awi.memory import FACT, Awi
+from memflow.memories.awi.memory import FACT, Awi, EvolvingAwi
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import FAILURE, Tools
+from memflow.memories.evolving import POLICY, PolicyStep, policy_step
+from memflow.memories.memory import FAILURE, PromptRequest, Tools
 
-
-def awi(chat: ScriptedChat, **parameters: object) -> Awi:
-    return Awi(EntryStore(), Tools(chat=chat), **parameters)  # type: ignore[arg-type]
+CARS, CATS = (
+    PolicyStep(("cars",)),
+    PolicyStep(("cars", "cats"), checkpoint=0, changes=("cats",), asked=2, answered=1),
+)
 
 
 async def test_repeated_label_replaces_fact() -> None:
-    memory = awi(ScriptedChat(Awi.handlers()), freq=1, ns=0)
+    memory = build(Awi, freq=1, ns=0)
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2))
     cat, car = memory.store.live(FACT)
@@ -29,32 +35,98 @@ async def test_repeated_label_replaces_fact() -> None:
 
 
 async def test_newest_messages_are_only_in_buffer() -> None:
-    memory = awi(ScriptedChat(Awi.handlers()), freq=2, ns=2)
+    memory = build(Awi, freq=2, ns=2)
     await give(memory, said("My car is red.", "My cat is old.", "My dog is young."))
     assert memory.store.live(FACT) == []
     await give(memory, said("My bird is loud.", first=3))
-    assert [item.sources for item in memory.store.live(FACT)] == [("m0", "m1"), ("m0", "m1")]
+    assert sources(memory, FACT) == [("m0", "m1"), ("m0", "m1")]
     recall = await memory.read("")
     assert [turn.content for turn in recall.messages] == ["My dog is young.", "My bird is loud."]
 
 
 async def test_update_prompt_has_known_facts_and_kinds() -> None:
-    seen: list[ChatRequest] = []
-
-    def update(request: ChatRequest) -> Facts:
-        seen.append(request)
-        return Facts(facts=[Fact(label="pet", value="a cat")])
-
-    memory = awi(ScriptedChat({"awi/update": update}), freq=1, ns=0, kinds=("pets", "cars"))
+    answer = Facts(facts=[Fact(label="pet", value="a cat")])
+    memory = build(Awi, {"update": answer}, freq=1, ns=0, kinds=("pets", "cars"))
     await give(memory, said("I have a cat.", "Still."))
+    seen = requests(memory)
     assert [request.fields["known"] for request in seen] == ["(nothing yet)", "- pet: a cat"]
     assert "1. pets\n2. cars" in seen[0].messages[0].content
-    assert len(memory.store.live(FACT)) == 1  # said twice, written once
+    assert len(memory.store.live(FACT)) == 1
 
 
 async def test_failed_update_is_recorded() -> None:
-    memory = awi(ScriptedChat({"awi/update": lambda request: "no JSON"}), freq=1, ns=0)
+    memory = build(Awi, {"update": "no JSON"}, freq=1, ns=0)
     await give(memory, said("My car is red."))
     [lost] = memory.store.live()
     assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text
     assert (await memory.read("car")).entries == ()
+
+
+async def test_policy_decides_which_facts_are_kept() -> None:
+    memory = build(EvolvingAwi, freq=1, ns=0, kinds=("cars",))
+    memory.follow([CARS])
+    await give(memory, said("My car is red.", "My cat is old."))
+    memory.store.advance(1)
+    memory.follow([CATS])
+    await give(memory, said("My cat is older now.", first=2))
+    facts = [item.text for item in memory.store.live(FACT)]
+    assert facts == ["- car: My car is red.", "- cat: My cat is older now."]
+    assert memory.policy == ("cars", "cats")
+    assert requests(memory)[-1].fields["kinds"] == "1. cars\n2. cats"
+
+    before = EvolvingAwi(EntryStore.restored(list(memory.store), 2), memory.tools, freq=1, ns=0)
+    assert before.policy == ("cars",)
+    await give(before, said("My cat is as it was.", first=3))
+    assert [item.text for item in before.store.live(FACT)] == ["- car: My car is red."]
+
+
+def test_failed_step_keeps_policy() -> None:
+    memory = build(EvolvingAwi, kinds=("pets",))
+    assert memory.policy == ("pets",)
+    failed = PolicyStep(
+        ("cars",), checkpoint=1, asked=2, answered=2, correct=1, completion="d", reason="no JSON"
+    )
+    memory.follow([CARS, failed, CATS])
+    assert [policy_step(item) for item in memory.store] == [CARS, failed, CATS]
+    assert [item.kind for item in memory.store.live()] == [FAILURE, POLICY]
+    assert memory.policy == ("cars", "cats")
+    assert policy_step(memory.store.add(FAILURE, "no JSON", sources=("m0",))) is None
+    assert policy_step(memory.store.add(FACT, "- car: red", sources=("m0",), meta={"label": "car"})) is None
+
+
+@pytest.mark.parametrize(
+    ("kinds", "labels"),
+    [
+        (("sewing",), ["sewing level"]),
+        (("Which piece should I sew next?",), ["sewing level"]),
+        (("running shoes",), []),
+        (("anything else of use",), ["sewing level", "garden time"]),
+    ],
+)
+async def test_scripted_writer_matches_kinds_by_words(kinds, labels) -> None:
+    memory = build(EvolvingAwi, freq=1, ns=0, kinds=kinds)
+    await give(memory, said("My sewing level is high.", "My garden time is short."))
+    assert [item.meta["label"] for item in memory.store.live(FACT)] == labels
+
+
+class Slow(ScriptedChat):
+    """A chat that answers what was asked first last."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__({}, sampling=Sampling())
+        self.texts = list(texts)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        number = self.texts.index(request.fields["messages"])
+        for _ in range(10 * (len(self.texts) - number)):
+            await asyncio.sleep(0)
+        return Completion('{"facts": []}' if number == 1 else "no JSON")
+
+
+async def test_failures_are_recorded_in_request_order() -> None:
+    texts = ["first", "second", "third"]
+    memory = Awi(EntryStore(), Tools(chat=Slow(texts)))
+    asks = [PromptRequest("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]
+    values = await memory.ask_all(asks)
+    assert [value is None for value in values] == [True, False, True]
+    assert [item.sources for item in memory.store.live(FAILURE)] == [("first",), ("third",)]

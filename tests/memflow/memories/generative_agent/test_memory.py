@@ -3,35 +3,30 @@
 import asyncio
 
 import pytest
-from memory_helpers import give, said
+from memory_helpers import RecordingChat, build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest, Completion
-from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.access import ACCESS
-from memflow.memories.entries import EntryStore, Item
+from memflow.memories.entries import Item
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.generative_agent.memory import OBSERVATION, QUESTIONS, REFLECTION, GenerativeAgent
-from memflow.memories.generative_agent.ranking import Normalise, Weights, rank
-from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.generative_agent.memory import (
+    OBSERVATION,
+    QUESTIONS,
+    REFLECTION,
+    GenerativeAgent,
+    Normalise,
+    Weights,
+    rank,
+)
 from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.search import SearchHit
 
 
-def agent(
-    store: EntryStore | None = None, /, *, chat: object = None, **parameters: object
-) -> GenerativeAgent:
-    tools = Tools(chat or ScriptedChat(GenerativeAgent.handlers()), HashingEmbedder())  # type: ignore[arg-type]
-    return GenerativeAgent(EntryStore() if store is None else store, tools, **parameters)  # type: ignore[arg-type]
-
-
-def scripted(**handlers: Handler) -> ScriptedChat:
-    """A chat that rates everything 5 and asks one question, but for what `handlers` say otherwise."""
-    usual: dict[str, Handler] = {
-        "importance": lambda request: Rating(importance=5),
-        "questions": lambda request: Questions(questions=["What is there?"]),
-        "insights": lambda request: Insights(insights=[]),
-    }
-    return ScriptedChat({f"generative_agent/{stem}": each for stem, each in {**usual, **handlers}.items()})
+def agent(answers=None, **parameters) -> GenerativeAgent:
+    """Return an agent whose model rates everything 5 and asks one question, unless `answers` differ."""
+    questions, insights = Questions(questions=["What is there?"]), Insights(insights=[])
+    usual = {"importance": Rating(importance=5), "questions": questions, "insights": insights}
+    return build(GenerativeAgent, {**usual, **(answers or {})}, **parameters)
 
 
 def candidate(name: str, cosine: float, importance: int | None, order: int) -> SearchHit:
@@ -73,7 +68,7 @@ def test_unrated_memory_has_no_importance(normalise: Normalise) -> None:
 
 @pytest.mark.parametrize("frozen", [True, False])
 async def test_access_refreshes_recency_unless_frozen(frozen: bool) -> None:
-    memory = agent(chat=scripted(), k=1, decay=0.5, normalise="none")
+    memory = agent(k=1, decay=0.5, normalise="none")
     await give(memory, said("cat"))
     await give(memory, said("dog", first=1))
     assert (await memory.read("bread")).sources == ("m1",)
@@ -88,28 +83,21 @@ async def test_access_refreshes_recency_unless_frozen(frozen: bool) -> None:
         assert access.sources == () and access.meta == {"at": 3, "entries": [cat.entry_id]}
 
 
-async def test_budget_limits_recall() -> None:
-    memory = agent(chat=scripted(), k=3, budget=4)
-    await give(memory, said("cat", "cat", "cat"))  # "user: cat" is 3 tokens
-    recall = await memory.read("cat")
-    assert (recall.sources, recall.dropped_tokens) == (("m0",), 6)
-
-
 async def test_reflection_at_threshold_cites_memories() -> None:
     shown: list[str] = []
 
     def insights(request: ChatRequest) -> Insights:
         lines = request.fields["statements"].splitlines()
         shown.append(request.fields["statements"])
-        told = "It is warm." if len(shown) == 1 else "Summer is here."
+        conclusion = "It is warm." if len(shown) == 1 else "Summer is here."
         wanted = ("tea", "bread") if len(shown) == 1 else ("warm", "ice")
         numbers = [at for at, line in enumerate(lines, 1) if line.split()[-1].strip(".") in wanted]
-        return Insights(insights=[Insight(insight=told, because=numbers)])
+        return Insights(insights=[Insight(insight=conclusion, because=numbers)])
 
     def importance(request: ChatRequest) -> Rating:
         return Rating(importance=9 if "warm" in request.fields["memory"] else 5)
 
-    memory = agent(chat=scripted(insights=insights, importance=importance), threshold=15)
+    memory = agent({"insights": insights, "importance": importance}, threshold=15)
     for at, text in enumerate(["tea", "coffee", "bread"]):
         assert memory.store.live(REFLECTION) == [] and shown == []
         await give(memory, said(text, first=at))
@@ -130,27 +118,19 @@ async def test_reflection_at_threshold_cites_memories() -> None:
 
 
 async def test_reflection_questions_and_insights() -> None:
-    asked: list[ChatRequest] = []
-
-    def questions(request: ChatRequest) -> Questions:
-        asked.append(request)
-        return Questions(questions=["cat", "dog", "bread"])
-
     def insights(request: ChatRequest) -> Insights:
-        asked.append(request)
         best = request.fields["statements"].split()[-1]
         return Insights(insights=[Insight(insight=f"On {best}.", because=[1, 1])] * 2)
 
-    chat = scripted(questions=questions, insights=insights)
-    memory = agent(chat=chat, threshold=20, recent=2, questions=2, reflect_k=1, insights=2)
+    answers = {"questions": Questions(questions=["cat", "dog", "bread"]), "insights": insights}
+    memory = agent(answers, threshold=20, recent=2, questions=2, reflect_k=1, insights=2)
     await give(memory, said("cat", "dog", "bread", "tea"))
-    assert asked[0].fields["memories"] == "user: bread\nuser: tea"
-    assert [request.fields["statements"] for request in asked[1:]] == ["1. user: cat", "1. user: dog"]
+    assert requests(memory, "questions")[0].fields["memories"] == "user: bread\nuser: tea"
+    statements = [request.fields["statements"] for request in requests(memory, "insights")]
+    assert statements == ["1. user: cat", "1. user: dog"]
     # The model returns each insight twice; it is added once.
-    assert [(item.text, item.sources) for item in memory.store.live(REFLECTION)] == [
-        ("On cat.", ("m0",)),
-        ("On dog.", ("m1",)),
-    ]
+    assert [item.text for item in memory.store.live(REFLECTION)] == ["On cat.", "On dog."]
+    assert sources(memory, REFLECTION) == [("m0",), ("m1",)]
     [marker] = memory.store.live(QUESTIONS)
     assert (marker.text, marker.sources) == ("cat\ndog", ())
     [access] = memory.store.live(ACCESS)  # retrieved for a reflection is recalled
@@ -160,10 +140,8 @@ async def test_reflection_questions_and_insights() -> None:
 
 
 async def test_insight_citing_unknown_statement_is_a_failure() -> None:
-    memory = agent(
-        chat=scripted(insights=lambda request: Insights(insights=[Insight(insight="So.", because=[2, 3])])),
-        threshold=10,
-    )
+    answer = Insights(insights=[Insight(insight="So.", because=[2, 3])])
+    memory = agent({"insights": answer}, threshold=10)
     await give(memory, said("tea", "coffee"))
     [lost] = memory.store.live(FAILURE)
     assert "there is no statement 3; they are numbered 1 to 2" in lost.text
@@ -175,7 +153,7 @@ async def test_insight_citing_unknown_statement_is_a_failure() -> None:
 
 
 async def test_reflection_without_questions_is_a_failure() -> None:
-    memory = agent(chat=scripted(questions=lambda request: "nonsense"), threshold=5)
+    memory = agent({"questions": "nonsense"}, threshold=5)
     await give(memory, said("tea"))
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m0",)
@@ -183,26 +161,24 @@ async def test_reflection_without_questions_is_a_failure() -> None:
     assert (await memory.read("tea")).sources == ("m0",)
 
 
-class Slow:
-    """A chat that answers nonsense: the first message of an arrival only after the second was asked about."""
-
-    scripted = True
+class Slow(RecordingChat):
+    """A chat that answers about the first message of an arrival only after it was asked about the second."""
 
     def __init__(self) -> None:
-        self.inner = ScriptedChat({"generative_agent/importance": lambda request: "nonsense"})
-        self.fingerprint, self.sampling = self.inner.fingerprint, self.inner.sampling
+        super().__init__(GenerativeAgent, {"importance": "nonsense"})
         self.second = asyncio.Event()
 
     async def complete(self, request: ChatRequest) -> Completion:
         if "dog" in request.fields["memory"]:
             self.second.set()
         await asyncio.wait_for(self.second.wait(), timeout=5)
-        return await self.inner.complete(request)
+        return await super().complete(request)
 
 
 async def test_messages_are_rated_concurrently_and_kept_without_rating() -> None:
-    memory = agent(chat=Slow())
+    memory = agent()
+    memory.tools = Tools(Slow(), memory.tools.embedder)
     await give(memory, said("cat", "dog"))
-    assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",)]
+    assert sources(memory, FAILURE) == [("m0",), ("m1",)]
     assert [item.meta for item in memory.store.live(OBSERVATION)] == [{}, {}]
     assert (await memory.read("dog")).sources == ("m1", "m0")

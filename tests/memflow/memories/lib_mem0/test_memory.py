@@ -4,13 +4,13 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_helpers import build, give, said
+from memory_helpers import build, give, requests, said
 
 import memflow
 from memflow.chat.bounds import assert_bounded
@@ -18,7 +18,7 @@ from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings, BudgetSpent, RequestRefused
-from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.lib_mem0 import library
 from memflow.memories.lib_mem0.answers import Facts, Operation, Operations
@@ -31,21 +31,9 @@ from memflow.memories.systems import SYSTEMS
 LACKS = SYSTEMS["lib_mem0"].missing_requirement
 with_package = pytest.mark.skipif(bool(LACKS), reason=f"lib_mem0 needs {LACKS}")
 
-Handlers = dict[str, Callable[[ChatRequest], Any]]
 
-
-def mem0(handlers: Handlers | None = None, store: EntryStore | None = None, k: int = 10) -> LibMem0:
-    chat = ScriptedChat({**LibMem0.handlers(), **(handlers or {})})
-    return LibMem0(EntryStore() if store is None else store, Tools(chat, HashingEmbedder()), k=k)
-
-
-def facts(*found: str) -> Callable[[ChatRequest], Facts]:
-    return lambda request: Facts(facts=list(found))
-
-
-def operations(*wanted: tuple[str, str, str]) -> Callable[[ChatRequest], Operations]:
-    made = [Operation(id=number, event=event, text=text) for number, event, text in wanted]  # type: ignore[arg-type]
-    return lambda request: Operations(memory=made)
+def operations(*wanted: tuple[str, str, str]) -> Operations:
+    return Operations(memory=[Operation(id=number, event=event, text=text) for number, event, text in wanted])
 
 
 def texts(memory: LibMem0) -> list[str]:
@@ -54,7 +42,7 @@ def texts(memory: LibMem0) -> list[str]:
 
 @with_package
 async def test_package_update_revises_entry_with_both_sources() -> None:
-    memory = mem0()
+    memory = build(LibMem0)
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2, sent_at="8 May 2023"))
     cat, car = memory.store.live(MEMORY)
@@ -69,7 +57,8 @@ async def test_package_update_revises_entry_with_both_sources() -> None:
 async def test_package_delete_retires_entry() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
-    memory.tools.chat.handlers[UPDATE] = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
+    answer = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
+    memory.tools.chat.handlers[UPDATE] = lambda request: answer
     await give(memory, said("I sold my car and kept the cat.", first=1))
     assert len(texts(memory)) == 1 and memory.store.live(FAILURE) == []
     [gone] = [item for item in memory.store if item.until is not None]
@@ -79,107 +68,77 @@ async def test_package_delete_retires_entry() -> None:
 
 @with_package
 async def test_package_receives_speakers_and_simulated_date() -> None:
-    seen: list[ChatRequest] = []
-
-    def extract(request: ChatRequest) -> Facts:
-        seen.append(request)
-        return Facts(facts=[])
-
-    memory = mem0({EXTRACT: extract})
+    memory = build(LibMem0, {"extract": Facts(facts=[])})
     await give(memory, [Message("m0", "user", "Hi", speaker="Mel", sent_at="8 May 2023")])
     await give(memory, said("Hello", first=1))
-    system, user = seen[0].messages
+    first, second = requests(memory, "extract")
+    system, user = first.messages
     assert "- Today's date is 8 May 2023.\n" in system.content and user.content == "Input:\nuser: Mel: Hi\n"
-    assert "Today's date" not in seen[1].messages[0].content
-    assert [message.role for message in seen[0].messages] == ["system", "user"]
-    assert seen[0].sampling.max_tokens == 2000 and seen[0].output is Facts
+    assert "Today's date" not in second.messages[0].content
+    assert [message.role for message in first.messages] == ["system", "user"]
+    assert first.sampling.max_tokens == 2000 and first.output is Facts
 
 
 @with_package
 async def test_package_requests_use_ledger() -> None:
     ledger = MemoryLedger()
 
-    async def lived() -> list[Any]:
+    async def process() -> list[Any]:
         chat = LedgeredChat(ScriptedChat(LibMem0.handlers()), ledger, RequestContext(role="memory"))
         memory = LibMem0(EntryStore(), Tools(chat, HashingEmbedder()))
         await give(memory, said("My car is red."))
         await give(memory, said("My car is blue.", first=1))
         return list(memory.store)
 
-    first = await lived()
+    first = await process()
     assert sum(ledger.asked.values()) == 4
-    assert await lived() == first and sum(ledger.asked.values()) == 4
+    assert await process() == first and sum(ledger.asked.values()) == 4
     assert sum(ledger.uses.values()) == 4
-
-
-class Counting(HashingEmbedder):
-    """Counts the calls."""
-
-    def __init__(self) -> None:
-        super().__init__(32)
-        self.calls: list[list[str]] = []
-
-    async def embed(self, texts: Sequence[str]) -> Vector:
-        self.calls.append(list(texts))
-        return await super().embed(texts)
 
 
 @with_package
 async def test_texts_are_embedded_once_and_restoring_needs_no_embedding() -> None:
-    embedder = Counting()
-    chat = ScriptedChat(LibMem0.handlers())
-    memory = LibMem0(EntryStore(), Tools(chat, embedder))
+    memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
-    assert embedder.calls == [["My car is red.", "My cat is old."]]
-    again = LibMem0(memory.store.fork(), Tools(chat, embedder))
+    again = LibMem0(memory.store.fork(), memory.tools)
     await again.read("car")
-    assert embedder.calls[1:] == [["car"]]
+    assert memory.tools.embedder.batches == [["My car is red.", "My cat is old."], ["car"]]
 
 
 @with_package
 @pytest.mark.parametrize(
-    ("handlers", "said_of_it", "left"),
+    ("stem", "answer", "reason", "left"),
     [
-        ({EXTRACT: lambda request: "no JSON"}, "lib_mem0/extract: it is not JSON", 0),
-        ({UPDATE: lambda request: '{"memory": ['}, "lib_mem0/update: it is not JSON", 0),
-        ({UPDATE: operations(("7", "UPDATE", "A car"))}, "mem0 made 0 of the 1 changes", 0),
-        ({UPDATE: operations(("7", "DELETE", "A car"), ("0", "ADD", "A cat"))}, "mem0 made 1 of the 2", 1),
+        ("extract", "no JSON", "lib_mem0/extract: it is not JSON", 0),
+        ("update", '{"memory": [', "lib_mem0/update: it is not JSON", 0),
+        ("update", operations(("7", "UPDATE", "A car")), "mem0 made 0 of the 1 changes", 0),
+        ("update", operations(("7", "DELETE", "A car"), ("0", "ADD", "A cat")), "mem0 made 1 of the 2", 1),
     ],
 )
-async def test_package_errors_are_recorded_as_failures(
-    handlers: Handlers, said_of_it: str, left: int
-) -> None:
-    memory = mem0(handlers)
+async def test_package_errors_are_recorded_as_failures(stem, answer, reason, left) -> None:
+    memory = build(LibMem0, {stem: answer})
     await give(memory, said("My car is red."))
     [lost] = memory.store.live(FAILURE)
-    assert said_of_it in lost.text and lost.sources == ("m0",)
+    assert reason in lost.text and lost.sources == ("m0",)
     assert len(texts(memory)) == left
     assert len((await memory.read("car")).entries) == left
-
-
-class Refusing(ScriptedChat):
-    """A chat that refuses one prompt."""
-
-    def __init__(self, prompt: str, error: Exception) -> None:
-        super().__init__(LibMem0.handlers())
-        self.prompt, self.error = prompt, error
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        if request.prompt == self.prompt:
-            raise self.error
-        return await super().complete(request)
 
 
 @with_package
 @pytest.mark.parametrize("prompt", [EXTRACT, UPDATE])
 async def test_refused_request_is_failure_and_spent_budget_raises(prompt: str) -> None:
-    refused = LibMem0(EntryStore(), Tools(Refusing(prompt, RequestRefused("too long")), HashingEmbedder()))
+    def refusing(error: Exception) -> LibMem0:
+        def refuse(request: ChatRequest) -> str:
+            raise error
+
+        return build(LibMem0, {prompt.removeprefix("lib_mem0/"): refuse})
+
+    refused = refusing(RequestRefused("too long"))
     await give(refused, said("My car is red."))
     [lost] = refused.store.live(FAILURE)
     assert lost.text == f"{prompt}: too long"
-    spent = LibMem0(EntryStore(), Tools(Refusing(prompt, BudgetSpent("no more")), HashingEmbedder()))
     with pytest.raises(BudgetSpent):
-        await give(spent, said("My car is red."))
+        await give(refusing(BudgetSpent("no more")), said("My car is red."))
 
 
 @with_package
@@ -294,6 +253,6 @@ def test_wrong_package_version_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     assert SYSTEMS["lib_mem0"].missing_requirement == "" == SYSTEMS["rag"].missing_requirement
 
 
-def test_answer_types_are_bounded() -> None:
-    assert_bounded(Facts)
-    assert_bounded(Operations)
+@pytest.mark.parametrize("answer", [Facts, Operations])
+def test_answer_types_are_bounded(answer) -> None:
+    assert_bounded(answer)

@@ -5,17 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from memory_helpers import give, said
+from memory_helpers import build, give, requests, said
 
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
-from memflow.memories.entries import EntryStore, Vector
-from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.entries import Vector
 from memflow.memories.mem0.answers import Entities, Entity, Facts, Names, Obsolete, Relation, Relations
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.triplets import ENTITY, RELATION
-from memflow.memories.memory import FAILURE, Tools
+from memflow.memories.memory import FAILURE
 
 
 class Named:
@@ -36,58 +34,41 @@ class Named:
         return vectors
 
 
-class Author:
-    """A chat that reads `Al works at Acme` as a triplet of first word, the middle and the last word."""
+def entities(request: ChatRequest) -> Entities:
+    ends = [end for words in _words(request) for end in (words[0], words[-1])]
+    return Entities(entities=[Entity(name=name, type="thing") for name in dict.fromkeys(ends)])
 
-    def __init__(self, obsolete: Sequence[int] = (), names: Sequence[str] = ()) -> None:
-        self.obsolete, self.names = list(obsolete), list(names)
-        self.resolved: list[dict[str, str]] = []
 
-    def chat(self, **more: Handler) -> ScriptedChat:
-        handlers: dict[str, Handler] = {
-            "extract": lambda request: Facts(facts=[]),
-            "entities": self.entities,
-            "relations": self.relations,
-            "resolve": self.resolve,
-            "identify": lambda request: Names(names=self.names),
-            **more,
-        }
-        return ScriptedChat({f"mem0/{stem}": handler for stem, handler in handlers.items()})
-
-    def entities(self, request: ChatRequest) -> Entities:
-        ends = [end for words in _words(request) for end in (words[0], words[-1])]
-        return Entities(entities=[Entity(name=name, type="thing") for name in dict.fromkeys(ends)])
-
-    def relations(self, request: ChatRequest) -> Relations:
-        listed = request.fields["entities"].splitlines()
-        number = {line.split()[1]: at for at, line in enumerate(listed, 1)}
-        return Relations(
-            relations=[
-                Relation(
-                    source=number[words[0]],
-                    relation=" ".join(words[1:-1]),
-                    target=number[words[-1]],
-                    messages=[at],
-                )
-                for at, words in enumerate(_words(request), 1)
-            ]
-        )
-
-    def resolve(self, request: ChatRequest) -> Obsolete:
-        self.resolved.append(dict(request.fields))
-        return Obsolete(obsolete=self.obsolete)
+def relations(request: ChatRequest) -> Relations:
+    """Read `Al works at Acme` as a triplet of the first word, the middle and the last word."""
+    listed = request.fields["entities"].splitlines()
+    number = {line.split()[1]: at for at, line in enumerate(listed, 1)}
+    found = [
+        Relation(source=number[first], relation=" ".join(middle), target=number[last], messages=[message])
+        for message, (first, *middle, last) in enumerate(_words(request), 1)
+    ]
+    return Relations(relations=found)
 
 
 def _words(request: ChatRequest) -> list[list[str]]:
     return [line.partition(": ")[2].split() for line in request.fields["messages"].splitlines()]
 
 
-def graph(chat: ScriptedChat, **parameters: object) -> Mem0Graph:
-    return Mem0Graph(EntryStore(), Tools(chat=chat, embedder=Named()), **parameters)  # type: ignore[arg-type]
+def graph(
+    *, obsolete: Sequence[int] = (), names: Sequence[str] = (), answers=None, **parameters
+) -> Mem0Graph:
+    usual = {
+        "extract": Facts(facts=[]),
+        "entities": entities,
+        "relations": relations,
+        "resolve": Obsolete(obsolete=list(obsolete)),
+        "identify": Names(names=list(names)),
+    }
+    return build(Mem0Graph, {**usual, **(answers or {})}, Named(), **parameters)
 
 
 async def test_similar_names_share_node_with_first_name() -> None:
-    memory = graph(Author().chat())
+    memory = graph()
     await give(memory, said("Alice works at Acme", sent_at="8 May 2023"))
     await give(memory, said("Al lives in Paris", first=1, sent_at="9 May 2023"))
     nodes = {node.text: node.entry_id for node in memory.store.live(ENTITY)}
@@ -99,27 +80,23 @@ async def test_similar_names_share_node_with_first_name() -> None:
     assert (works.sources, lives.sources) == (("m0",), ("m1",))
 
 
-async def test_dissimilar_names_are_separate_nodes() -> None:
-    memory = graph(Author().chat(), same=0.97)
+@pytest.mark.parametrize(
+    ("same", "names"), [(0.97, ["Alice", "Acme", "Al", "Paris"]), (0.9, ["Alice", "Acme", "Paris"])]
+)
+async def test_names_in_one_passage_share_node_if_similar(same: float, names: list[str]) -> None:
+    memory = graph(same=same)
     await give(memory, said("Alice works at Acme", "Al lives in Paris"))
-    assert [node.text for node in memory.store.live(ENTITY)] == ["Alice", "Acme", "Al", "Paris"]
-
-
-async def test_similar_names_in_one_passage_share_node() -> None:
-    memory = graph(Author().chat())
-    await give(memory, said("Alice works at Acme", "Al lives in Paris"))
-    assert [node.text for node in memory.store.live(ENTITY)] == ["Alice", "Acme", "Paris"]
+    assert [node.text for node in memory.store.live(ENTITY)] == names
 
 
 async def test_contradicted_relation_is_retired() -> None:
-    author = Author(obsolete=[1])
-    memory = graph(author.chat())
+    memory = graph(obsolete=[1])
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
-    assert author.resolved == []  # nothing was held that could contradict
+    assert requests(memory, "resolve") == []  # nothing was stored that could contradict
     await give(memory, said("Al works at Beta", first=2))
     # Bob's relation has no node in common with the new one, and is not offered.
-    [asked] = author.resolved
-    assert asked == {"old": "1. Alice -- works at -> Acme", "new": "1. Alice -- works at -> Beta"}
+    [asked] = requests(memory, "resolve")
+    assert asked.fields == {"old": "1. Alice -- works at -> Acme", "new": "1. Alice -- works at -> Beta"}
     assert [item.text for item in memory.store.live(RELATION)] == [
         "Bob -- lives in -> Paris",
         "Alice -- works at -> Beta",
@@ -129,16 +106,15 @@ async def test_contradicted_relation_is_retired() -> None:
 
 
 async def test_repeated_relation_merges_sources() -> None:
-    author = Author()
-    memory = graph(author.chat())
+    memory = graph()
     await give(memory, said("Alice works at Acme"))
     await give(memory, said("Al works at Acme", first=1))
     [relation] = memory.store.live(RELATION)
-    assert relation.sources == ("m0", "m1") and author.resolved == []  # it contradicts nothing
+    assert relation.sources == ("m0", "m1") and requests(memory, "resolve") == []  # it contradicts nothing
 
 
 async def test_query_entity_recalls_its_relations() -> None:
-    memory = graph(Author(names=["Acme"]).chat())
+    memory = graph(names=["Acme"])
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     # The query's own vector is like no relation's; the node it names is the target of one.
     recall = await memory.read("Who is at Acme?")
@@ -147,15 +123,14 @@ async def test_query_entity_recalls_its_relations() -> None:
 
 
 async def test_query_without_entity_recalls_similar_triplets() -> None:
-    memory = graph(Author().chat())
+    memory = graph()
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     assert (await memory.read("Bob and where he lives")).notes == "Bob -- lives in -> Paris"
     assert (await memory.read("Beta")).entries == ()
 
 
 async def test_relations_follow_facts_and_are_limited() -> None:
-    tools = Tools(chat=ScriptedChat(Mem0Graph.handlers()), embedder=HashingEmbedder())
-    memory = Mem0Graph(EntryStore(), tools, relations=1, relevant=-1.0)
+    memory = build(Mem0Graph, relations=1, relevant=-1.0)
     await give(memory, said("My car is red.", "My cat is old."))
     recall = await memory.read("car")
     assert recall.notes.splitlines() == ["My car is red.", "My cat is old.", "user -- car -> red"]
@@ -164,7 +139,7 @@ async def test_relations_follow_facts_and_are_limited() -> None:
 
 
 async def test_unusable_resolution_changes_nothing() -> None:
-    memory = graph(Author().chat(resolve=lambda request: Obsolete(obsolete=[7])))
+    memory = graph(obsolete=[7])
     await give(memory, said("Alice works at Acme"))
     held = memory.store.live(RELATION, ENTITY)
     await give(memory, said("Alice works at Beta", first=1))
@@ -174,7 +149,7 @@ async def test_unusable_resolution_changes_nothing() -> None:
 
 
 async def test_unusable_query_entities_raise_recall_failed() -> None:
-    memory = graph(Author().chat(identify=lambda request: "no JSON"))
+    memory = graph(answers={"identify": "no JSON"})
     await give(memory, said("Alice works at Acme"))
     version = memory.store.version
     with pytest.raises(RecallFailed, match="mem0/identify"):

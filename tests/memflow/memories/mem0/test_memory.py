@@ -4,29 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from memory_helpers import give, said
+from memory_helpers import build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import ScriptedChat
-from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summary
-from memflow.memories.mem0.decisions import FACT
+from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0
-from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.memory import FAILURE, Message
 from memflow.memories.systems import SYSTEMS
 
-
-class Counting(HashingEmbedder):
-    """The hashing embedder, with the texts of each call."""
-
-    def __init__(self) -> None:
-        super().__init__(64)
-        self.batches: list[list[str]] = []
-
-    async def embed(self, texts: Sequence[str]) -> Vector:
-        self.batches.append(list(texts))
-        return await super().embed(texts)
+NO_FACTS = Facts(facts=[])
 
 
 def decided(fact: int, operation: str, memory: int = 0, text: str = "", replaces: bool = False) -> Decision:
@@ -35,44 +23,33 @@ def decided(fact: int, operation: str, memory: int = 0, text: str = "", replaces
     )
 
 
-class Writer:
-    """A chat for Mem0: each message is a fact of its own, and decisions are taken from a list, in order."""
-
-    def __init__(self, *decisions: Sequence[Decision]) -> None:
-        self.decisions = list(decisions)
-        self.seen: list[ChatRequest] = []
-
-    def extract(self, request: ChatRequest) -> Facts:
-        self.seen.append(request)
-        lines = [line.partition(". ") for line in request.fields["messages"].splitlines()]
-        return Facts(facts=[Fact(text=text.rpartition(": ")[2], messages=[int(at)]) for at, _, text in lines])
-
-    def decide(self, request: ChatRequest) -> Decisions:
-        self.seen.append(request)
-        return Decisions(decisions=list(self.decisions.pop(0)))
-
-    def summarise(self, request: ChatRequest) -> Summary:
-        self.seen.append(request)
-        return Summary(text=f"{request.fields['summary']}+{len(request.fields['messages'].splitlines())}")
-
-    def asked(self, stem: str) -> list[Mapping[str, str]]:
-        """The fields of the requests of one prompt, in order."""
-        return [request.fields for request in self.seen if request.prompt == f"mem0/{stem}"]
-
-    def chat(self) -> ScriptedChat:
-        return ScriptedChat(
-            {"mem0/extract": self.extract, "mem0/decide": self.decide, "mem0/summarise": self.summarise}
-        )
+def extract(request: ChatRequest) -> Facts:
+    """Return each message as a fact of its own."""
+    lines = [line.partition(". ") for line in request.fields["messages"].splitlines()]
+    return Facts(facts=[Fact(text=text.rpartition(": ")[2], messages=[int(at)]) for at, _, text in lines])
 
 
-def mem0(chat: ScriptedChat, embedder: HashingEmbedder | None = None, **parameters: object) -> Mem0:
-    tools = Tools(chat=chat, embedder=embedder or HashingEmbedder(64))
-    return Mem0(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+def summarise(request: ChatRequest) -> Summary:
+    return Summary(text=f"{request.fields['summary']}+{len(request.fields['messages'].splitlines())}")
+
+
+def mem0(*decisions: Sequence[Decision], answers: Mapping[str, object] | None = None, **parameters) -> Mem0:
+    """Return a memory whose model decides as listed, request by request."""
+    waiting = list(decisions)
+    usual = {
+        "extract": extract,
+        "decide": lambda request: Decisions(decisions=list(waiting.pop(0))),
+        "summarise": summarise,
+    }
+    return build(Mem0, {**usual, **(answers or {})}, **parameters)
+
+
+def fields(memory: Mem0, stem: str) -> list[Mapping[str, str]]:
+    return [request.fields for request in requests(memory, stem)]
 
 
 async def test_replacing_update_keeps_new_sources_only() -> None:
-    writer = Writer([decided(1, "UPDATE", 1, "The car is blue now.", replaces=True)])
-    memory = mem0(writer.chat())
+    memory = mem0([decided(1, "UPDATE", 1, "The car is blue now.", replaces=True)])
     await give(memory, said("The car is red.", sent_at="8 May 2023"))
     await give(memory, said("The car is blue.", first=1, sent_at="9 May 2023"))
     [fact] = memory.store.live(FACT)
@@ -84,20 +61,18 @@ async def test_replacing_update_keeps_new_sources_only() -> None:
 
 
 async def test_extending_update_keeps_both_sources() -> None:
-    writer = Writer([decided(1, "UPDATE", 1, "[8 May 2023] The car is red and fast.")])
-    memory = mem0(writer.chat())
+    memory = mem0([decided(1, "UPDATE", 1, "[8 May 2023] The car is red and fast.")])
     await give(memory, said("The car is red.", sent_at="8 May 2023"))
     await give(memory, said("The car is fast.", first=1))
     [fact] = memory.store.live(FACT)
-    # A message without a date was said at the date before; a date the model copied is not told twice.
+    # A message without a date was said at the date before; a date that the model copied appears once.
     assert (fact.text, fact.sources) == ("[8 May 2023] The car is red and fast.", ("m0", "m1"))
-    [vector] = await HashingEmbedder(64).embed(["The car is red and fast."])
+    [vector] = await HashingEmbedder().embed(["The car is red and fast."])
     assert fact.vector is not None and np.array_equal(fact.vector, vector)
 
 
 async def test_fact_deletes_contradicted_memory_and_is_added() -> None:
-    writer = Writer([decided(1, "DELETE", 1)], [decided(1, "DELETE", 1), decided(1, "ADD")])
-    memory = mem0(writer.chat())
+    memory = mem0([decided(1, "DELETE", 1)], [decided(1, "DELETE", 1), decided(1, "ADD")])
     await give(memory, said("The cat is ill.", "The dog is old."))
     await give(memory, said("Forget the cat.", first=2))
     assert [fact.text for fact in memory.store.live(FACT)] == ["The dog is old."]
@@ -106,7 +81,7 @@ async def test_fact_deletes_contradicted_memory_and_is_added() -> None:
 
 
 async def test_noop_changes_nothing() -> None:
-    memory = mem0(Writer([decided(1, "NOOP")]).chat())
+    memory = mem0([decided(1, "NOOP")])
     await give(memory, said("The car is red."))
     before = memory.store.live(FACT)
     await give(memory, said("The car is red, as I said.", first=1))
@@ -114,12 +89,12 @@ async def test_noop_changes_nothing() -> None:
 
 
 async def test_facts_are_extracted_per_pair_with_cited_sources() -> None:
-    def extract(request: ChatRequest) -> Facts:
+    def cited(request: ChatRequest) -> Facts:
         if "Rex" not in request.fields["messages"]:
-            return Facts(facts=[])
+            return NO_FACTS
         return Facts(facts=[Fact(text="user has a dog", messages=[2, 1]), Fact(text="Rex", messages=[2])])
 
-    memory = mem0(ScriptedChat({"mem0/extract": extract}))
+    memory = mem0(answers={"extract": cited})
     await give(memory, said("Nothing.", "At all.", "I have a dog.", "Rex."))
     assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [
         ("user has a dog", ("m2", "m3")),
@@ -128,10 +103,9 @@ async def test_facts_are_extracted_per_pair_with_cited_sources() -> None:
 
 
 async def test_extraction_prompt_has_recent_messages_summary_and_pair() -> None:
-    writer = Writer(*[[decided(1, "NOOP"), decided(2, "NOOP")]] * 4)
-    memory = mem0(writer.chat(), recent=3, refresh=4)
+    memory = mem0(*[[decided(1, "NOOP"), decided(2, "NOOP")]] * 4, recent=3, refresh=4)
     await give(memory, said("a one", "b two", "c three", "d four"))
-    first, second = writer.asked("extract")
+    first, second = fields(memory, "extract")
     assert (first["summary"], first["recent"]) == ("(none)", "(none)")
     assert first["messages"] == "1. user: a one\n2. user: b two"
     assert (second["recent"], second["messages"]) == (
@@ -141,42 +115,36 @@ async def test_extraction_prompt_has_recent_messages_summary_and_pair() -> None:
     # Four messages were not in the summary: it was written beside, and is seen from the next arrival on.
     [summary] = memory.store.live(SUMMARY)
     assert (summary.text, summary.sources) == ("(none)+4", ("m0", "m1", "m2", "m3"))
-    assert [item.sources for item in memory.store.live(WINDOW)] == [("m1",), ("m2",), ("m3",)]
+    assert sources(memory, WINDOW) == [("m1",), ("m2",), ("m3",)]
     await give(memory, said("e five", "f six", first=4))
-    third = writer.asked("extract")[2]
+    third = fields(memory, "extract")[2]
     assert (third["summary"], third["recent"]) == ("(none)+4", "user: b two\nuser: c three\nuser: d four")
-    assert len(writer.asked("summarise")) == 1
+    assert len(fields(memory, "summarise")) == 1
     await give(memory, said("g seven", "h eight", first=6))
     # The summary takes in what it does not cover, and nothing twice.
-    last = writer.asked("summarise")[1]
+    last = fields(memory, "summarise")[1]
     assert last["summary"] == "(none)+4"
-    assert [line.rpartition(" ")[2] for line in last["messages"].splitlines()] == [
-        "five",
-        "six",
-        "seven",
-        "eight",
-    ]
+    words = [line.rpartition(" ")[2] for line in last["messages"].splitlines()]
+    assert words == ["five", "six", "seven", "eight"]
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(8))
 
 
 async def test_message_stays_in_window_until_summarized() -> None:
-    writer = Writer(*[[decided(1, "NOOP")]] * 2)
-    memory = mem0(writer.chat(), recent=1, refresh=3)
+    memory = mem0(*[[decided(1, "NOOP")]] * 2, recent=1, refresh=3)
     for at, text in enumerate(("one", "two", "three")):
         await give(memory, said(text, first=at))
-    assert [fields["recent"] for fields in writer.asked("extract")] == ["(none)", "user: one", "user: two"]
+    assert [each["recent"] for each in fields(memory, "extract")] == ["(none)", "user: one", "user: two"]
     assert memory.store.live(SUMMARY)[0].sources == ("m0", "m1", "m2")
-    assert [item.sources for item in memory.store.live(WINDOW)] == [("m2",)]
+    assert sources(memory, WINDOW) == [("m2",)]
 
 
 async def test_failed_summary_is_retried_and_window_stays_bounded() -> None:
     answers = iter(["no JSON"] * 3)
 
-    def summarise(request: ChatRequest) -> Summary | str:
+    def sometimes(request: ChatRequest) -> Summary | str:
         return next(answers, None) or Summary(text=str(len(request.fields["messages"].splitlines())))
 
-    handlers = {"mem0/extract": lambda request: Facts(facts=[]), "mem0/summarise": summarise}
-    memory = mem0(ScriptedChat(handlers), recent=2, refresh=3)
+    memory = mem0(answers={"extract": NO_FACTS, "summarise": sometimes}, recent=2, refresh=3)
     await give(memory, said("one", "two", "three"))
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m0", "m1", "m2") and len(memory.store.live(WINDOW)) == 2
@@ -186,33 +154,27 @@ async def test_failed_summary_is_retried_and_window_stays_bounded() -> None:
 
 
 async def test_session_facts_are_embedded_once_and_updates_are_sequential() -> None:
-    embedder = Counting()
-    writer = Writer(
+    memory = mem0(
         [decided(1, "UPDATE", 1, "The car is blue.", replaces=True), decided(2, "NOOP")],
         [decided(1, "NOOP"), decided(2, "ADD")],
     )
-    memory = mem0(writer.chat(), embedder)
     facts = ["The car is red.", "A pause.", "The car is blue.", "A pause.", "The car is fine.", "The end."]
     await give(memory, said(*facts))
     # The first pair meets an empty memory, so nothing is asked of it; texts known already are not embedded again.
-    assert embedder.batches == [list(dict.fromkeys(facts))]
-    assert [fields["memories"].splitlines() for fields in writer.asked("decide")] == [
+    assert memory.tools.embedder.batches == [list(dict.fromkeys(facts))]
+    assert [each["memories"].splitlines() for each in fields(memory, "decide")] == [
         ["1. The car is red.", "2. A pause."],
         ["1. A pause.", "2. The car is blue."],
     ]
-    assert sorted(fact.text for fact in memory.store.live(FACT)) == [
-        "A pause.",
-        "The car is blue.",
-        "The end.",
-    ]
+    texts = sorted(fact.text for fact in memory.store.live(FACT))
+    assert texts == ["A pause.", "The car is blue.", "The end."]
 
 
 async def test_update_sees_similar_facts_and_read_recalls_k() -> None:
-    writer = Writer([decided(1, "ADD")])
-    memory = mem0(writer.chat(), similar=1, k=1, together=3)
+    memory = mem0([decided(1, "ADD")], similar=1, k=1, together=3)
     await give(memory, said("The car is red.", "The cat is old.", "Bread is cheap."))
     await give(memory, said("The old cat sleeps.", first=3))
-    assert writer.asked("decide")[0]["memories"] == "1. The cat is old."
+    assert fields(memory, "decide")[0]["memories"] == "1. The cat is old."
     assert (await memory.read("bread")).notes == "Bread is cheap."
 
 
@@ -229,7 +191,7 @@ async def test_update_sees_similar_facts_and_read_recalls_k() -> None:
     ],
 )
 async def test_invalid_decisions_are_recorded_as_failure(wrong: list[Decision], reason: str) -> None:
-    memory = mem0(Writer(*[wrong] * 3).chat())
+    memory = mem0(*[wrong] * 3)
     await give(memory, said("The car is red."))
     await give(memory, said("The car is blue.", "It is fast.", first=1))
     assert [fact.text for fact in memory.store.live(FACT)] == ["The car is red."]
@@ -238,12 +200,11 @@ async def test_invalid_decisions_are_recorded_as_failure(wrong: list[Decision], 
 
 
 async def test_failed_extraction_is_recorded_with_its_messages() -> None:
-    cites_too_far = Facts(facts=[Fact(text="x", messages=[3])])
-    memory = mem0(ScriptedChat({"mem0/extract": lambda request: cites_too_far}))
+    memory = mem0(answers={"extract": Facts(facts=[Fact(text="x", messages=[3])])})
     await give(memory, [*said("The car"), Message("m1", "assistant", "is red.")])
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m0", "m1") and "there is no new message 3; the last is 2" in lost.text
-    assert [item.sources for item in memory.store.live(WINDOW)] == [("m0",), ("m1",)]
+    assert sources(memory, WINDOW) == [("m0",), ("m1",)]
     assert (await memory.read("car")).entries == ()
 
 

@@ -5,37 +5,40 @@ import re
 from dataclasses import replace
 
 import pytest
-from memory_helpers import give, said
+from memory_helpers import build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import EntryStore
-from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import FAILURE, Tools
+from memflow.memories.memory import FAILURE
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
-from memflow.memories.memory_bank.forgetting import Forgetting, retention
-from memflow.memories.memory_bank.memory import DAY, EVENTS, MESSAGE, PORTRAIT, SUMMARY, TRAITS, MemoryBank
+from memflow.memories.memory_bank.memory import (
+    DAY,
+    EVENTS,
+    MESSAGE,
+    PORTRAIT,
+    SUMMARY,
+    TRAITS,
+    Forgetting,
+    MemoryBank,
+    day_of,
+    retention,
+)
 
 
-def bank(seen: list[ChatRequest] | None = None, /, **parameters: object) -> MemoryBank:
-    """A bank whose model names what it was shown; a parameter named like a prompt is its handler."""
-    seen = [] if seen is None else seen
+def bank(answers=None, **parameters) -> MemoryBank:
+    """Return a bank whose model repeats its input on one line without dates, unless `answers` differ."""
 
-    def told(request: ChatRequest) -> str:
-        """What was shown, on one line and without its dates."""
-        seen.append(request)
+    def shown(request: ChatRequest) -> str:
         return " ".join(re.sub(r"\[.*?\] ", "", next(iter(request.fields.values()))).split())[:400]
 
-    usual: dict[str, Handler] = {
-        "day": lambda request: Summary(text=f"Day of {told(request)}"),
-        "traits": lambda request: Traits(text=f"Traits in {told(request)}"),
-        "history": lambda request: Summary(text=f"All: {told(request)}"),
-        "portrait": lambda request: Portrait(text=f"Who: {told(request)}"),
+    usual = {
+        "day": lambda request: Summary(text=f"Day of {shown(request)}"),
+        "traits": lambda request: Traits(text=f"Traits in {shown(request)}"),
+        "history": lambda request: Summary(text=f"All: {shown(request)}"),
+        "portrait": lambda request: Portrait(text=f"Who: {shown(request)}"),
     }
-    handlers = {f"memory_bank/{stem}": parameters.pop(f"{stem}_", usual[stem]) for stem in usual}
-    tools = Tools(ScriptedChat(handlers), HashingEmbedder())  # type: ignore[arg-type]
-    return MemoryBank(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+    return build(MemoryBank, {**usual, **(answers or {})}, **parameters)
 
 
 async def test_new_date_ends_the_day() -> None:
@@ -57,7 +60,7 @@ async def test_new_date_ends_the_day() -> None:
     await give(memory, said("rice", first=4, sent_at="10 May, 2023"))
     [revised] = memory.store.live(SUMMARY)
     assert (revised.previous, revised.sources) == (summary.entry_id, ("m0", "m1", "m2", "m3"))
-    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0", "m1", "m2"), ("m3",)]
+    assert sources(memory, EVENTS) == [("m0", "m1", "m2"), ("m3",)]
     assert [item.text for item in memory.store.live(DAY)] == ["8 May, 2023", "9 May, 2023"]
 
 
@@ -65,12 +68,9 @@ async def test_session_or_message_count_is_a_day_without_dates() -> None:
     memory = bank(day=4, portrait="no")
     await give(memory, said("a", "b", "c"))
     await give(memory, said("d", "e", first=3))
-    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0", "m1", "m2")]
+    assert sources(memory, EVENTS) == [("m0", "m1", "m2")]
     await give(memory, said("f", "g", first=5))
-    assert [item.sources for item in memory.store.live(EVENTS)] == [
-        ("m0", "m1", "m2"),
-        ("m3", "m4", "m5", "m6"),
-    ]
+    assert sources(memory, EVENTS) == [("m0", "m1", "m2"), ("m3", "m4", "m5", "m6")]
     assert memory.store.live(TRAITS, PORTRAIT) == []
 
 
@@ -79,7 +79,7 @@ async def test_each_day_of_an_arrival_is_summarized() -> None:
     messages = said("a", "b", "c", "d")
     dates = ["8 May", "8 May", "9 May", "10 May"]
     await give(memory, [replace(one, sent_at=date) for one, date in zip(messages, dates, strict=True)])
-    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0", "m1"), ("m2",)]
+    assert sources(memory, EVENTS) == [("m0", "m1"), ("m2",)]
     [summary] = memory.store.live(SUMMARY)
     assert summary.sources == ("m0", "m1", "m2") and summary.previous is None
     assert [item.meta["day"] for item in memory.store.live(MESSAGE)] == [0, 0, 1, 2]
@@ -89,28 +89,22 @@ async def test_long_day_is_split() -> None:
     memory = bank(portrait="no")
     for at in range(3):
         await give(memory, said("long " * 2000, first=at, sent_at="8 May"))  # 2,500 tokens each
-    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0",), ("m1",)]
+    assert sources(memory, EVENTS) == [("m0",), ("m1",)]
 
 
 async def test_history_replaces_days_beyond_limit() -> None:
-    seen: list[ChatRequest] = []
-    memory = bank(seen, day=1, portrait="no", day_=lambda request: Summary(text="word " * 120))
+    memory = bank({"day": Summary(text="word " * 120)}, day=1, portrait="no")
     for at in range(30):  # 150 tokens a day, 4,000 at once
         await give(memory, said(f"{at}", first=at))
-    days = [request.fields["days"].splitlines() for request in seen]
+    days = [request.fields["days"].splitlines() for request in requests(memory, "history")]
     assert [len(lines) for lines in days] == [*range(1, 27), 27, 27, 27, 27]
     assert [lines[0].startswith("All: ") for lines in days] == [False] * 26 + [True] * 4
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(30))
 
 
 async def test_summary_and_portrait_come_first_and_use_budget() -> None:
-    memory = bank(
-        k=2,
-        forgetting="none",
-        history_=lambda request: Summary(text="History."),
-        portrait_=lambda request: Portrait(text="Portrait."),
-        day_=lambda request: Summary(text="They spoke."),
-    )
+    texts = {"history": "History.", "portrait": "Portrait.", "day": "They spoke."}
+    memory = bank({stem: Summary(text=text) for stem, text in texts.items()}, k=2, forgetting="none")
     await give(memory, said("cat", "dog", "cat food", sent_at="8 May"))
     await give(memory, said("bread", first=3, sent_at="9 May"))
     recall = await memory.read("cat")
@@ -172,13 +166,8 @@ async def test_forgetting_rate_follows_curve_and_is_reproducible() -> None:
     held = {item.entry_id: 0 for item in memory.store.live(MESSAGE)}
     for _ in range(1000):
         memory.store.advance(1)
-        again = MemoryBank(
-            EntryStore.restored(list(memory.store), memory.store.sequence),
-            memory.tools,
-            k=9,
-            portrait="no",
-            coefficient=1.0,
-        )
+        store = EntryStore.restored(list(memory.store), memory.store.sequence)
+        again = MemoryBank(store, memory.tools, k=9, portrait="no", coefficient=1.0)
         recall = await memory.read("cat")
         assert await again.read("cat") == recall
         for item in recall.entries:
@@ -195,17 +184,38 @@ async def test_unusable_summary_is_failure_and_messages_are_found() -> None:
     def day(request: ChatRequest) -> Summary | str:
         return next(answers, None) or Summary(text="A day.")
 
-    memory = bank(day=1, portrait="no", forgetting="none", day_=day)
+    memory = bank({"day": day}, day=1, portrait="no", forgetting="none")
     await give(memory, said("cat"))
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m0",) and memory.store.live(EVENTS, SUMMARY) == []
     assert (await memory.read("cat")).sources == ("m0",)
     await give(memory, said("dog", first=1))
-    assert [item.sources for item in memory.store.live(EVENTS, SUMMARY)] == [("m1",), ("m1",)]
+    assert sources(memory, EVENTS, SUMMARY) == [("m1",), ("m1",)]
 
 
 async def test_empty_traits_keep_portrait() -> None:
-    memory = bank(day=1, traits_=lambda request: Traits(text=" "))
+    memory = bank({"traits": Traits(text=" ")}, day=1)
     await give(memory, said("cat"))
     assert memory.store.live(TRAITS, PORTRAIT, FAILURE) == []
     assert len(memory.store.live(SUMMARY)) == 1
+
+
+@pytest.mark.parametrize(
+    ("sent_at", "day"),
+    [
+        (None, None),
+        ("", None),
+        ("08:13", None),
+        ("8 May 2023", "8 May 2023"),
+        ("1:56 pm on 8 May, 2023", "8 May, 2023"),
+        ("8 May, 2023, 9 a.m.", "8 May, 2023"),
+        ("2024-10-01 08:13", "2024-10-01"),
+        ("2024-10-01T08:13:05.250+02:00", "2024-10-01"),
+        ("2024-10-01T08:13:05Z", "2024-10-01"),
+        ("'2024-10-01 08:13' Tuesday", "2024-10-01 Tuesday"),
+        ("2024年10月1日 下午3点20分", "2024年10月1日"),
+        ("Tuesday, 8 pm", "Tuesday"),
+    ],
+)
+def test_day_of_ignores_time_of_day(sent_at: str | None, day: str | None) -> None:
+    assert day_of(sent_at) == day

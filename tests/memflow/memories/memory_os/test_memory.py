@@ -1,21 +1,18 @@
 """MemoryOS: pages, segments, heat, promotion and eviction."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from memory_helpers import give, said
+from memory_helpers import build, give, requests, said, sources
 
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.memory import FAILURE, Message
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
-from memflow.memories.memory_os.heat import HEAT, SegmentHeat
-from memflow.memories.memory_os.long import ASSISTANT, PROFILE, USER
-from memflow.memories.memory_os.memory import MemoryOs
-from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, first_version_id
+from memflow.memories.memory_os.memory import ASSISTANT, PROFILE, USER, MemoryOs
+from memflow.memories.memory_os.mid import CHAIN, HEAT, PAGE, SEGMENT, MidTerm, SegmentHeat, first_version_id
 from memflow.memories.memory_os.short import SHORT
 
 TOPICS = ("tea", "cars", "birds")
@@ -38,22 +35,19 @@ def topic(text: str) -> str:
     return next((topic for topic in TOPICS if topic in text), "nothing")
 
 
-def judged(**changed: Callable[[ChatRequest], object]) -> ScriptedChat:
-    """A model that finds the topic of each page, no chains, and nothing worth knowing; but for what is `changed`."""
-    handlers = {
-        "link": lambda asked: Link(continues=False, chain="one page", keywords=[topic(asked.fields["page"])]),
-        "segment": lambda asked: Topic(
-            summary=f"all about {topic(asked.fields['page'])}", keywords=[topic(asked.fields["page"])]
-        ),
-        "profile": lambda asked: Traits(traits=[]),
-        "knowledge": lambda asked: Facts(user=[], assistant=[]),
-        **changed,
-    }
-    return ScriptedChat({f"memory_os/{stem}": handler for stem, handler in handlers.items()})  # type: ignore[misc]
+def memory_os(answers=None, **parameters) -> MemoryOs:
+    """Return a memory whose model finds the topic of each page, no chain, no trait and no fact, unless in `answers`."""
 
+    def link(request: ChatRequest) -> Link:
+        return Link(continues=False, chain="one page", keywords=[topic(request.fields["page"])])
 
-def memory_os(chat: ScriptedChat, **parameters: object) -> MemoryOs:
-    return MemoryOs(EntryStore(), Tools(chat=chat, embedder=Axes()), **parameters)  # type: ignore[arg-type]
+    def segment(request: ChatRequest) -> Topic:
+        name = topic(request.fields["page"])
+        return Topic(summary=f"all about {name}", keywords=[name])
+
+    nothing = {"profile": Traits(traits=[]), "knowledge": Facts(user=[], assistant=[])}
+    usual = {"link": link, "segment": segment, **nothing}
+    return build(MemoryOs, {**usual, **(answers or {})}, Axes(), **parameters)
 
 
 def talk(number: int, text: str) -> list[Message]:
@@ -80,7 +74,7 @@ def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
 
 
 async def test_oldest_page_moves_to_mid_term_memory() -> None:
-    memory = memory_os(judged())
+    memory = memory_os()
     await converse(memory, *["About tea."] * 7)
     assert len(memory.store.live(SHORT)) == 7 and len(memory.store.live()) == 7
     await converse(memory, "About cars.", first=7)
@@ -95,26 +89,23 @@ async def test_oldest_page_moves_to_mid_term_memory() -> None:
 
 
 async def test_pages_pair_user_message_and_reply() -> None:
-    memory = memory_os(judged())
+    memory = memory_os()
     roles = ["assistant", "user", "user", "assistant", "assistant"]
-    await give(memory, [Message(f"m{at}", role, f"{at}") for at, role in enumerate(roles)])  # type: ignore[arg-type]
+    await give(memory, [Message(f"m{at}", role, f"{at}") for at, role in enumerate(roles)])
     await give(memory, [Message("m5", "user", "5", sent_at="8 May 2023")])
-    sources = [page.sources for page in memory.store.live(SHORT)]
-    assert sources == [("m0",), ("m1",), ("m2", "m3"), ("m4",), ("m5",)]
+    assert sources(memory, SHORT) == [("m0",), ("m1",), ("m2", "m3"), ("m4",), ("m5",)]
     turns = (await memory.read("")).messages
     assert [turn.role for turn in turns] == [*roles, "user"]
     assert [turn.content for turn in turns] == ["0", "1", "2", "3", "4", "[8 May 2023]\n5"]
 
 
 async def test_pages_move_in_order_with_dates() -> None:
-    memory = memory_os(judged(), short=1)
+    memory = memory_os(short=1)
     await give(memory, said("tea one", "tea two", "tea three", sent_at="8 May 2023"))
-    assert [page.text for page in memory.store.live(PAGE)] == [
-        "[8 May 2023] user: tea one",
-        "[8 May 2023] user: tea two",
-    ]
-    assert [page.sources for page in memory.store.live(PAGE)] == [("m0",), ("m1",)]
-    assert [page.sources for page in memory.store.live(SHORT)] == [("m2",)]
+    texts = [page.text for page in memory.store.live(PAGE)]
+    assert texts == ["[8 May 2023] user: tea one", "[8 May 2023] user: tea two"]
+    assert sources(memory, PAGE) == [("m0",), ("m1",)]
+    assert sources(memory, SHORT) == [("m2",)]
     assert segment(memory, "tea").sources == ("m0", "m1")
 
 
@@ -136,7 +127,7 @@ async def test_new_topic_creates_segment() -> None:
         seen.append(asked.fields["summary"])
         return Topic(summary=f"{len(seen)}: {topic(asked.fields['page'])}", keywords=["k", "K "])
 
-    memory = memory_os(judged(segment=summarise), short=1)
+    memory = memory_os({"segment": summarise}, short=1)
     await converse(memory, "tea", "cars", "more tea", "the end")
     tea, cars = segment(memory, "tea"), segment(memory, "cars")
     assert (tea.text, tea.sources, tea.meta["keywords"]) == ("3: tea", ("m0", "m1", "m4", "m5"), ["k"])
@@ -151,7 +142,7 @@ async def test_chain_ends_when_page_does_not_continue() -> None:
         goes_on = "more" in asked.fields["page"]
         return Link(continues=goes_on, chain=f"{asked.fields['chain']} +", keywords=["k"])
 
-    memory = memory_os(judged(link=link), short=1)
+    memory = memory_os({"link": link}, short=1)
     await converse(memory, "more tea", "more cars", "birds", "the end")
     first, second = memory.store.live(CHAIN)
     # The first page has nothing to continue, whatever the model says.
@@ -188,28 +179,19 @@ def test_heat_computed_by_hand() -> None:
     assert SegmentHeat(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
 
 
-def _known(asked: ChatRequest) -> Traits:
-    return Traits(traits=[Trait(label="Drink", value="tea", page=2)])
-
-
-def _facts(asked: ChatRequest) -> Facts:
-    return Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Takes notes.", page=2)])
+TEA = Traits(traits=[Trait(label="Drink", value="tea", page=2)])
+FACTS = Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Takes notes.", page=2)])
 
 
 async def test_hot_segment_is_promoted_and_reset() -> None:
     """After one page the heat is 0 + 1 + 1, after two 0 + 2 + 1 > 2.5; a third page makes it 0 + 1 + 1 again."""
-    asked: list[str] = []
-
-    def profile(request: ChatRequest) -> Traits:
-        asked.append(request.fields["pages"])
-        return _known(request)
-
-    memory = memory_os(judged(profile=profile, knowledge=_facts), short=1, tau=2.5)
+    memory = memory_os({"profile": TEA, "knowledge": FACTS}, short=1, tau=2.5)
     await converse(memory, "tea one", "tea two")
     assert memory.store.live(PROFILE) == [] and heat(memory, "tea") == (0, 1, 4)
     await converse(memory, "tea three", first=2)
     first, second = memory.store.live(PAGE)
-    assert asked == [f"Page 1\n{first.text}\n\nPage 2\n{second.text}"]
+    [request] = requests(memory, "profile")
+    assert request.fields["pages"] == f"Page 1\n{first.text}\n\nPage 2\n{second.text}"
     [trait], [user], [assistant] = (memory.store.live(kind) for kind in (PROFILE, USER, ASSISTANT))
     assert (trait.text, trait.sources) == ("- Drink: tea", ("m2", "m3"))
     assert (user.text, user.sources) == ("- Has a cup.", ("m0", "m1"))
@@ -217,23 +199,15 @@ async def test_hot_segment_is_promoted_and_reset() -> None:
     assert heat(memory, "tea") == (0, 0, 6)
     assert memory.store.live(PAGE) == [first, second]  # promotion takes nothing away
     await converse(memory, "the end", first=3)
-    assert len(asked) == 1 and heat(memory, "tea") == (0, 1, 8)
+    assert len(requests(memory, "profile")) == 1 and heat(memory, "tea") == (0, 1, 8)
     notes = (await memory.read("tea")).notes.splitlines()
-    assert notes[:8] == [
-        "Profile of the user:",
-        "- Drink: tea",
-        "",
-        "Knowledge of the user:",
-        "- Has a cup.",
-        "",
-        "Knowledge of the assistant:",
-        "- Takes notes.",
-    ]
+    user = ["Profile of the user:", "- Drink: tea", "", "Knowledge of the user:", "- Has a cup.", ""]
+    assert notes[:8] == [*user, "Knowledge of the assistant:", "- Takes notes."]
 
 
 @pytest.mark.parametrize(("reset", "visits"), [("length", 3), ("length_and_visits", 0)])
 async def test_promotion_resets_visits_only_if_configured(reset: str, visits: int) -> None:
-    memory = memory_os(judged(), short=1, tau=4.5, reset=reset)
+    memory = memory_os(short=1, tau=4.5, reset=reset)
     await converse(memory, "tea one", "tea two")
     for _ in range(3):
         await memory.read("tea", frozen=False)
@@ -243,22 +217,20 @@ async def test_promotion_resets_visits_only_if_configured(reset: str, visits: in
 
 
 async def test_hottest_segment_with_new_pages_is_promoted() -> None:
-    asked: list[str] = []
+    memory = memory_os(short=1, tau=2.5)
 
-    def profile(request: ChatRequest) -> Traits:
-        asked.append(topic(request.fields["pages"]))
-        return Traits(traits=[])
+    def promoted() -> list[str]:
+        return [topic(request.fields["pages"]) for request in requests(memory, "profile")]
 
-    memory = memory_os(judged(profile=profile), short=1, tau=2.5)
     await converse(memory, "tea", "cars", "birds")
-    assert asked == []
+    assert promoted() == []
     for query in ("cars", "tea", "tea"):
         await memory.read(query, frozen=False)
     # Each read finds a page in either segment, so both are as hot; the older is promoted first.
     await converse(memory, "birds", first=3)
-    assert asked == ["tea"]
+    assert promoted() == ["tea"]
     await converse(memory, "birds", "birds", first=4)
-    assert asked == ["tea", "cars", "birds"]
+    assert promoted() == ["tea", "cars", "birds"]
 
 
 async def test_profile_replaces_lines_and_queues_drop_oldest() -> None:
@@ -273,7 +245,7 @@ async def test_profile_replaces_lines_and_queues_drop_oldest() -> None:
         page = asked.fields["pages"].splitlines()[1]
         return Facts(user=[Fact(text=page[-1], page=1), Fact(text="same", page=1)], assistant=[])
 
-    memory = memory_os(judged(profile=profile, knowledge=knowledge), short=1, tau=1.5, knowledge=2, traits=2)
+    memory = memory_os({"profile": profile, "knowledge": knowledge}, short=1, tau=1.5, knowledge=2, traits=2)
     await converse(memory, "tea 0", "tea 1", "tea 2")
     [mood] = memory.store.live(PROFILE)
     assert (mood.text, mood.sources) == ("- mood: 1", ("m2", "m3"))
@@ -285,19 +257,19 @@ async def test_profile_replaces_lines_and_queues_drop_oldest() -> None:
 
 
 async def test_coldest_segment_is_evicted_with_pages() -> None:
-    memory = memory_os(judged(), short=1, capacity=2, segments=1)
+    memory = memory_os(short=1, capacity=2, segments=1)
     await converse(memory, "tea", "cars", "the end")
     await memory.read("tea", frozen=False)  # tea: 1 + 1 + R; cars: 0 + 1 + R
     await converse(memory, "birds", "the end", first=3)
     # The first end pushed out the cars, and the birds the end: a new segment is never the one that goes.
     assert [item.text for item in memory.store.live(SEGMENT)] == ["all about tea", "all about birds"]
-    assert [page.sources for page in memory.store.live(PAGE)] == [("m0", "m1"), ("m6", "m7")]
+    assert sources(memory, PAGE) == [("m0", "m1"), ("m6", "m7")]
     assert len(memory.store.live(HEAT)) == len(memory.store.live(CHAIN)) == 2
     assert "m2" not in {source for item in memory.store.live() for source in item.sources}
 
 
 async def test_frozen_read_does_not_raise_heat() -> None:
-    memory = memory_os(judged(), short=1, segments=1)
+    memory = memory_os(short=1, segments=1)
     await converse(memory, "tea", "cars", "the end")
     version, pages = memory.store.version, memory.store.live(PAGE)
     frozen = await memory.read("tea")
@@ -333,10 +305,10 @@ def test_search_takes_nearest_pages_of_nearest_segments() -> None:
 
 
 async def test_page_without_answers_is_kept_word_for_word() -> None:
-    memory = memory_os(judged(link=lambda asked: "no", segment=lambda asked: "no"), short=1)
+    memory = memory_os({"link": "no", "segment": "no"}, short=1)
     await converse(memory, "tea", "more tea", "the end")
     failures = memory.store.live(FAILURE)
-    assert [item.sources for item in failures] == [("m0", "m1")] * 2 + [("m2", "m3")] * 2
+    assert sources(memory, FAILURE) == [("m0", "m1")] * 2 + [("m2", "m3")] * 2
     assert "memory_os/link" in failures[0].text and "memory_os/segment" in failures[1].text
     [held] = memory.store.live(SEGMENT)  # the cosine alone: 1 > 0.6
     first, second = memory.store.live(PAGE)
@@ -347,11 +319,8 @@ async def test_page_without_answers_is_kept_word_for_word() -> None:
 
 
 async def test_failed_promotion_keeps_pages_and_is_not_repeated() -> None:
-    def cites_nothing(asked: ChatRequest) -> Traits:
-        return Traits(traits=[Trait(label="drink", value="tea", page=3)])
-
-    chat = judged(profile=cites_nothing, knowledge=lambda asked: "no")
-    memory = memory_os(chat, short=1, tau=2.5)
+    unknown_page = Traits(traits=[Trait(label="drink", value="tea", page=3)])
+    memory = memory_os({"profile": unknown_page, "knowledge": "no"}, short=1, tau=2.5)
     await converse(memory, "tea", "tea", "tea")
     profile, knowledge = memory.store.live(FAILURE)
     assert "there is no page 3; there are 2" in profile.text and "memory_os/knowledge" in knowledge.text

@@ -1,56 +1,36 @@
 """Memp: procedures are built, retrieved, counted, dropped and rewritten."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_helpers import build, give, said
+from memory_helpers import build, give, requests, said, sources
 from profiles import examples
 
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import ScriptedChat
-from memflow.memories.entries import EntryStore, Item
-from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import FAILURE, Message
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
-from memflow.memories.memp.memory import BUFFER, HIT, PROCEDURE, READ, Memp
+from memflow.memories.memp.memory import BUFFER, PROCEDURE, Memp
 
 UPDATES = ["vanilla", "validation", "reflection"]
 
 
-class Model:
-    """Plays the chat model: builds `when <first words>`, and calls every exchange what it is told to."""
+def memp(outcome: str = "success", rewrite: int = 1, **parameters) -> Memp:
+    """Return a memory whose model judges every exchange as `outcome` and rewrites the procedure numbered `rewrite`."""
 
-    def __init__(self, outcome: str = "success") -> None:
-        self.outcome = outcome
-        self.seen: list[ChatRequest] = []
-        self.rewrites = [Rewrite(number=1, workflow="the better way")]
-
-    def build(self, request: ChatRequest) -> Procedure | str:
-        self.seen.append(request)
+    def made(request: ChatRequest) -> Procedure:
         line = next(line for line in request.fields["trajectory"].splitlines() if ": " in line)
         return Procedure(query=line.partition(": ")[2], workflow=f"do as in {line}")
 
-    def judge(self, request: ChatRequest) -> Outcome | str:
-        self.seen.append(request)
-        return Outcome(outcome=self.outcome)  # type: ignore[arg-type]
-
-    def reflect(self, request: ChatRequest) -> Reflection | str:
-        self.seen.append(request)
-        return Reflection(analysis="a slip", rewrites=self.rewrites)
-
-    def asked(self, stem: str) -> list[ChatRequest]:
-        return [request for request in self.seen if request.prompt == f"memp/{stem}"]
-
-    def tools(self) -> Tools:
-        handlers = {"memp/build": self.build, "memp/outcome": self.judge, "memp/reflect": self.reflect}
-        return Tools(chat=ScriptedChat(handlers), embedder=HashingEmbedder())
+    better = Reflection(analysis="a slip", rewrites=[Rewrite(number=rewrite, workflow="the better way")])
+    return build(Memp, {"build": made, "outcome": Outcome(outcome=outcome), "reflect": better}, **parameters)
 
 
-def memp(model: Model, **parameters: object) -> Memp:
-    return Memp(EntryStore(), model.tools(), **parameters)  # type: ignore[arg-type]
+def judge(memory: Memp, outcome: str) -> None:
+    """Let the model judge as `outcome` from now on."""
+    memory.tools.chat.handlers["memp/outcome"] = lambda request: Outcome(outcome=outcome)
 
 
 async def exchange(memory: Memp, number: int, asked: str, replied: str = "Gladly.") -> None:
@@ -63,7 +43,7 @@ async def exchange(memory: Memp, number: int, asked: str, replied: str = "Gladly
 
 def dialogue(*texts: str, first: int = 0) -> list[Message]:
     roles = ("user", "assistant")
-    return [Message(f"m{first + at}", roles[at % 2], text) for at, text in enumerate(texts)]  # type: ignore[arg-type]
+    return [Message(f"m{first + at}", roles[at % 2], text) for at, text in enumerate(texts)]
 
 
 def procedures(memory: Memp) -> list[tuple[str, int, int]]:
@@ -73,20 +53,19 @@ def procedures(memory: Memp) -> list[tuple[str, int, int]]:
 
 
 async def test_given_messages_become_a_procedure_at_once() -> None:
-    model = Model()
-    memory = memp(model)
+    memory = memp()
     await give(memory, [Message("m0", "user", "bake bread", sent_at="8 May"), *dialogue("-", "Knead.")[1:]])
     [item] = memory.store.live(PROCEDURE)
     assert memory.store.live(BUFFER) == []
     assert item.text == "- [8 May] bake bread\ndo as in user: bake bread"
     assert item.sources == ("m0", "m1")
-    assert model.asked("build")[0].fields["trajectory"] == "[8 May]\nuser: bake bread\nassistant: Knead."
-    assert model.asked("outcome") == []  # vanilla, and nothing was read: no one needs to know
+    assert requests(memory, "build")[0].fields["trajectory"] == "[8 May]\nuser: bake bread\nassistant: Knead."
+    assert requests(memory, "outcome") == []  # vanilla, and nothing was read: no one needs to know
 
 
 async def test_procedure_is_found_by_query_above_threshold() -> None:
     async def filled(**parameters: object) -> Memp:
-        memory = memp(Model(), **parameters)
+        memory = memp(**parameters)
         for at, text in enumerate(["bake fresh bread", "sail at dawn", "bake a cake"]):
             await give(memory, said(text, first=at))
         return memory
@@ -100,31 +79,28 @@ async def test_procedure_is_found_by_query_above_threshold() -> None:
 
 async def test_long_arrival_is_split_into_trajectories() -> None:
     """Lines of `user: aaaaaaaa bbbbbb` are 21 characters, assistants' 26: 47 quarters; 12 tokens are 48."""
-    model = Model()
-    memory = memp(model, size=12)
+    memory = memp(size=12)
     await give(memory, dialogue(*(f"{letter * 8} bbbbbb" for letter in "acde")))
-    assert [item.sources for item in memory.store.live(PROCEDURE)] == [("m0", "m1"), ("m2", "m3")]
-    assert len(model.asked("build")) == 2
+    assert sources(memory, PROCEDURE) == [("m0", "m1"), ("m2", "m3")]
+    assert len(requests(memory, "build")) == 2
 
 
 async def test_live_exchange_waits_for_feedback() -> None:
-    model = Model()
-    memory = memp(model, update="validation")
+    memory = memp(update="validation")
     await exchange(memory, 0, "bake bread")
-    assert memory.store.live(PROCEDURE) == [] and model.seen == []
+    assert memory.store.live(PROCEDURE) == [] and requests(memory) == []
     recall = await memory.read("bake bread")
     assert [turn.content for turn in recall.messages] == ["bake bread", "Gladly."]
     await exchange(memory, 1, "Thank you.")
-    [judged] = model.asked("outcome")
+    [judged] = requests(memory, "outcome")
     assert judged.fields == {"exchange": "user: bake bread\nassistant: Gladly.", "after": "user: Thank you."}
     [item] = memory.store.live(PROCEDURE)
     assert item.sources == ("u0", "a0")
-    assert [item.sources for item in memory.store.live(BUFFER)] == [("u1",), ("a1",)]
+    assert sources(memory, BUFFER) == [("u1",), ("a1",)]
 
 
 async def test_procedure_is_dropped_after_three_failures() -> None:
-    model = Model("failure")
-    memory = memp(model, threshold=0.99)
+    memory = memp("failure", threshold=0.99)
     await give(memory, said("bake bread"))
     for number in range(3):
         await exchange(memory, number, "bake bread")
@@ -138,45 +114,41 @@ async def test_procedure_is_dropped_after_three_failures() -> None:
 
 
 async def test_procedure_with_half_successes_is_kept() -> None:
-    model = Model()
-    memory = memp(model, threshold=0.99, update="validation")
+    memory = memp(threshold=0.99, update="validation")
     await give(memory, said("bake bread"))
     tallies = []
     for number, outcome in enumerate(["success", "success", "failure", "failure", "unclear", "failure"]):
         await exchange(memory, number, "bake bread")
-        model.outcome = outcome
+        judge(memory, outcome)
         await exchange(memory, 100 + number, "quite another thing")
-        model.outcome = "unclear"
+        judge(memory, "unclear")
         tallies.append(next((tally[1:] for tally in procedures(memory) if tally[0] == "bake bread"), None))
     assert tallies == [(1, 1), (2, 2), (3, 2), (4, 2), (4, 2), None]
 
 
 async def test_validation_skips_failed_trajectories_only() -> None:
     for outcome, kept in (("failure", 0), ("success", 1), ("unclear", 1)):
-        model = Model(outcome)
-        memory = memp(model, update="validation")
+        memory = memp(outcome, update="validation")
         await give(memory, dialogue("bake bread", "Buy it.", "That is wrong."))
         assert len(memory.store.live(PROCEDURE)) == kept
-        assert len(model.asked("build")) == kept  # what is left out is not even asked for
+        assert len(requests(memory, "build")) == kept  # what is left out is not even asked for
     assert [item.sources for item in memory.store][:3] == [("m0",), ("m1",), ("m2",)]  # in the past
 
 
 async def test_trajectory_without_feedback_is_not_judged() -> None:
-    model = Model("failure")
     for update in ("validation", "reflection"):
-        memory = memp(model, update=update)
+        memory = memp("failure", update=update)
         await give(memory, dialogue("bake bread", "Knead."))
         assert len(memory.store.live(PROCEDURE)) == 1
-    assert model.asked("outcome") == []
+        assert requests(memory, "outcome") == []
 
 
 async def test_reflection_rewrites_retrieved_procedure() -> None:
-    model = Model()
-    memory = memp(model, threshold=0.99, update="reflection")
+    memory = memp(threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
     [old] = memory.store.live(PROCEDURE)
     await exchange(memory, 0, "bake bread")
-    model.outcome = "failure"
+    judge(memory, "failure")
     await exchange(memory, 1, "That is wrong.")
     [new] = memory.store.live(PROCEDURE)  # the failed exchange is not added
     assert new.text == "- bake bread\nthe better way"
@@ -185,19 +157,17 @@ async def test_reflection_rewrites_retrieved_procedure() -> None:
     versions = {item.entry_id: item for item in memory.store}
     counted = versions[new.previous or ""]
     assert counted.previous == old.entry_id and counted.text == old.text
-    [asked] = model.asked("reflect")
+    [asked] = requests(memory, "reflect")
     assert asked.fields["procedures"] == f"1. {old.text}"
     assert asked.fields["after"] == "user: That is wrong."
     assert (await memory.read("bake bread")).entries[0] == new  # its vector is still the query's
 
 
 async def test_reflection_on_unknown_procedure_is_a_failure() -> None:
-    model = Model()
-    model.rewrites = [Rewrite(number=2, workflow="of another")]
-    memory = memp(model, threshold=0.99, update="reflection")
+    memory = memp(rewrite=2, threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
     await exchange(memory, 0, "bake bread")
-    model.outcome = "failure"
+    judge(memory, "failure")
     await exchange(memory, 1, "That is wrong.")
     assert procedures(memory) == [("bake bread", 1, 0)]
     [lost] = memory.store.live(FAILURE)
@@ -205,19 +175,8 @@ async def test_reflection_on_unknown_procedure_is_a_failure() -> None:
     assert lost.sources == ("u0", "a0")
 
 
-async def test_frozen_read_does_not_count_as_hit() -> None:
-    model = Model("failure")
-    memory = memp(model, threshold=0.99)
-    await give(memory, said("bake bread"))
-    await memory.read("bake bread")
-    assert memory.store.live(READ, HIT) == []
-    await memory.read("bake bread", frozen=False)
-    [read] = memory.store.live(READ)
-    assert read.sources == () and read.meta["procedures"] == [memory.store.live(PROCEDURE)[0].entry_id]
-
-
 async def test_equal_procedures_are_merged() -> None:
-    memory = memp(Model())
+    memory = memp()
     await give(memory, said("bake bread"))
     await give(memory, said("bake bread", first=1))
     [item] = memory.store.live(PROCEDURE)
@@ -225,7 +184,7 @@ async def test_equal_procedures_are_merged() -> None:
 
 
 async def test_proceduralization_includes_trajectory() -> None:
-    memory = memp(Model(), build="proceduralization")
+    memory = memp(build="proceduralization")
     await give(memory, dialogue("bake bread", "Knead."))
     [item] = memory.store.live(PROCEDURE)
     assert item.text.splitlines()[2:] == ["user: bake bread", "assistant: Knead."]
@@ -233,21 +192,17 @@ async def test_proceduralization_includes_trajectory() -> None:
 
 @pytest.mark.parametrize("update", UPDATES)
 async def test_unusable_answers_are_failures_and_memory_continues(update: str) -> None:
-    model = Model()
-    memory = memp(model, threshold=0.99, update=update)
+    memory = memp(threshold=0.99, update=update)
     await give(memory, said("bake bread"))
     await exchange(memory, 0, "bake bread")
-    nonsense: Callable[[ChatRequest], str] = lambda request: "no JSON"  # noqa: E731
-    memory.tools = Tools(
-        chat=ScriptedChat(dict.fromkeys(("memp/build", "memp/outcome", "memp/reflect"), nonsense)),
-        embedder=HashingEmbedder(),
-    )
+    working = memory.tools
+    memory.tools = build(Memp, dict.fromkeys(("build", "outcome", "reflect"), "no JSON")).tools
     await exchange(memory, 1, "sail at dawn")
-    lost: list[Item] = memory.store.live(FAILURE)
+    lost = memory.store.live(FAILURE)
     assert [item.text.partition(":")[0] for item in lost] == ["memp/outcome", "memp/build"]
     assert all(item.sources == ("u0", "a0") for item in lost)
     assert procedures(memory) == [("bake bread", 0, 0)]  # not judged, so not counted
-    memory.tools = model.tools()
+    memory.tools = working
     await exchange(memory, 2, "thank you")
     assert [query for query, *_ in procedures(memory)] == ["bake bread", "sail at dawn"]
 
@@ -271,12 +226,11 @@ def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str
     """With a script that complains and praises, and a memory restored before every exchange."""
 
     async def scenario() -> None:
-        tools = Tools(ScriptedChat(Memp.handlers()), HashingEmbedder())
-        whole, broken = (Memp(EntryStore(), tools, k=2, threshold=0.2, update=update) for _ in range(2))
+        whole, broken = (build(Memp, k=2, threshold=0.2, update=update) for _ in range(2))
         for number, words in enumerate(asked):
             await exchange(whole, number, words)
             store = EntryStore.restored(list(broken.store), broken.store.sequence)
-            broken = Memp(store, tools, k=2, threshold=0.2, update=update)
+            broken = Memp(store, whole.tools, k=2, threshold=0.2, update=update)
             await exchange(broken, number, words)
         assert list(whole.store) == list(broken.store)
         for item in whole.store.live(PROCEDURE):
@@ -288,13 +242,8 @@ def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str
 
 
 async def test_scripted_handlers_rewrite_and_drop_procedures() -> None:
-    """So that the test above is about something: a complaint after each of three requests of one kind."""
-    memory = Memp(
-        EntryStore(),
-        Tools(ScriptedChat(Memp.handlers()), HashingEmbedder()),
-        threshold=0.9,
-        update="reflection",
-    )
+    """The property above is not vacuous: each of three similar requests is followed by a complaint."""
+    memory = build(Memp, threshold=0.9, update="reflection")
     await give(memory, said("bake bread"))
     states = []
     for number in range(3):

@@ -4,85 +4,66 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from memory_helpers import give, said
+from memory_helpers import build, give, requests, said
 
-from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
 from memflow.memories.access import ACCESS
-from memflow.memories.entries import EntryStore, Vector
-from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import FAILURE, Embedder, Tools
+from memflow.memories.entries import Vector
+from memflow.memories.memory import FAILURE
 from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
 from memflow.memories.sc_memory.memory import MESSAGE, SUMMARY, ScMemory
 
 
-def controller(needed: bool, sufficient: bool | None = None, **others: Handler) -> dict[str, Handler]:
-    """A controller that always says the same; without `sufficient` it must not be asked a second time."""
-    handlers: dict[str, Handler] = {
-        "sc_memory/summarise": lambda request: Summary(summary=request.fields["message"].upper()),
-        "sc_memory/activate": lambda request: Activation(needed=needed),
+def sc_memory(needed: bool, sufficient: bool = False, embedder=None, answers=None, **parameters) -> ScMemory:
+    """Return a memory with a constant controller and summaries in capital letters."""
+    constant = {
+        "summarise": lambda request: Summary(summary=request.fields["message"].upper()),
+        "activate": Activation(needed=needed),
+        "suffice": Sufficiency(sufficient=sufficient),
     }
-    if sufficient is not None:
-        handlers["sc_memory/suffice"] = lambda request: Sufficiency(sufficient=sufficient)
-    return handlers | {f"sc_memory/{stem}": handler for stem, handler in others.items()}
-
-
-def sc_memory(
-    handlers: dict[str, Handler], embedder: Embedder | None = None, **parameters: object
-) -> ScMemory:
-    tools = Tools(ScriptedChat(handlers), embedder or HashingEmbedder(64))
-    return ScMemory(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+    return build(ScMemory, {**constant, **(answers or {})}, embedder, **parameters)
 
 
 SAID = said("My cat is Tom.", "My dog is Rex.", "It rains.", "It snows.")
 
 
 async def test_flash_memory_alone_needs_no_controller() -> None:
-    memory = sc_memory({"sc_memory/summarise": controller(True)["sc_memory/summarise"]}, flash=3)
+    memory = sc_memory(True, flash=3)
     assert (await memory.read("cat")).entries == ()
     await give(memory, SAID[:3])
     recall = await memory.read("cat")
     assert [turn.content for turn in recall.messages] == [message.text for message in SAID[:3]]
     assert recall.sources == ("m0", "m1", "m2") and not memory.store.live(MESSAGE, SUMMARY)
+    assert requests(memory) == []
     await give(memory, SAID[3:])
     [message, summary] = memory.store.live(MESSAGE, SUMMARY)
     assert (message.sources, summary.sources) == (("m0",), ("m0",))
 
 
 async def test_only_flash_memory_is_recalled_if_it_suffices() -> None:
-    memory = sc_memory(controller(needed=False), flash=2)
+    memory = sc_memory(False, flash=2)
     await give(memory, SAID)
     recall = await memory.read("cat")
     assert [turn.content for turn in recall.messages] == ["It rains.", "It snows."]
     assert (recall.notes, recall.sources) == ("", ("m2", "m3"))
+    assert requests(memory, "suffice") == []
 
 
 async def test_summaries_or_full_messages_are_recalled() -> None:
-    seen: list[ChatRequest] = []
-
-    def suffice(request: ChatRequest) -> Sufficiency:
-        seen.append(request)
-        return Sufficiency(sufficient=True)
-
-    memory = sc_memory(controller(True, suffice=suffice), flash=2)
-    await give(memory, SAID)
+    memory, full = sc_memory(True, True, flash=2), sc_memory(True, flash=2)
+    for each in (memory, full):
+        await give(each, SAID)
     short = await memory.read("My cat?")
     assert short.notes.splitlines() == ["USER: MY CAT IS TOM.", "USER: MY DOG IS REX."]
     assert [item.kind for item in short.entries] == [SUMMARY, SUMMARY, "flash", "flash"]
     assert short.sources == ("m0", "m1", "m2", "m3")  # the cat is nearer than the dog, though older
-    assert seen[0].fields == {
-        "flash": "user: It rains.\nuser: It snows.",
-        "summaries": short.notes,
-        "query": "My cat?",
-    }
-    memory = ScMemory(
-        memory.store, Tools(ScriptedChat(controller(True, False)), HashingEmbedder(64)), flash=2
-    )
-    full = await memory.read("My cat?")
-    assert full.notes.splitlines() == ["user: My cat is Tom.", "user: My dog is Rex."]
-    assert [item.kind for item in full.entries] == [MESSAGE, MESSAGE, "flash", "flash"]
-    assert full.messages == short.messages
+    [request] = requests(memory, "suffice")
+    flash = "user: It rains.\nuser: It snows."
+    assert request.fields == {"flash": flash, "summaries": short.notes, "query": "My cat?"}
+    recall = await full.read("My cat?")
+    assert recall.notes.splitlines() == ["user: My cat is Tom.", "user: My dog is Rex."]
+    assert [item.kind for item in recall.entries] == [MESSAGE, MESSAGE, "flash", "flash"]
+    assert recall.messages == short.messages
 
 
 class Compass:
@@ -95,7 +76,7 @@ class Compass:
 
 
 async def test_recency_decays_per_message_and_adds_to_relevance() -> None:
-    memory = sc_memory(controller(True, False), Compass(), flash=1, k=1, decay=0.5)
+    memory = sc_memory(True, embedder=Compass(), flash=1, k=1, decay=0.5)
     await give(memory, SAID)
     # Sequence number 4: the cat 0.5^3 + 1 = 1.125, the dog 0.5^2 + 0.6 = 0.85, the rain 0.5 + 0.6 = 1.1.
     assert (await memory.read("cat")).entries[0].sources == ("m0",)
@@ -107,7 +88,7 @@ async def test_recency_decays_per_message_and_adds_to_relevance() -> None:
 
 
 async def test_activation_refreshes_recency_unless_frozen() -> None:
-    memory = sc_memory(controller(True, False), Compass(), flash=1, k=1, decay=0.5)
+    memory = sc_memory(True, embedder=Compass(), flash=1, k=1, decay=0.5)
     await give(memory, SAID)
     await memory.read("cat")
     assert not memory.store.live(ACCESS)
@@ -120,7 +101,7 @@ async def test_activation_refreshes_recency_unless_frozen() -> None:
 
 
 async def test_age_counts_messages_within_one_arrival() -> None:
-    together, apart = (sc_memory(controller(True, True), flash=1) for _ in range(2))
+    together, apart = (sc_memory(True, True, flash=1) for _ in range(2))
     await give(together, SAID)
     for message in SAID:
         await give(apart, [message])
@@ -129,7 +110,7 @@ async def test_age_counts_messages_within_one_arrival() -> None:
 
 
 async def test_flash_memory_uses_budget_first() -> None:
-    memory = sc_memory(controller(True, False), flash=1, k=2, budget=9)
+    memory = sc_memory(True, flash=1, k=2, budget=9)
     await give(memory, SAID)
     # "It snows." is 3 tokens, "user: My cat is Tom." 5: the second activated message, 4 or more, is too much.
     recall = await memory.read("cat")
@@ -140,7 +121,7 @@ async def test_flash_memory_uses_budget_first() -> None:
 
 
 async def test_failed_summary_falls_back_to_message() -> None:
-    memory = sc_memory(controller(True, True, summarise=lambda request: "no JSON"), flash=3)
+    memory = sc_memory(True, answers={"summarise": "no JSON"}, flash=3)
     await give(memory, SAID)
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m0",) and "JSON" in lost.text
@@ -149,7 +130,7 @@ async def test_failed_summary_falls_back_to_message() -> None:
 
 @pytest.mark.parametrize("stem", ["activate", "suffice"])
 async def test_unusable_controller_answer_raises_recall_failed(stem: str) -> None:
-    memory = sc_memory(controller(True, True, **{stem: lambda request: "YES, I think"}), flash=1)
+    memory = sc_memory(True, answers={stem: "YES, I think"}, flash=1)
     await give(memory, SAID)
     before = memory.store.version
     with pytest.raises(RecallFailed, match=f"sc_memory/{stem}"):

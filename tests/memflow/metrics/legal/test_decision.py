@@ -41,27 +41,32 @@ def test_fine_is_parsed_in_yuan(fine: str, yuan: int) -> None:
     assert [one.fine for one in parse_sentences(f"被告人甲犯盗窃罪，单处{fine}。")] == [yuan]
 
 
-def test_total_term_replaces_single_terms() -> None:
-    (one,) = parse_sentences(
-        "被告人甲犯抢劫罪，判处有期徒刑三年，并处罚金三千元；被告人甲犯强奸罪，判处有期徒刑一年。"
-        "决定执行有期徒刑三年六个月，并处罚金三千元。"
-    )
-    assert one == Sentence(["抢劫罪", "强奸罪"], 42, 3_000)
-
-
-def test_unreadable_total_keeps_single_terms() -> None:
-    (one,) = parse_sentences(
-        "被告人甲犯贪污罪，免予刑事处罚；犯受贿罪，判处有期徒刑六个月，决定执行有期徒刑六个；"
-    )
-    assert (one.months, one.charges) == (6, ["贪污罪", "受贿罪"])
-
-
-def test_total_without_fine_keeps_single_fines() -> None:
-    (one,) = parse_sentences(
-        "被告人甲犯赌博罪，判处拘役一个月，并处罚金二千元；犯盗窃罪，判处拘役二个月，并处罚金一千元；"
-        "决定执行拘役二个月"
-    )
-    assert (one.months, one.fine) == (2, 3_000)
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "被告人甲犯抢劫罪，判处有期徒刑三年，并处罚金三千元；被告人甲犯强奸罪，判处有期徒刑一年。"
+            "决定执行有期徒刑三年六个月，并处罚金三千元。",
+            Sentence(["抢劫罪", "强奸罪"], 42, 3_000),
+        ),
+        (  # an unreadable total keeps the single terms
+            "被告人甲犯贪污罪，免予刑事处罚；犯受贿罪，判处有期徒刑六个月，决定执行有期徒刑六个；",
+            Sentence(["贪污罪", "受贿罪"], 6),
+        ),
+        (  # a total without a fine keeps the single fines
+            "被告人甲犯赌博罪，判处拘役一个月，并处罚金二千元；犯盗窃罪，判处拘役二个月，并处罚金一千元；"
+            "决定执行拘役二个月",
+            Sentence(["赌博罪", "盗窃罪"], 2, 3_000),
+        ),
+        (  # an upheld conviction with a new term is one person
+            "一、维持某院判决的罚金部分，即被告人甲犯盗窃罪，并处罚金一万元。"
+            "二、撤销有期徒刑的部分，即被告人甲犯盗窃罪，判处有期徒刑三年。三、原审被告人甲犯盗窃罪，判处有期徒刑二年。",
+            Sentence(["盗窃罪", "盗窃罪"], 24, 10_000),
+        ),
+    ],
+)
+def test_total_replaces_single_sentences(text: str, sentence: Sentence) -> None:
+    assert parse_sentences(text) == [sentence]
 
 
 def test_equal_sentences_of_two_people_count_twice() -> None:
@@ -86,25 +91,14 @@ def test_earlier_decisions_are_ignored(text: str) -> None:
     assert parse_sentences(text) == [Sentence(["盗窃罪"], 1)]
 
 
-def test_upheld_conviction_with_new_term_is_one_person() -> None:
-    text = (
-        "一、维持某院判决的罚金部分，即被告人甲犯盗窃罪，并处罚金一万元。"
-        "二、撤销有期徒刑的部分，即被告人甲犯盗窃罪，判处有期徒刑三年。三、原审被告人甲犯盗窃罪，判处有期徒刑二年。"
-    )
-    assert parse_sentences(text) == [Sentence(["盗窃罪", "盗窃罪"], 24, 10_000)]
-
-
 def test_surname_is_not_read_as_earlier_conviction() -> None:
-    assert [
-        one.months
-        for one in parse_sentences("被告人曾某犯盗窃罪，判处拘役一个月。被告人原某犯盗窃罪，判处拘役二个月。")
-    ] == [1, 2]
+    people = parse_sentences("被告人曾某犯盗窃罪，判处拘役一个月。被告人原某犯盗窃罪，判处拘役二个月。")
+    assert [one.months for one in people] == [1, 2]
 
 
 def test_unclosed_brackets_hide_nothing() -> None:
-    assert (
-        operative_part("缓刑二个月（并处罚金一千元（（限十日内缴纳）。") == "缓刑二个月（并处罚金一千元（。"
-    )
+    text = "缓刑二个月（并处罚金一千元（（限十日内缴纳）。"
+    assert operative_part(text) == "缓刑二个月（并处罚金一千元（。"
 
 
 def test_total_is_none_if_nobody_has_a_value() -> None:

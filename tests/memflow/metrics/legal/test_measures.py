@@ -32,45 +32,31 @@ def test_recall_and_precision_computed_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted", "standard", "published"),
+    ("name", "said", "wanted", "standard", "published"),
     [
-        (6, 9, 2 / 3, 2 / 3),
-        (0, 0, 1, 1),
-        (0, 9, 0, 0),
-        (None, 9, 0, None),  # the published reading finds a term among the defendant's earlier ones
-        (9, None, 0, None),
+        ("months", 6, 9, 2 / 3, 2 / 3),
+        ("months", 0, 0, 1, 1),
+        ("months", 0, 9, 0, 0),
+        ("months", None, 9, 0, None),  # the published reading finds a term among the defendant's earlier ones
+        ("months", 9, None, 0, None),
+        ("fine", 2_000, 5_000, 0.4, 0.4),
+        ("fine", 20_000, 50_000, 0.4, 0.4),
+        ("fine", 10_000, 5_000, 0.5, 0.5),
+        ("fine", 20_000, 5_000, 0.25, 0.0),  # the rule for death sentences, met by a fine
     ],
 )
-def test_time_is_1_minus_relative_difference(
-    said: int | None, wanted: int | None, standard: float, published: float | None
-) -> None:
-    answer, gold = _case("盗窃罪", months=said), _case("盗窃罪", months=wanted)
-    assert judgment_scores(answer, gold)["time"].value == pytest.approx(standard)
+def test_time_and_fine_are_1_minus_relative_difference(name, said, wanted, standard, published) -> None:
+    answer, gold = _case("盗窃罪", **{name: said}), _case("盗窃罪", **{name: wanted})
+    metric = "time" if name == "months" else "fine"
+    assert judgment_scores(answer, gold)[metric].value == pytest.approx(standard)
     if published is not None:
-        assert judgment_scores(answer, gold, "published_code")["time"].value == pytest.approx(published)
+        assert judgment_scores(answer, gold, "published_code")[metric].value == pytest.approx(published)
 
 
 def test_death_against_other_term_scores_0() -> None:
     death, life = (judgment(Convicted(charges=[("故意杀人罪", term, None)])) for term in ("死刑", "无期徒刑"))
     assert judgment_scores(death, life)["time"] == MetricResult(0.0)
     assert judgment_scores(death, death)["time"] == MetricResult(1.0)
-
-
-@pytest.mark.parametrize(
-    ("said", "wanted", "standard", "published"),
-    [
-        (2_000, 5_000, 0.4, 0.4),
-        (20_000, 50_000, 0.4, 0.4),
-        (10_000, 5_000, 0.5, 0.5),
-        (20_000, 5_000, 0.25, 0.0),  # the rule for death sentences, met by a fine
-    ],
-)
-def test_fines_are_compared_regardless_of_size(
-    said: int, wanted: int, standard: float, published: float
-) -> None:
-    answer, gold = _case("盗窃罪", fine=said), _case("盗窃罪", fine=wanted)
-    assert judgment_scores(answer, gold)["fine"].value == pytest.approx(standard)
-    assert judgment_scores(answer, gold, "published_code")["fine"].value == pytest.approx(published)
 
 
 def test_missing_measure_has_reason() -> None:

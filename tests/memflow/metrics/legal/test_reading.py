@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from legal_judgments import Convicted, judgment
 
 from memflow.errors import BadSettings
-from memflow.metrics.legal.measures import judgment_scores
-from memflow.metrics.legal.reading import JudgmentContent, Variant, read_judgment
+from memflow.metrics.legal.measures import JudgmentContent, Variant, judgment_scores, read_judgment
 
 DRUGS = "走私、贩卖、运输、制造毒品罪"
 HIDING = "窝藏、包庇罪"
@@ -113,13 +112,9 @@ def test_system_documents_are_parsed_as_annotated(place: int) -> None:
 
 def test_statutes_equal_data_set_labels() -> None:
     cases = _lines("test.json")
-    other = {
-        place
-        for place, case in enumerate(cases)
-        if {article.partition("-")[0] for article in read_judgment(case["fd"]).statutes}
-        != set(map(str, case["la"]))
-    }
-    assert other == OTHER_LABELS
+    cited = [{name.partition("-")[0] for name in read_judgment(case["fd"]).statutes} for case in cases]
+    labels = [set(map(str, case["la"])) for case in cases]
+    assert {place for place in range(len(cases)) if cited[place] != labels[place]} == OTHER_LABELS
 
 
 def test_every_gold_document_has_sections_and_charge() -> None:
@@ -159,18 +154,10 @@ def test_invented_judgment_is_parsed_completely() -> None:
         Convicted("孙二", [("盗窃罪", "拘役五个月", 500)]),
     ]
     document = judgment(*people, statutes=("263", "236", "133-1"))
-    assert _said(read_judgment(document)) == (
-        {"抢劫罪", "强奸罪", "盗窃罪"},
-        {"263", "236", "133-1"},
-        47,
-        3_500,
-    )
-    assert _said(read_judgment(document, "published_code")) == (
-        {"抢劫罪", "强奸罪", "盗窃罪"},
-        {"263", "236", "133"},
-        36 + 12 + 42 + 5,
-        3_500,
-    )
+    charges = {"抢劫罪", "强奸罪", "盗窃罪"}
+    assert _said(read_judgment(document)) == (charges, {"263", "236", "133-1"}, 47, 3_500)
+    published = (charges, {"263", "236", "133"}, 36 + 12 + 42 + 5, 3_500)
+    assert _said(read_judgment(document, "published_code")) == published
 
 
 def test_fine_alone_sets_no_term_except_in_published_variant() -> None:

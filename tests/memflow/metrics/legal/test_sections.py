@@ -3,6 +3,10 @@ from legal_judgments import Convicted, decided, judgment
 
 from memflow.metrics.legal.sections import clean_text, split_sections
 
+REASONS = ("裁判理由：", "理由：", "本院经审查认为，")
+DECISIONS = ("判决结果", "裁判主文：", "判决：")
+CONVICTED = "被告人乙犯盗窃罪，判处拘役一个月。"
+
 
 def test_announcement_separates_reasoning_and_decision() -> None:
     parts = split_sections(judgment())
@@ -21,24 +25,25 @@ def test_markup_white_space_and_width_are_ignored() -> None:
     assert split_sections(f"# <p>{marked}</p>\u3000") == split_sections(plain)
 
 
-@pytest.mark.parametrize("heading", ["裁判理由：", "理由：", "本院经审查认为，"])
-def test_alternative_heading_starts_reasoning(heading: str) -> None:
-    assert split_sections(f"甲。{heading}乙。判决如下：丙。").reasoning == f"{heading}乙。判决如下："
-
-
-@pytest.mark.parametrize("heading", ["判决结果", "裁判主文：", "判决："])
-def test_alternative_heading_starts_decision(heading: str) -> None:
-    assert split_sections(f"本院认为，甲。\n{heading}\n乙。").judgment == "乙。"
-
-
-def test_unannounced_decision_starts_at_first_sentence() -> None:
-    parts = split_sections("本院认为，甲。被告人乙犯盗窃罪，判处拘役一个月。书面上诉的")
-    assert (parts.reasoning, parts.judgment) == ("本院认为，甲。", "被告人乙犯盗窃罪，判处拘役一个月。")
-
-
-def test_decision_of_lower_court_is_ignored() -> None:
-    parts = split_sections("原审法院判决如下：甲。本院认为，乙。判决如下：丙。本判决为终审判决。")
-    assert parts.judgment == "丙。"
+@pytest.mark.parametrize(
+    ("text", "reasoning", "judgment"),
+    [
+        *((f"甲。{each}乙。判决如下：丙。", f"{each}乙。判决如下：", "丙。") for each in REASONS),
+        *((f"本院认为，甲。\n{each}\n乙。", f"本院认为，甲。{each}", "乙。") for each in DECISIONS),
+        # An unannounced decision starts at the first sentence that convicts.
+        (f"本院认为，甲。{CONVICTED}书面上诉的", "本院认为，甲。", CONVICTED),
+        # The decision of the lower court is ignored.
+        (
+            "原审法院判决如下：甲。本院认为，乙。判决如下：丙。本判决为终审判决。",
+            "本院认为，乙。判决如下：",
+            "丙。",
+        ),
+        *((text, "", "") for text in ("", "没有判决", "000")),
+    ],
+)
+def test_text_is_split_into_reasoning_and_decision(text: str, reasoning: str, judgment: str) -> None:
+    parts = split_sections(text)
+    assert (parts.reasoning, parts.judgment) == (reasoning, judgment)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +60,6 @@ def test_decision_of_lower_court_is_ignored() -> None:
 )
 def test_decision_ends_at_first_end_marker(end: str) -> None:
     assert split_sections(f"本院认为，甲。判决如下：乙。{end}丙。附：丁").judgment == "乙。"
-
-
-@pytest.mark.parametrize("text", ["", "没有判决", "000"])
-def test_other_text_has_no_sections(text: str) -> None:
-    assert (split_sections(text).reasoning, split_sections(text).judgment) == ("", "")
 
 
 def test_civil_suit_is_not_an_appendix() -> None:

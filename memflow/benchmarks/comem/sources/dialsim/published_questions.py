@@ -56,9 +56,9 @@ def questions_by_sort(scene: Mapping[str, Any]) -> QuestionsBySort:
     for sort in CANNOT:
         for kind, held in scene.get(sort, {}).items():
             for key, raw in held.items():
-                draw_questions = DrawnQuestion(sort, kind, key, PublishedQuestion.model_validate(raw))
-                if draw_questions.quiz.words:
-                    found.setdefault(sort, {}).setdefault(kind, []).append(draw_questions)
+                drawn = DrawnQuestion(sort, kind, key, PublishedQuestion.model_validate(raw))
+                if drawn.quiz.words:
+                    found.setdefault(sort, {}).setdefault(kind, []).append(drawn)
     return found
 
 

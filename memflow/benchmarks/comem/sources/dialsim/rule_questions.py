@@ -7,7 +7,7 @@ repetition.
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -177,12 +177,8 @@ def _quotable(text: str, words: str, size: tuple[int, int]) -> bool:
 def _hints(text: str, options: Sequence[str]) -> bool:
     """Return whether a text names one of the options, in full or by its first three letters (`Rach`)."""
     called = {word[:3] for word in WORD.findall(text) if word[0].isupper()}
-    return any(word[:3] in called for word in _names(options))
-
-
-def _names(options: Sequence[str]) -> Iterator[str]:
-    for option in options:
-        yield from (word for word in WORD.findall(option) if word.lower() not in TITLES)
+    words = (word for option in options for word in WORD.findall(option) if word.lower() not in TITLES)
+    return any(word[:3] in called for word in words)
 
 
 def _plain(text: str) -> str:

@@ -4,14 +4,14 @@ A context is a season, a session is a scene. Each extractive question about a sc
 about the season: it names its scene, gets distractors by rule, and `I don't know.` as last option. The answer is
 unknown before its utterance. Stage directions have the speaker `Note`, because they contain a quarter of the answers.
 
-    scenes.py   the schema of a published scene     spans.py    the gold answer of several annotators
-    text.py     detokenization                      options.py  distractors
+    scenes.py  the schema of a published scene    spans.py  the gold answer of several annotators, distractors
+    text.py    detokenization
 """
 
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +24,21 @@ from memflow.benchmarks.comem.contexts import (
     ContextQuestion,
     KnownAnswer,
 )
-from memflow.benchmarks.comem.sources.friendsqa.options import WRONG, Option, wrong_options
 from memflow.benchmarks.comem.sources.friendsqa.scenes import (
     PARAPHRASED,
     FriendsQAScene,
     SceneQuestion,
     kind_of,
 )
-from memflow.benchmarks.comem.sources.friendsqa.spans import AnswerSpan, SeasonSpeakers, best, spans_of
+from memflow.benchmarks.comem.sources.friendsqa.spans import (
+    WRONG,
+    AnswerSpan,
+    Option,
+    SeasonSpeakers,
+    best,
+    spans_of,
+    wrong_options,
+)
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File
@@ -75,8 +82,6 @@ def _where(number: int, raw: Any) -> str:
 
 @dataclass(frozen=True)
 class _CandidateQuestion:
-    """A question of a scene, its annotated answers, and the gold answer, if any."""
-
     scene: FriendsQAScene
     question: SceneQuestion
     accepted: Sequence[AnswerSpan]
@@ -98,15 +103,19 @@ class _CandidateQuestion:
 
 
 class _SeasonBuilder:
-    """Builds the context of one season."""
-
     def __init__(self, domain: Domain, scenes: Sequence[FriendsQAScene], config: CoMemConfig) -> None:
         self.domain, self.scenes, self.parameters = domain, scenes, config
         self.people = SeasonSpeakers(scenes)
-        self.first: Mapping[str, int] = dict(
-            zip((scene.title for scene in scenes), _starts(scenes), strict=True)
-        )
-        self.posed = [self._posed(scene, question) for scene in scenes for question in scene.questions]
+        self.first: dict[str, int] = {}
+        """The number of messages before each scene."""
+        before = 0
+        self.posed: list[_CandidateQuestion] = []
+        for scene in scenes:
+            self.first[scene.title] = before
+            before += len(scene.said)
+            for question in scene.questions:
+                accepted = spans_of(scene, question, self.people)
+                self.posed.append(_CandidateQuestion(scene, question, accepted, best(accepted)))
 
     def context(self, dataset: str, number: int) -> Context:
         """Return the season as a context."""
@@ -116,10 +125,6 @@ class _SeasonBuilder:
             for each in scene.said
         )
         return Context(f"season_{number}", dataset, tuple(lines), tuple(self._asked()))
-
-    def _posed(self, scene: FriendsQAScene, question: SceneQuestion) -> _CandidateQuestion:
-        accepted = spans_of(scene, question, self.people)
-        return _CandidateQuestion(scene, question, accepted, best(accepted))
 
     def _asked(self) -> Iterator[ContextQuestion]:
         """Yield the questions in order, sampled down to `most_questions`; dropped questions stay."""
@@ -174,14 +179,6 @@ class _SeasonBuilder:
                 f"{'with' if told else 'In the scene with'} {_listed(names) or 'nobody who is named'}"
             )
         return f"{', '.join(told)}: {detokenize(question.question).text}"
-
-
-def _starts(scenes: Iterable[FriendsQAScene]) -> Iterator[int]:
-    """Yield the number of messages before each scene."""
-    before = 0
-    for scene in scenes:
-        yield before
-        before += len(scene.said)
 
 
 def _listed(names: Sequence[str]) -> str:

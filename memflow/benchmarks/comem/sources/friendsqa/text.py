@@ -52,7 +52,6 @@ def trimmed(text: str) -> str:
 
 
 def _follows(before: str, token: str) -> bool:
-    """Return whether a token is joined to the previous one."""
     if _CLOSES.fullmatch(token) or _TAIL.fullmatch(token):
         return True
     possessive = token == "'" and before.endswith("s")

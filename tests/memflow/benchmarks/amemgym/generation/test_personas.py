@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from amemgym_agents import SpyChat
 from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,6 @@ from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.generation.personas import parse_persona, select_personas
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
-from memflow.chat.requests import Completion
-from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -50,16 +49,7 @@ def domain(**parameters) -> Domain:
 
 
 def record(record_id: str, content: dict, source: str = "mine.jsonl", dataset: str = "mine") -> Record:
-    return row(
-        Record,
-        dataset=dataset,
-        record_id=record_id,
-        source=source,
-        sha256="0" * 64,
-        licence="own",
-        origin="own",
-        content=json.dumps(content),
-    )
+    return row(Record, dataset=dataset, record_id=record_id, source=source, content=json.dumps(content))
 
 
 def named(*ids: str) -> list[Record]:
@@ -131,24 +121,10 @@ def test_nemotron_columns_become_profile():
     )
 
 
-class Counting(ScriptedChat):
-    """Scripted, and keeps what it was asked; a portrait may be set."""
-
-    def __init__(self, portrait: str | None = None) -> None:
-        super().__init__(AMemGym().handlers())
-        self.portrait, self.asked = portrait, []
-
-    async def complete(self, request):
-        self.asked.append(request.prompt)
-        if self.portrait is not None and request.prompt == "amemgym/portrait":
-            return Completion(self.portrait)
-        return await super().complete(request)
-
-
 async def test_persona_without_name_needs_one_request():
-    chat = Counting()
+    chat = SpyChat()
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], chat)
-    assert chat.asked.count("amemgym/portrait") == 1
+    assert len(chat.asked("portrait")) == 1
     [profile] = states.profiles
     assert profile.reason is None
     # The scripted chat takes the first two words in capitals for the name.
@@ -163,19 +139,19 @@ async def test_persona_without_name_needs_one_request():
 
 async def test_given_name_is_kept():
     only = record("u1", {"id": "u1", "name": "Ida", "about": None, "age": 30})
-    portrait = json.dumps({"name": "Somebody Else", "about": "She rows."})
-    states = await AMemGym().states(domain(users=1), [only], Counting(portrait))
+    portrait = {"name": "Somebody Else", "about": "She rows."}
+    states = await AMemGym().states(domain(users=1), [only], SpyChat({"portrait": portrait}))
     assert states.profiles[0].profile == "name: Ida\nage: 30\nabout: She rows."
 
 
 async def test_complete_persona_needs_no_request():
-    chat = Counting()
+    chat = SpyChat()
     await AMemGym().states(domain(users=2), named("a", "b"), chat)
-    assert "amemgym/portrait" not in chat.asked
+    assert not chat.asked("portrait")
 
 
 async def test_failed_portrait_becomes_reason():
-    states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], Counting("no idea"))
+    states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], SpyChat({"portrait": "no idea"}))
     [profile] = states.profiles
     assert profile.reason.startswith("amemgym/portrait: no usable answer in 3 attempts")
     assert (profile.name, states.variables, states.changes) == ("0b1f", [], [])

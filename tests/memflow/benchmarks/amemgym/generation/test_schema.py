@@ -3,20 +3,14 @@
 import json
 
 import pytest
+from amemgym_agents import SpyChat
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym.answers import (
-    choices_of,
-    refinement_of,
-)
-from memflow.benchmarks.amemgym.benchmark import AMemGym
+from memflow.benchmarks.amemgym.answers import choices_of, refinement_of
 from memflow.benchmarks.amemgym.config import AMemGymConfig
-from memflow.benchmarks.amemgym.generation.schema import generate_schema
-from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
-from memflow.chat.requests import Completion
-from memflow.chat.scripted import ScriptedChat
+from memflow.benchmarks.amemgym.generation.schema import GenerationFailed, UserSimulator, generate_schema
 
 QUESTIONS = {
     "What shall I cook?": {"budget": ["low", "high"], "company": ["alone", "guests"]},
@@ -24,18 +18,6 @@ QUESTIONS = {
 }
 SIZES = AMemGymConfig(questions=2, variables_per_question=2, choices_per_variable=2, min_variants=2)
 JOINED = {"budget": "spending", "travel_money": "spending", "company": "company", "season": "season"}
-
-
-class Told(ScriptedChat):
-    """Says what it is told to by prompt, and keeps the requests."""
-
-    def __init__(self, **said) -> None:
-        super().__init__(AMemGym().handlers())
-        self.said, self.asked = said, []
-
-    async def complete(self, request):
-        self.asked.append(request)
-        return Completion(json.dumps(self.said[request.prompt.partition("/")[2]]))
 
 
 def drafts(questions=QUESTIONS) -> dict:
@@ -47,12 +29,12 @@ def drafts(questions=QUESTIONS) -> dict:
     }
 
 
-async def make(chat: Told):
+async def make(chat):
     return await generate_schema(SIZES, "name: Ida", "2020-10-01", UserSimulator(chat, "en"))
 
 
 async def test_merged_variable_gets_values_of_second_request():
-    chat = Told(questions=drafts(), refine=JOINED, unify={"spending": ["tight", "easy"]})
+    chat = SpyChat({"questions": drafts(), "refine": JOINED, "unify": {"spending": ["tight", "easy"]}})
     schema = await make(chat)
     assert schema.choices == {
         "spending": ["tight", "easy"],
@@ -63,7 +45,7 @@ async def test_merged_variable_gets_values_of_second_request():
         "What shall I cook?": ["spending", "company"],
         "Where shall I go?": ["spending", "season"],
     }
-    [request] = [each for each in chat.asked if each.prompt == "amemgym/unify"]
+    [request] = chat.asked("unify")
     assert json.loads(request.fields["merged"]) == {
         "spending": {"What shall I cook?": ["low", "high"], "Where shall I go?": ["none", "plenty"]}
     }
@@ -74,15 +56,15 @@ async def test_unify_is_not_requested_without_conflict():
         **QUESTIONS,
         "Where shall I go?": {"travel_money": ["high", "low"], "season": ["summer", "winter"]},
     }
-    chat = Told(questions=drafts(same), refine=JOINED)
+    chat = SpyChat({"questions": drafts(same), "refine": JOINED})
     assert (await make(chat)).choices["spending"] == ["low", "high"]
-    assert [each.prompt for each in chat.asked] == ["amemgym/questions", "amemgym/refine"]
+    assert [each.prompt for each in chat.requests] == ["amemgym/questions", "amemgym/refine"]
 
 
 async def test_same_name_with_different_values_is_a_conflict():
     twice = {**QUESTIONS, "Where shall I go?": {"budget": ["none", "plenty"], "season": ["summer", "winter"]}}
     names = {"budget": "spending", "company": "company", "season": "season"}
-    chat = Told(questions=drafts(twice), refine=names, unify={"spending": ["tight", "easy"]})
+    chat = SpyChat({"questions": drafts(twice), "refine": names, "unify": {"spending": ["tight", "easy"]}})
     schema = await make(chat)
     assert schema.choices["spending"] == ["tight", "easy"]
     assert schema.questions["Where shall I go?"] == ["spending", "season"]
@@ -98,14 +80,14 @@ WRONG = [
 
 @pytest.mark.parametrize(("names", "wrong"), WRONG)
 async def test_invalid_refinement_fails_the_user(names, wrong):
-    chat = Told(questions=drafts(), refine=names)
+    chat = SpyChat({"questions": drafts(), "refine": names})
     with pytest.raises(GenerationFailed, match=rf"amemgym/refine: no usable answer in 3 attempts.*{wrong}"):
         await make(chat)
-    assert wrong in chat.asked[2].messages[-1].content
+    assert wrong in chat.requests[2].messages[-1].content
 
 
 async def test_duplicate_choices_fail_the_user():
-    chat = Told(questions=drafts(), refine=JOINED, unify={"spending": ["easy", "easy"]})
+    chat = SpyChat({"questions": drafts(), "refine": JOINED, "unify": {"spending": ["easy", "easy"]}})
     with pytest.raises(GenerationFailed, match="'spending' has a value twice"):
         await make(chat)
 

@@ -162,64 +162,53 @@ def test_limit_imports_part_of_labels(exported: LabelFile, imports: Callable[...
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
 
-def _last(lines: list[dict[str, Any]]) -> dict[str, Any]:
-    return lines[-1]
+def edit(line: int, **values: Any) -> Damage:
+    return lambda lines: lines[line].update(values)
 
 
-DAMAGES: dict[str, tuple[Damage, str]] = {
-    "no header": (lambda lines: lines.pop(0), r"line 1: at format: Field required"),
-    "another format": (
-        lambda lines: lines[0].update(format="memflow keys 2"),
-        r"line 1: at format: Input should be 'memflow keys 1'",
-    ),
-    "cut off": (lambda lines: lines.pop(), r"it has 19 questions, but its header says 20"),
-    "another column": (lambda lines: lines[2].update(note="!"), r"line 3: at note: Extra inputs"),
-    "no such answer": (
-        lambda lines: lines[2]["keys"][1].update(answer="B"),
-        r"line 3: at keys\.1\.answer",
-    ),
-    "a yes for an answer": (
-        lambda lines: lines[2]["keys"][1].update(answer=True),
-        r"line 3: at keys\.1\.answer",
-    ),
-    "a question twice": (
-        lambda lines: lines.append(_last(lines)) or lines[0].pop("questions"),
-        r"line 22: question \S+ is duplicated, first in line 21",
-    ),
-    "an unknown question": (
-        lambda lines: lines[2].update(question_id="ana/shoes"),
+def edit_key(key: int, **values: Any) -> Damage:
+    """Return the corruption of one label in line 3."""
+    return lambda lines: lines[2]["keys"][key].update(values)
+
+
+def repeat_question(lines: list[dict[str, Any]]) -> None:
+    lines.append(lines[-1])
+    del lines[0]["questions"]
+
+
+SHARES = r"line 3: question \S+: its labels are at \[0\.25, "
+DAMAGES: list[tuple[Damage, str]] = [
+    (lambda lines: lines.pop(0), r"line 1: at format: Field required"),
+    (edit(0, format="memflow keys 2"), r"line 1: at format: Input should be 'memflow keys 1'"),
+    (lambda lines: lines.pop(), r"it has 19 questions, but its header says 20"),
+    (edit(2, note="!"), r"line 3: at note: Extra inputs"),
+    (edit_key(1, answer="B"), r"line 3: at keys\.1\.answer"),
+    (edit_key(1, answer=True), r"line 3: at keys\.1\.answer"),
+    (repeat_question, r"line 22: question \S+ is duplicated, first in line 21"),
+    (
+        edit(2, question_id="ana/shoes"),
         r"keys_of_ours: ours/keys.jsonl, line 3: question ana/shoes: the domain has no such question",
     ),
-    "another question": (
-        lambda lines: lines[2].update(digest="0" * 32),
-        r"line 3: question \S+: its labels belong to another wording",
-    ),
-    "an option that there is not": (
-        lambda lines: lines[2]["keys"][3].update(answer=9),
+    (edit(2, digest="0" * 32), r"line 3: question \S+: its labels belong to another wording"),
+    (
+        edit_key(3, answer=9),
         r"line 3: question \S+: its label at 1\.0 is option 9, but the number of options is 4",
     ),
-    "another truncation": (
-        lambda lines: lines[2]["keys"][1].update(visible=13),
+    (
+        edit_key(1, visible=13),
         r"line 3: question \S+: its label at 0\.5 saw 13 messages, but 12 are visible",
     ),
-    "other shares": (
-        lambda lines: lines[2]["keys"][1].update(share=0.6),
-        r"line 3: question \S+: its labels are at \[0\.25, 0\.6, 0\.75, 1\.0\] of the context, but",
-    ),
-    "a checkpoint less": (
-        lambda lines: lines[2]["keys"].pop(),
-        r"line 3: question \S+: its labels are at \[0\.25, 0\.5, 0\.75\] of the context, but",
-    ),
-}
+    (edit_key(1, share=0.6), rf"{SHARES}0\.6, 0\.75, 1\.0\] of the context, but"),
+    (lambda lines: lines[2]["keys"].pop(), rf"{SHARES}0\.5, 0\.75\] of the context, but"),
+]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(("damage", "said"), DAMAGES)
 def test_mismatched_line_is_refused(
-    exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: str
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: Damage, said: str
 ):
     lines = lines_of(exported.text)
-    apply, said = DAMAGES[damage]
-    apply(lines)
+    damage(lines)
     with pytest.raises(BadInput, match=said):
         imports(text_of(lines))
 

@@ -81,7 +81,6 @@ def hand(bench: CoMem, tmp_path: Path) -> list[Record]:
 
 @pytest.fixture
 def rows(build: Callable[..., Any]) -> Callable[..., Any]:
-    """Build the rows of these records with these parameters."""
     return lambda records, **given: build(replace(DOMAIN, parameters={**DOMAIN.parameters, **given}), records)
 
 

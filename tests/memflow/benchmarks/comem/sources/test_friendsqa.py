@@ -18,9 +18,8 @@ from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, truncation_indices
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.friendsqa import DISAGREE, NO_PERSON, NO_WORDS, TOO_FEW
-from memflow.benchmarks.comem.sources.friendsqa.options import said_in
 from memflow.benchmarks.comem.sources.friendsqa.scenes import FriendsQAScene
-from memflow.benchmarks.comem.sources.friendsqa.spans import SeasonSpeakers, best, spans_of, words
+from memflow.benchmarks.comem.sources.friendsqa.spans import SeasonSpeakers, best, said_in, spans_of, words
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
@@ -33,8 +32,6 @@ Read = Callable[..., list[Record]]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """The records of files with these contents."""
-
     def reading(*contents: bytes) -> list[Record]:
         files = {}
         for name, content in zip(("trn", "dev", "tst"), contents, strict=False):

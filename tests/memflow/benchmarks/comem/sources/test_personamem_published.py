@@ -26,15 +26,12 @@ DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 
 @dataclass(frozen=True)
 class Plain:
-    """The two files with nothing made of them, and our records of them."""
-
     rows: Sequence[Mapping[str, str]]
     contexts: Mapping[str, Sequence[Mapping[str, str]]]
     records: list[Record]
 
     @property
     def read(self) -> list[Context]:
-        """What we make of them."""
         return load_contexts(DOMAIN, self.records)
 
 
@@ -109,7 +106,7 @@ def test_probes_see_messages_up_to_checkpoint_and_end(build: Callable[..., Any],
         assert probe.options == options
         key = "abcd".index(each["correct_answer"][1])
         if options.count(options[key]) > 1:
-            assert probe.reason is not None and "stands there 2 times" in probe.reason
+            assert probe.reason is not None and "its gold option occurs 2 times" in probe.reason
             continue
         sound += 1
         assert (probe.gold, probe.reason) == (str(key + 1), None)

@@ -41,8 +41,6 @@ def dialsim(**parameters: Any) -> Domain:
 
 @pytest.fixture
 def made() -> Callable[..., list[Context]]:
-    """`made(records, **parameters)` is the contexts of these records."""
-
     def making(records: list[Record], **parameters: Any) -> list[Context]:
         return load_contexts(dialsim(**parameters), records)
 
@@ -51,7 +49,6 @@ def made() -> Callable[..., list[Context]]:
 
 @pytest.fixture
 def real() -> list[Record]:
-    """The real script, or the test is skipped."""
     library = Library(os.environ.get("MEMFLOW_DATA"))
     if not library.found("comem_friends"):
         pytest.skip("set MEMFLOW_DATA to a data folder that has comem_friends")
@@ -62,9 +59,10 @@ _WORDS = (
     "kite boat river stone garden paper window winter candle orange button ladder market pepper silver tunnel"
 )
 WORDS = _WORDS.split()
+AGAIN = ["What a lovely day it is!", "Oh, not again, please.", "Let us go home."]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def talk() -> Callable[..., list[ContextMessage]]:
     """`talk(lines)` is so many lines of a show: four people, a crowd, words that come again, ten lines a scene."""
 
@@ -75,9 +73,7 @@ def talk() -> Callable[..., list[ContextMessage]]:
             speaker = chance.choice(["Ann", "Bo", "Cy", "Dee", "Dee", "All", "Ann and Bo"])
             text = " ".join(chance.choice(WORDS) for _ in range(chance.randint(2, 12))) + "."
             if chance.random() < 0.2:
-                text = chance.choice(
-                    ["What a lovely day it is!", "Oh, not again, please.", "Let us go home."]
-                )
+                text = chance.choice(AGAIN)
             if chance.random() < 0.1:
                 text += " Is that so, Ann?"
             found.append(ContextMessage(text, "user", speaker, place // 10))

@@ -97,10 +97,10 @@ def test_distractors_are_near_then_frequent():
 
 
 @examples(25)
-@given(st.integers(0, 10_000))
-def test_every_question_is_answerable_without_hint(seed: int):
+@given(seed=st.integers(0, 10_000))
+def test_every_question_is_answerable_without_hint(talk: Talk, seed: int):
     chance = random.Random(seed)
-    said = _talk(chance, 120)
+    said = talk(120, seed)
     told = SpeakerIndex(said)
     for asked in (*who_said(told, 12, chance), *said_last(told, 4, chance)):
         quoted = re.fullmatch(r'.*?: "(.*)"\?', asked.question)[1]  # type: ignore[index]
@@ -168,16 +168,3 @@ def test_real_script_has_unique_speakers(real: list[Record], made: Callable[...,
 
 def _bare(text: str) -> str:
     return " " + " ".join(re.findall(r"[\w']+", text.lower().replace("’", "'"))) + " "
-
-
-def _talk(chance: random.Random, count: int) -> list[ContextMessage]:
-    again = ["What a lovely day it is!", "Oh, not again, please.", "Let us go home."]
-    words = ["kite", "boat", "river", "stone", "Ann", "garden", "Bo", "paper"]
-    found = []
-    for place in range(count):
-        text = " ".join(chance.choice(words) for _ in range(chance.randint(1, 9)))
-        text = chance.choice(again) if chance.random() < 0.1 else text
-        found.append(
-            ContextMessage(text, "user", chance.choice(["Ann", "Bo", "Cy", "Dee", "All"]), place // 10)
-        )
-    return found

@@ -69,10 +69,10 @@ def test_undated_scenes_stay_in_season():
     assert seasons(["?", ""]) == [1, 1] and seasons([]) == []
 
 
-format_label_file = st.dates(date(1990, 1, 1), date(2000, 1, 1)).map(
+written_days = st.dates(date(1990, 1, 1), date(2000, 1, 1)).map(
     lambda each: f"{each:%B} {each.day}, {each.year}"
 )
-shown_days = st.lists(st.one_of(st.just("?"), format_label_file), max_size=60)
+shown_days = st.lists(st.one_of(st.just("?"), written_days), max_size=60)
 
 
 @given(shown_days)

@@ -1,0 +1,157 @@
+"""What benchmarks share: published inputs, timing, rounds under a profiler, playing and answering, and reporting.
+
+What one benchmark measures, and its bounds, does not belong here.
+"""
+
+import argparse
+import cProfile
+import json
+import os
+import pstats
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from memflow.benchmarks.api import Benchmark, States
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import Chat
+from memflow.memories.memory import Embedder, Tools
+from memflow.memories.registry import memory_factory
+from memflow.records import Probe, Turn
+from memflow.run.answer import answer_all
+from memflow.run.play import PlayedEpisode, play_all
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
+
+ROUNDS = 3
+"""Maximum number of rounds; the best one counts."""
+
+T = TypeVar("T")
+
+
+def report(line: dict[str, Any], **more: Any) -> None:
+    """Print a figure as one line of JSON, with the machine's load."""
+    print(json.dumps({**line, **more, "load": round(os.getloadavg()[0], 1)}), flush=True)
+
+
+def arguments(**defaults: Any) -> argparse.Namespace:
+    """Parse the command line: an option for each default, a flag where it is False, and --profile."""
+    parser = argparse.ArgumentParser()
+    for name, default in {**defaults, "profile": False}.items():
+        if default is False:
+            parser.add_argument(f"--{name}", action="store_true")
+        else:
+            parser.add_argument(f"--{name}", type=type(default), default=default)
+    return parser.parse_args()
+
+
+def repeat(work: Callable[[int], T], within: Callable[[T], bool], profiled: bool) -> list[T]:
+    """Return the results of `work(round)`, until one is within its bounds; print a profile of them where asked."""
+    profile = cProfile.Profile(time.process_time)
+    results: list[T] = []
+    while len(results) < ROUNDS and not (results and within(results[-1])):
+        if profiled:
+            profile.enable()
+        results.append(work(len(results)))
+        profile.disable()
+    if profiled:
+        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+    return results
+
+
+def cpu_seconds(work: Callable[[], T]) -> tuple[float, T]:
+    """Return the CPU seconds of `work`, and its result."""
+    began = time.process_time()
+    result = work()
+    return time.process_time() - began, result
+
+
+def child_cpu_seconds() -> float:
+    """Return the CPU seconds, user and system, of the subprocesses that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def published(path: str) -> Path | None:
+    """Return a file below MEMFLOW_DATA; None where it is missing."""
+    folder = os.environ.get("MEMFLOW_DATA")
+    found = Path(folder or "") / path
+    return found if folder and found.is_file() else None
+
+
+def request_context(domain: str, memory: str, stage: str) -> RequestContext:
+    """Return the context of a benchmark's requests."""
+    return RequestContext(run="bench", stage=stage, domain=domain, assistant=memory, model="stub")
+
+
+async def play_and_answer(
+    benchmark: Benchmark,
+    domain: Domain,
+    memory: str,
+    states: States,
+    turns: Sequence[Turn],
+    probes: Sequence[Probe],
+    playing: Chat,
+    answering: Chat,
+    embedder: Embedder,
+    *,
+    own_replies: bool = False,
+) -> tuple[list[PlayedEpisode], float, float]:
+    """Play the turns, then ask the probes. Return the episodes, and the wall seconds of both.
+
+    With `own_replies` the assistant replies to the turns (on-policy). Raises SystemExit where anything failed.
+    """
+    began = time.perf_counter()
+    episodes = benchmark.episodes(domain, states, turns, [], playing)
+    replier = benchmark.replier(domain, playing) if own_replies else None
+    played = await play_all(episodes, memory_factory(memory, Tools(playing, embedder)), replier)
+    between = time.perf_counter()
+    messages, entries = transcript_rows(domain.name, memory, played), entry_rows(domain.name, memory, played)
+    histories = episode_histories(entries, messages, probes)
+    factory = memory_factory(memory, Tools(answering, embedder))
+    replies = await answer_all(benchmark, domain, memory, probes, histories, factory, answering)
+    ended = time.perf_counter()
+    failed = [row.reason for row in (*messages, *replies) if row.reason]
+    if failed or len(messages) < len(turns) or len(replies) != len(probes):
+        raise SystemExit(
+            f"{len(failed)} messages or probes failed; the first: {(failed or ['not played'])[0]}"
+        )
+    return played, between - began, ended - between
+
+
+@contextmanager
+def postgres_server() -> Iterator[int | None]:
+    """Yield the port of an empty PostgreSQL server for the user memflow; None where its programs are missing."""
+    on_path = shutil.which("initdb")
+    programs = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not programs:
+        yield None
+        return
+    home = Path(tempfile.mkdtemp(prefix="memflow-postgres-"))
+    as_user: list[str] = []
+    if os.geteuid() == 0:  # the server refuses to run as root
+        shutil.chown(home, "postgres")
+        as_user = ["runuser", "-u", "postgres", "--"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def run(name: str, *options: str) -> None:
+        command = [*as_user, str(programs[-1].parent / name), "-D", str(home / "data"), *options]
+        subprocess.run(command, check=True, capture_output=True, cwd=home)
+
+    run("initdb", "-U", "memflow", "--auth=trust", "--no-sync")
+    run("pg_ctl", "-w", "-l", str(home / "log"), "-o", f"-p {port} -h 127.0.0.1 -k {home}", "start")
+    try:
+        yield port
+    finally:
+        run("pg_ctl", "-m", "immediate", "stop")
+        shutil.rmtree(home, ignore_errors=True)
