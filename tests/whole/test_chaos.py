@@ -94,11 +94,11 @@ def test_a_server_that_fails_dies_and_garbles(
             rows[table] += len(held)
             lost[table] += sum(row.reason is not None for row in held)
     assert lost["answer.replies"] > 0, "nothing was lost, so this shows nothing: take another seed"
-    shown_and_hidden = figures_follow_their_coverage(said["leaderboard"])
-    print(f"\nthe stub: {met}\nrows: {dict(rows)}\nlost: {dict(lost)}\nfigures: {shown_and_hidden}")
+    shown_and_hidden = check_coverage_of_scores(said["leaderboard"])
+    print(f"\nthe stub: {met}\nrows: {dict(rows)}\nlost: {dict(lost)}\nscores: {shown_and_hidden}")
 
 
-def figures_follow_their_coverage(scores: list[dict[str, Any]]) -> dict[str, int]:
+def check_coverage_of_scores(scores: list[dict[str, Any]]) -> dict[str, int]:
     """A score that rests on too little is not shown, and says so; how many were and were not."""
     seen: Counter[str] = Counter()
     for score in scores:

@@ -1,4 +1,4 @@
-"""The demo: the whole graph on two domains, and what its figures have to be.
+"""The demo: the whole graph on two domains, and the values of its scores.
 
 The demo runs once for all of these tests, and what a test changes it restores. Tests that run much more of it are
 marked `pipeline`: a second demo in another home and process, and a limit that is raised.
@@ -254,7 +254,7 @@ def test_every_figure_says_that_no_language_model_made_it(demo: Demo) -> None:
     assert demo.summary["label"] == LABEL
 
 
-def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
+def test_scores_have_denominators_or_a_reason(demo: Demo) -> None:
     for row in demo.summary["leaderboard"]:
         assert row["value"] is not None or row["reason"]
         unranked = row["metric"] == RECALL_AT_10 and row["assistant"] not in RETRIEVAL
@@ -300,7 +300,7 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
     for domain in DEMO:
         assert domain in text
     for assistant in ASSISTANTS:
-        assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the figures, and in those by evidence"
+        assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the scores, and in those by evidence"
 
 
 def test_what_was_deleted_is_made_again_from_the_ledger(
@@ -372,14 +372,14 @@ def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise
         former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
         metadata = {**stored.schema.metadata, b"memflow.input_fingerprint": b"of the former version"}
         pq.write_table(former.replace_schema_metadata(metadata), path)
-    before, requests = contents(home), booked(home)["completions"]
+    before, requests = contents(home), ledger_rows(home)["completions"]
     outcome = run_in(home, (AMEMGYM,), ("none",))
     assert outcome.failed == []
     assert outcome.former == [other]
     assert rebuild_commands(outcome.former) == [f"memflow run --domain {MEMORYBENCH} --memory recent"]
-    assert booked(home)["completions"] == requests
+    assert ledger_rows(home)["completions"] == requests
     assert {**contents(home), "score.leaderboard all": ""} == {**before, "score.leaderboard all": ""}
-    assert {(score.domain, score.assistant) for score in outcome.figures} == {
+    assert {(score.domain, score.assistant) for score in outcome.scores} == {
         (domain, assistant) for domain in DEMO for assistant in ASSISTANTS
     } - {(MEMORYBENCH, "recent")}
     with duckdb.connect(home / "memflow.duckdb", read_only=True) as connection:

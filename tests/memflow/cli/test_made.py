@@ -58,7 +58,7 @@ def test_a_domain_that_was_never_made_is_said_so(made, empty):
 def test_a_run_ends_with_what_it_lost():
     lost = {"domain": MINE, "table_name": "state.profiles", "n": 4, "quarantined": 3}
     lost |= {"reasons": [LATE], "times": [3]}
-    summary = Summary([], [], [], [], {}, 1, 0, [], "x.duckdb", [lost])
+    summary = Summary([], [], [], [], {}, [], 1, 0, [], "x.duckdb", [lost])
     assert summary.data()["quarantined"] == [lost]
     console = Console(file=StringIO(), width=160)
     for part in summary.shown():

@@ -96,7 +96,7 @@ def test_every_system_stands_in_the_document() -> None:
 
 def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path) -> None:
     assert len(template.read_text(encoding="utf-8").splitlines()) < 40
-    what = (
+    what = [
         "--demo",
         "--domain",
         "amemgym_demo",
@@ -105,7 +105,7 @@ def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path
         "--no-bounds",
         "--limit",
         "1",
-    )
+    ]
     planned = empty.json("plan", *what)
     assert [row["assistant"] for row in planned["assistants"]] == ["my_memory"]
     ran = empty.json("run", *what)

@@ -1,22 +1,9 @@
 """A plan is of the run that would follow."""
 
-import json
-
 
 def plan(home, *more: str) -> dict:
-    arguments = (
-        "plan",
-        "--demo",
-        "--domain",
-        "amemgym_demo",
-        "--memory",
-        "full",
-        "--limit",
-        "1",
-        "--format",
-        "json",
-    )
-    return json.loads(home(*arguments, *more).stdout)
+    arguments = ["plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1"]
+    return home.json(*arguments, *more)
 
 
 def test_a_plan_counts_what_the_run_then_asks(empty, measured) -> None:
