@@ -5,7 +5,7 @@ of six, five of them on a day. What was written is searchable before the next di
 after another dialogue, so that nothing is read that was read before. `rag` has the hashing embedder here, so that
 its figures are the memory's own; what an encoder adds, memories_encoder.py says.
 
-Beside `bm25_message` stand Whoosh, with one commit a dialogue, and rank_bm25, whose index is made anew of all
+Beside `bm25_message` stand Whoosh, with one commit a dialogue, and rank_bm25, whose index is rebuilt from all
 messages for each dialogue, since it takes no more once it is made. Above 100 dialogues only 24 of these, evenly
 spread, are timed, and the rest reckoned from them (`sampled`); the words are those of our search, cut once, in its
 favour. `peer_of` is the peer's figure divided by ours. Whoosh at 50,000 messages takes some minutes: `--whole`.
@@ -121,7 +121,7 @@ def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) 
 
 
 def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
-    """rank_bm25: the index made anew for each dialogue."""
+    """rank_bm25: the index rebuilt for each dialogue."""
     began = time.process_time()
     words = [search_words(f"user: {text}") for text in texts]
     cut = time.process_time() - began

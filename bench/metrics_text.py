@@ -1,7 +1,7 @@
 """Text metrics, against the ways they are computed elsewhere: CPU time per pair, and that scores are equal.
 
 `locomo_f1` against the published evaluation's way, written here from its description: nltk's Porter stemmer
-stems every word of every text anew, Counters compare them. `rouge_l` (English) against rouge-score without
+stems every word of every text again, Counters compare them. `rouge_l` (English) against rouge-score without
 stemmer. Ours starts with empty caches. For F1 the pairs are LoCoMo's golds where MEMFLOW_DATA has them, each
 with the answers of six assistants (the benchmark compares eight), and texts of 1 to 30 words drawn from a
 seed with a Zipf vocabulary; for ROUGE-L they are drawn and have 200 words.

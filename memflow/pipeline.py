@@ -154,7 +154,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "leaderboard",
-        evaluation.publish_scores,
+        evaluation.compute_leaderboard,
         scope="all",
         writes={"score.leaderboard": "Scores with their intervals, denominators and coverage."},
         inputs=(

@@ -14,7 +14,7 @@ import numpy as np
 from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
-from memflow.run.timing import took
+from memflow.timing import took
 from resources.checksums import checksums
 from resources.endpoint import Endpoint
 from resources.request_batcher import OnResult, RequestBatcher

@@ -134,7 +134,7 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
 class RunThreadsInstance(dg.DagsterInstance):
     """An instance whose runs may execute in several threads of one process.
 
-    Dagster configures Python's logging anew for each run, though dagster.yaml names no handler. The configuration
+    Dagster configures Python's logging again for each run, though dagster.yaml names no handler. The configuration
     holds the lock of the logging module and waits for the handlers of the other runs, each of which may wait for that
     lock: a deadlock.
     """

@@ -95,7 +95,7 @@ class Lake:
             compression="zstd",
         )
         path = self.path(table, partition)
-        state = self._put(path, buffer.getvalue())
+        state = self._write_file(path, buffer.getvalue())
         self._rows.put(path, None if has_vectors(table) else state, rows)
         return facts
 
@@ -259,7 +259,7 @@ class Lake:
             f"{_rebuild_command(table, partition)}."
         )
 
-    def _put(self, path: str, content: pa.Buffer) -> FileState | None:
+    def _write_file(self, path: str, content: pa.Buffer) -> FileState | None:
         """Write a file; return its state on a local disk, None on an object store."""
         if self.local:
             return replace_file(Path(path), content)

@@ -1,6 +1,6 @@
 """Dagster's event log on PostgreSQL, with connections that stay open.
 
-The shipped storage connects anew for every group of statements. This one keeps a small pool. A thread that is in a
+The shipped storage reconnects for every group of statements. This one keeps a small pool. A thread that is in a
 transaction uses that connection for everything, so that threads do not wait for one another's second connection. The
 events of a batch are one transaction: Dagster stores them one by one after a failure, and a check whose planned event
 is stored twice fails.

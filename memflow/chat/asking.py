@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
-from memflow.run.timing import asked
+from memflow.timing import count_completion
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ async def ask(
     wrong, completion = "", None
     for attempt in range(attempts):
         try:
-            completion = await asked(chat.complete(request))
+            completion = await count_completion(chat.complete(request))
         except (BudgetSpent, EndpointDown):
             raise
         except ChatError as error:

@@ -28,7 +28,7 @@ def percent_agreement(
     """Return the mean over items of the share of equal pairs of ratings, with its interval.
 
     The bootstrap draws `episodes`, the episode of each item (None: every item is its own). No value without an item
-    with two ratings. Raises BadInput for an unknown label or lists of unequal length.
+    with two ratings. Raises BadInput for an unknown label or lists of different lengths.
     """
     counts = _counted(ratings, categories)
     paired, alike = _pairs(counts)

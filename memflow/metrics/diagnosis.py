@@ -133,7 +133,7 @@ def attribute_by_states(
     `truth` has the values of its variables per period, `known` the answers of the state probes, `right` whether the
     question was answered correctly; None for a missing answer. If all variables are known, a wrong answer is a
     utilization failure. Otherwise an unknown variable is a write failure if it was unknown when it last changed, else
-    a read failure; the loss is shared in proportion. Raises BadInput for unequal lengths.
+    a read failure; the loss is shared in proportion. Raises BadInput for different lengths.
     """
     if not len(truth) == len(known) == len(right):
         raise BadInput(

@@ -67,7 +67,7 @@ def mean_interval(
 ) -> Interval:
     """Return the pooled mean, sum(totals) / sum(counts), one of each per episode, with its interval.
 
-    Raises BadInput for unequal lengths.
+    Raises BadInput for different lengths.
     """
     if len(totals) != len(counts):
         raise BadInput(f"{len(totals)} totals but {len(counts)} counts; give one of each per episode")

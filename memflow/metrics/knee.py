@@ -106,7 +106,7 @@ def knee(
 ) -> Knee:
     """Return the knee of `values` over `places` with the group of each.
 
-    `name` and `unit` are used in reasons. Raises BadInput for unequal lengths.
+    `name` and `unit` are used in reasons. Raises BadInput for different lengths.
     """
     if not len(places) == len(values) == len(groups):
         raise BadInput(f"{len(places)} places, {len(values)} values, {len(groups)} groups; give one of each")

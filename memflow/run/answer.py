@@ -17,7 +17,7 @@ from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.records import Probe, Reply
-from memflow.run.timing import Clock, OperationTimer, timed
+from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
 """Probes that read concurrently: a bound on the restored memories in RAM."""

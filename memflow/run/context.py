@@ -16,7 +16,7 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Score
-from memflow.run.timing import Clock
+from memflow.timing import Clock
 
 Tables = Mapping[str, Sequence[Any]]
 """Rows by table."""

@@ -116,6 +116,6 @@ async def judge_claims(context: StepContext) -> Tables:
     return {"score.claims": claims}
 
 
-async def publish_scores(context: StepContext) -> Tables:
+async def compute_leaderboard(context: StepContext) -> Tables:
     """Compute the scores of every assistant in every domain."""
     return {"score.leaderboard": context.leaderboard()}

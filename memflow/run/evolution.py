@@ -24,7 +24,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Turn
 from memflow.run.answer import answer_one
 from memflow.run.play import CheckpointHandler, Episode, Event, PlayedEpisode, Replier, play, play_all
-from memflow.run.timing import Clock
+from memflow.timing import Clock
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Environment:
     probes: Sequence[Probe]
     """Empty where the assistant does not evolve."""
 
-    def asked(self) -> dict[tuple[str, int], list[Probe]]:
+    def feedback_probes(self) -> dict[tuple[str, int], list[Probe]]:
         """Return the questions for feedback by episode and checkpoint: multiple choice and not quarantined."""
         found: dict[tuple[str, int], list[Probe]] = {}
         for probe in self.probes:
@@ -78,7 +78,7 @@ async def play_assistant(
         return await play_all(episodes, remember, replier, lived=lived, clock=clock)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(f"a memory cannot evolve in an episode with a base: {based[0]}")
-    asked = environment.asked()
+    asked = environment.feedback_probes()
     given = (environment, config, asked, remember, replier, lived, clock)
     return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
 

@@ -16,7 +16,7 @@ from memflow.chat.requests import Chat
 from memflow.errors import BadInput, RecallFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.run.timing import Clock, timed
+from memflow.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
@@ -152,7 +152,7 @@ class _Stage:
 
     async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
         """Run dialogues concurrently on the memory as it is, then write them."""
-        replier = self._asked()
+        replier = self._require_replier()
 
         async def read(query: str) -> Recall:
             return await self.memory.read(query)
@@ -176,7 +176,7 @@ class _Stage:
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
         """Recall, reply, and write both messages. Return False when the reply failed; the message is written anyway."""
-        replier = self._asked()
+        replier = self._require_replier()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
         self.memory.store.advance(1)
         answer = await self._reply(replier, spoken.message)
@@ -190,7 +190,7 @@ class _Stage:
         await self._write(event, [spoken, reply], first=len(said) - 2, counted=1)
         return True
 
-    def _asked(self) -> Replier:
+    def _require_replier(self) -> Replier:
         if self.replier is None:
             raise BadInput(
                 f"episode {self.episode.episode_id} wants replies, but no answering model was given"

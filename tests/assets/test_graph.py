@@ -1,6 +1,6 @@
 """The graph as plain data: what is in it, what hangs on what, and what a person is asked for.
 
-The snapshot is graph.txt beside this file. Where the graph was meant to change, write it anew and look at the
+The snapshot is graph.txt beside this file. Where the graph was meant to change, write it again and look at the
 difference: `python tests/assets/test_graph.py`.
 """
 

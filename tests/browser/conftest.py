@@ -21,7 +21,7 @@ from resources.stub import stub_process
 
 PATIENCE = 30
 LOST = (StaleElementReferenceException,)
-"""The page drew itself anew between finding an element and looking at it."""
+"""The page was redrawn between finding an element and looking at it."""
 
 OPTIONS = (
     "--headless",

@@ -62,7 +62,7 @@ class Served:
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in found]
 
     def requested(self, schedule: str) -> dict[str, str]:
-        """The tags of the one run that a tick of a schedule asks for."""
+        """The tags of the one run that one evaluation of a schedule requests."""
         tick = self.ask("DryRun", schedule={**LOCATION, "scheduleName": schedule}, at=time.time())
         assert tick["evaluationResult"]["error"] is None, tick
         (asked,) = tick["evaluationResult"]["runRequests"]

@@ -1,4 +1,4 @@
-"""A model changes in memflow.toml while a real daemon runs: what is made anew, and what is left alone.
+"""A model changes in memflow.toml while a real daemon runs: what is regenerated, and what stays.
 
 Which condition asks for what, tick by tick, is tests/assets/test_automation.py.
 """
@@ -89,7 +89,7 @@ class Deployment:
         }
 
     def observe(self, partitioned: bool = True, meanwhile: Callable[[], None] = lambda: None) -> Made:
-        """Look at the models as the daily schedules do, and return what was made once nothing more follows."""
+        """Look at the models as the daily schedules do, and return the new materializations once no more follow."""
         seen = {run["runId"] for run in self.served.runs()}
         looks = set()
         for job in OBSERVE:
@@ -115,7 +115,7 @@ class Deployment:
         """
         since: float | None = None
 
-        def settled() -> bool:
+        def is_quiet() -> bool:
             nonlocal since
             ticks = self.served.ticks(SENSOR)
             if any(run["status"] in UNDER_WAY for run in self.served.runs()):
@@ -129,7 +129,7 @@ class Deployment:
                 return False
             return len(quiet) >= QUIET
 
-        wait("the daemon to be quiet", settled, progress=self.served.progress, pause=0.5)
+        wait("the daemon to be quiet", is_quiet, progress=self.served.progress, pause=0.5)
 
     def switch_on_late(self) -> None:
         """Switch the sensor on after some time in which nothing may run."""
@@ -175,7 +175,7 @@ def test_a_changed_model_regenerates_what_depends_on_it_and_nothing_else(deploym
     after = deployment.contents()
     changed = {where for where in after if after[where] != before[where]}
     assert ("amemgym_small", "state.variables") in changed
-    assert ("memorybench_demo", "feedback.sessions") not in changed, "so what was made from it is left alone"
+    assert ("memorybench_demo", "feedback.sessions") not in changed, "so its dependents stay"
 
     deployment.served.switch_off(SENSOR)
     deployment.change(other_seed=2)

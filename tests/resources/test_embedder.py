@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memflow.errors import BadInput, BadSettings, MissingData
-from memflow.run.timing import timed
+from memflow.timing import timed
 from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
 from resources.stub import Stub, StubBehavior

@@ -11,7 +11,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import Episode, Event, play_all
-from memflow.run.timing import timed
+from memflow.timing import timed
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
@@ -52,10 +52,10 @@ def test_replay_reports_original_seconds(name: str, calls: int, tmp_path: Path) 
             with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
                 first, own = await evaluated(name, stub.url, ledger)
                 asked = stub.counts.asked
-                again, anew = await evaluated(name, stub.url, ledger)
+                again, own_again = await evaluated(name, stub.url, ledger)
             assert stub.counts.asked == asked
         assert again == first
-        assert own != anew  # the memory's own computing is measured each time
+        assert own != own_again  # the memory's own computing is measured each time
         assert all(seconds and seconds > 0.02 / 3 for seconds, _ in first)  # three episodes share a request
         assert all(made is not None and made >= calls for _, made in first[:-1])
         assert first[-1][1] == 0

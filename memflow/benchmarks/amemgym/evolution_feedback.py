@@ -32,13 +32,13 @@ def make_evolution_feedback(
         elif answered is not None:
             became["answered"] = str(int(answered) + 1)
         one["asked"].append(became)
-    lesson: dict[str, Any] = {"questions": [*asked.values()]}
+    feedback_content: dict[str, Any] = {"questions": [*asked.values()]}
     if complete:
-        lesson["told"] = _told(probes, turns)
-    return written(lesson)
+        feedback_content["told"] = _revealed_values(probes, turns)
+    return written(feedback_content)
 
 
-def _told(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:
+def _revealed_values(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:
     told: dict[str, dict[str, str]] = {str(probe.checkpoint): {} for probe in probes}
     users = {probe.episode_id for probe in probes}
     for turn in turns:

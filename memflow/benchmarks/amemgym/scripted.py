@@ -134,7 +134,9 @@ def _events(request: ChatRequest) -> Groups:
     changes = _json(request, "changes")
 
     def event(names: Sequence[str]) -> str:
-        moves = vocabulary.moves.join(_told(vocabulary.move, name, changes[name]["to"]) for name in names)
+        moves = vocabulary.moves.join(
+            _statement(vocabulary.move, name, changes[name]["to"]) for name in names
+        )
         return vocabulary.event.format(occasion=chance.choice(vocabulary.occasions), moves=moves)
 
     return Groups(
@@ -147,7 +149,7 @@ def _opening(request: ChatRequest) -> Groups:
     state = _json(request, "state")
 
     def text(names: Sequence[str]) -> str:
-        told = [_told(chance.choice(vocabulary.told), name, state[name]) for name in names]
+        told = [_statement(chance.choice(vocabulary.told), name, state[name]) for name in names]
         return vocabulary.space.join([*told, chance.choice(vocabulary.asked)])
 
     return Groups(groups=[Group(variables=names, text=text(names)) for names in _split(chance, [*state], 3)])
@@ -156,7 +158,7 @@ def _opening(request: ChatRequest) -> Groups:
 def _utterance(request: ChatRequest) -> Utterance:
     chance, vocabulary = _chance(request), vocabulary_of(request)
     told = [
-        _told(chance.choice([*vocabulary.told, vocabulary.told_after]), name, move["to"], move["from"])
+        _statement(chance.choice([*vocabulary.told, vocabulary.told_after]), name, move["to"], move["from"])
         for name, move in _json(request, "changes").items()
     ]
     return Utterance(text=vocabulary.space.join([*told, chance.choice(vocabulary.asked)]))
@@ -168,7 +170,9 @@ def _exposure(request: ChatRequest) -> str:
 
 def _utterance_again(request: ChatRequest) -> Utterance:
     vocabulary, meant = vocabulary_of(request), _json(request, "meant")
-    return Utterance(text=vocabulary.space.join(_told(vocabulary.told[0], *pair) for pair in meant.items()))
+    return Utterance(
+        text=vocabulary.space.join(_statement(vocabulary.told[0], *pair) for pair in meant.items())
+    )
 
 
 def _answers(request: ChatRequest) -> AnswerTexts:
@@ -223,12 +227,14 @@ def _reply(request: ChatRequest) -> str:
     return _chance(request).choice(vocabulary_of(request).replies)
 
 
-def _told(pattern: str, name: str, value: str, old: str = "") -> str:
+def _statement(pattern: str, name: str, value: str, old: str = "") -> str:
     return pattern.format(variable=in_words(name), value=in_words(value), old=in_words(old))
 
 
 def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
-    told = vocabulary.circumstances.join(_told(vocabulary.circumstance, *pair) for pair in variant.items())
+    told = vocabulary.circumstances.join(
+        _statement(vocabulary.circumstance, *pair) for pair in variant.items()
+    )
     return vocabulary.advice.format(circumstances=told)
 
 

@@ -1,6 +1,6 @@
 """A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model describes each message (3.1), then links its note with near ones (3.2) and describes those anew (3.3). A query
+A model describes each message (3.1), then links its note with near ones (3.2) and describes those again (3.3). A query
 finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
 """
 

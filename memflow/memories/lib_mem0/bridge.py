@@ -16,7 +16,7 @@ from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
 from memflow.memories.entries import Vector
 from memflow.memories.lib_mem0.answers import Facts, Operations
-from memflow.run.timing import asked
+from memflow.timing import count_completion
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class Bridge:
         self.wrong, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)
         try:
-            # What it takes is counted where it is asked for (memflow/run/timing.py): the thread is told of it.
+            # What it takes is counted where it is asked for (memflow/timing.py): the thread is told of it.
             return await self._loop.run_in_executor(thread, copy_context().run, work)
         finally:
             self._loop = None
@@ -84,7 +84,7 @@ class Bridge:
             Facts if extracts else Operations,
         )
         try:
-            completion = await asked(self.chat.complete(request))
+            completion = await count_completion(self.chat.complete(request))
         except ChatError as error:
             self.wrong.append(f"{request.prompt}: {error}")
             if isinstance(error, BudgetSpent | EndpointDown):

@@ -73,7 +73,7 @@ class Library:
         done = self.memory.add([*messages], user_id=USER)["results"]
         return [LibraryChange(self._number(str(one["id"])), one["event"]) for one in done]
 
-    def held(self) -> dict[int, str]:
+    def memories(self) -> dict[int, str]:
         """Return the texts of the memories by number."""
         found = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
         return {self._number(str(one["id"])): one["memory"] for one in found}

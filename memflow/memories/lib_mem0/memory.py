@@ -72,7 +72,7 @@ class LibMem0(Memory):
         library.bridge.vectors[query] = vector
         numbers = library.search(query, self.k)
         library.bridge.vectors.clear()
-        held = self._held()
+        held = self._memory_entries()
         return recalled([held[number] for number in numbers])
 
     async def _opened(self, text: str) -> Library:
@@ -81,7 +81,7 @@ class LibMem0(Memory):
             return self._library
         held = {
             number: (item.meta["memory"], item.vector)
-            for number, item in self._held().items()
+            for number, item in self._memory_entries().items()
             if item.vector is not None
         }
         length = self.tools.embedder.dimensions if self.tools.embedder else 0
@@ -98,7 +98,7 @@ class LibMem0(Memory):
         self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
         """Retire deleted memories, revise changed ones and add new ones."""
-        now, held = library.held(), self._held()
+        now, held = library.memories(), self._memory_entries()
         touched = {change.number for change in changes if change.event == "UPDATE"}
         for number, item in held.items():
             if number not in now:
@@ -120,7 +120,7 @@ class LibMem0(Memory):
                 meta=_meta(number, now[number], date),
             )
 
-    def _held(self) -> dict[int, Item]:
+    def _memory_entries(self) -> dict[int, Item]:
         return {item.meta["mem0"]: item for item in self.store.live(MEMORY)}
 
 

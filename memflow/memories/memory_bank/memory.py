@@ -179,11 +179,11 @@ class MemoryBank(Memory):
             for stem in stems
             for day in days
         )
-        events = _told(days, answers[: len(days)])
+        events = _answered_days(days, answers[: len(days)])
         vectors = await self.embed([text for _, text in events])
         for (day, text), vector in zip(events, vectors, strict=True):
             self.store.add(EVENTS, text, sources=sources_of(day), vector=vector, meta=_when(day))
-        traits = _told(days, answers[len(days) :])
+        traits = _answered_days(days, answers[len(days) :])
         for day, text in traits:
             self.store.add(TRAITS, text, sources=sources_of(day), meta=_when(day))
         news = [("history", SUMMARY, EVENTS)] if events else []
@@ -210,7 +210,9 @@ class MemoryBank(Memory):
             self.store.add(kind, text, sources=sources)
 
 
-def _told(days: Sequence[Sequence[Item]], answers: Sequence[Any]) -> list[tuple[Sequence[Item], str]]:
+def _answered_days(
+    days: Sequence[Sequence[Item]], answers: Sequence[Any]
+) -> list[tuple[Sequence[Item], str]]:
     """Return the days with a non-empty answer and that answer, dated."""
     return [
         (day, with_date(answer.text.strip(), day[0].meta["date"]))

@@ -42,7 +42,7 @@ def _segment(request: ChatRequest) -> Topic:
     return Topic(summary=_joined([_summary(page)], known), keywords=keywords[:6])
 
 
-def _told(pages: str) -> list[tuple[int, str, bool]]:
+def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
     """Return the statements of numbered pages as (page, text, whether the assistant made it)."""
     found = []
     pieces = _PAGE.split(pages)
@@ -55,14 +55,14 @@ def _told(pages: str) -> list[tuple[int, str, bool]]:
 def _profile(request: ChatRequest) -> Traits:
     traits = {
         subject(sentence)[:40]: Trait(label=subject(sentence)[:40], value=sentence[:120], page=page)
-        for page, sentence, own in _told(str(request.fields["pages"]))
+        for page, sentence, own in _page_statements(str(request.fields["pages"]))
         if not own and "my " in sentence.lower()
     }
     return Traits(traits=[*traits.values()][-6:])
 
 
 def _knowledge(request: ChatRequest) -> Facts:
-    told = _told(str(request.fields["pages"]))
+    told = _page_statements(str(request.fields["pages"]))
     user = [Fact(text=sentence[:160], page=page) for page, sentence, own in told if not own]
     assistant = [Fact(text=sentence[:160], page=page) for page, sentence, own in told if own]
     return Facts(user=user[:5], assistant=assistant[:3])

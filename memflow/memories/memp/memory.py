@@ -101,7 +101,7 @@ class Memp(Memory):
             return
         if before := stored_messages(self.store, BUFFER):
             after = messages[0].line() if messages[0].role == "user" else None
-            await self._learn(before, after, self._taken(HIT))
+            await self._learn(before, after, self._retire_bookkeeping(HIT))
         store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
             for read in reads:
@@ -157,7 +157,7 @@ class Memp(Memory):
     async def _build(self, one: Trajectory) -> Answer[Procedure]:
         return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
 
-    def _taken(self, kind: str) -> list[Item]:
+    def _retire_bookkeeping(self, kind: str) -> list[Item]:
         """Return the current versions of the procedures in bookkeeping entries, and retire these."""
         found = {}
         for entry in self.store.live(kind):

@@ -146,10 +146,10 @@ async def test_scripted_chat_labels_items() -> None:
 
 
 def test_page_escapes_item_text() -> None:
-    hostile = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
-    item = Item(id="i", asks=hostile, labels=[FULL, NONE])
-    unit = Unit(id="u", episode="e", shown=[Part(title="t", text=hostile)], items=[item])
-    head = sheet(1, 1).header.model_copy(update={"title": hostile})
+    malicious = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
+    item = Item(id="i", asks=malicious, labels=[FULL, NONE])
+    unit = Unit(id="u", episode="e", shown=[Part(title="t", text=malicious)], items=[item])
+    head = sheet(1, 1).header.model_copy(update={"title": malicious})
     page = page_of(make_sheet(head, [unit]))
     assert page.count("</script>") == 2 and "alert(1)</script>" not in page and "<!--" not in page
     assert "{{policy}}" in page  # as it was said, and not filled in

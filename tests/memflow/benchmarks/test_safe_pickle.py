@@ -25,7 +25,7 @@ PLAIN = st.recursive(st.one_of(SCALARS, SETS), nested, max_leaves=10)
 
 
 class Acting:
-    """What a hostile pickle asks for when it is loaded."""
+    """What a malicious pickle asks for when it is loaded."""
 
     def __init__(self, called: Any, *given: Any) -> None:
         self.called, self.given = called, given
@@ -49,12 +49,12 @@ def test_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None
         Acting(Path.touch, touched),
     ]
     for act in acts[:2]:
-        hostile = pickle.dumps({"S01E01": [1, act]}, protocol)
-        pickle.loads(hostile)  # noqa: S301
+        malicious = pickle.dumps({"S01E01": [1, act]}, protocol)
+        pickle.loads(malicious)  # noqa: S301
         assert touched.exists(), "it would have"
         touched.unlink()
         with pytest.raises(NotPlain, match=r"contains the class .*; only plain values are allowed"):
-            load(hostile)
+            load(malicious)
         assert not touched.exists()
     for act in acts[3:]:
         with pytest.raises(NotPlain, match="only plain values"):

@@ -336,8 +336,8 @@ def test_a_quarantined_probe_is_no_part_of_feedback() -> None:
     some = [replace(probe, reason="lost") if probe.checkpoint == 1 else probe for probe in made.probes]
     chat = Asked(ScriptedChat(handlers()), {}, [])
     world = replace(environment("complete", chat), probes=some)
-    assert {checkpoint for _, checkpoint in world.asked()} == {0, 2, 3}
-    assert all(probe.kind == "choice" for probes in world.asked().values() for probe in probes)
+    assert {checkpoint for _, checkpoint in world.feedback_probes()} == {0, 2, 3}
+    assert all(probe.kind == "choice" for probes in world.feedback_probes().values() for probe in probes)
 
 
 def test_what_is_correct_is_what_the_metric_says() -> None:

@@ -12,7 +12,7 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput, RequestRefused
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
-from memflow.run.timing import asked
+from memflow.timing import count_completion
 
 PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "memflow.chat", "here")
 
@@ -180,7 +180,7 @@ async def test_the_last_message_of_a_write_has_what_it_took() -> None:
         async def write(self, messages: Sequence[Message]) -> None:
             nonlocal now
             now += len(messages)
-            await asked(Thinking().complete())
+            await count_completion(Thinking().complete())
 
     class Thinking:
         async def complete(self) -> Completion:

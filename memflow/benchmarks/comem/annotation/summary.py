@@ -67,7 +67,7 @@ class _QuestionLabels:
         """Return the final label at each checkpoint, in order."""
         return tuple(label.answer for _, label in sorted(final_labels(self.keys).items()))
 
-    def told(self, label: GoldLabel) -> str | None:
+    def shown_answer(self, label: GoldLabel) -> str | None:
         """Return the answer that an annotator's prompt showed."""
         if label.made_by == "annotator":
             return None if self.question.answer is None else str(self.question.answer)
@@ -138,4 +138,4 @@ def _changes(asked: _QuestionLabels) -> tuple[bool, ...]:
 
 
 def _contradicts(asked: _QuestionLabels, label: GoldLabel) -> bool:
-    return label.agrees is not None and label.agrees != (label.answer == asked.told(label))
+    return label.agrees is not None and label.agrees != (label.answer == asked.shown_answer(label))

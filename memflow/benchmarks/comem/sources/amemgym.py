@@ -41,12 +41,13 @@ def _context(dataset: str, user: PublishedUser, config: CoMemConfig) -> Context:
     context = Context(user.id, dataset, lines, ())
     told = [said.exposed_states for period in user.periods for said in period.sessions]
     asked = (
-        _asked(f"q{number}", published, told, context, config) for number, published in enumerate(user.qas)
+        _context_question(f"q{number}", published, told, context, config)
+        for number, published in enumerate(user.qas)
     )
     return replace(context, questions=tuple(asked))
 
 
-def _asked(
+def _context_question(
     name: str,
     published: PublishedQuestion,
     told: Sequence[dict[str, str]],

@@ -115,12 +115,12 @@ def _context(dataset: str, dialogue: Dialogue) -> Context:
         dialogue.id,
         dataset,
         tuple(lines),
-        tuple(_asked(question) for question in dialogue.questions),
+        tuple(_context_question(question) for question in dialogue.questions),
         dialogue.language,
     )
 
 
-def _asked(question: DialogueQuestion) -> ContextQuestion:
+def _context_question(question: DialogueQuestion) -> ContextQuestion:
     known = (
         KnownAnswer(each.after, each.option, tuple(number - 1 for number in each.evidence))
         for each in question.known

@@ -171,7 +171,7 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
         )
     why = f"its messages are missing: {len(there)} of the {len(asked)} contexts are present"
     return [_context(published[name], asked[name], config) for name in there] + [
-        Context(name, dataset, (), tuple(replace(_asked(each, 1), dropped=why) for each in held))
+        Context(name, dataset, (), tuple(replace(_context_question(each, 1), dropped=why) for each in held))
         for name, held in asked.items()
         if name not in published
     ]
@@ -191,7 +191,9 @@ def _context(record: Record, asked: Sequence[PersonaMemQuestion], config: CoMemC
         record.record_id,
         record.dataset,
         tuple(line for line, keep in zip(_lines(messages), kept, strict=True) if keep),
-        tuple(_asked(each, sum(kept[: max(0, each.end_index_in_shared_context)])) for each in asked),
+        tuple(
+            _context_question(each, sum(kept[: max(0, each.end_index_in_shared_context)])) for each in asked
+        ),
     )
 
 
@@ -220,7 +222,7 @@ def _unmarked(role: str, text: str) -> tuple[str | None, str]:
     return None if mark[1] in _ROLES else mark[1], text[mark.end() :]
 
 
-def _asked(question: PersonaMemQuestion, end: int) -> ContextQuestion:
+def _context_question(question: PersonaMemQuestion, end: int) -> ContextQuestion:
     options, answer, reason = question.all_options, question.answer, None
     twins = [letter for letter, option in zip("abcd", options, strict=True) if option == options[answer - 1]]
     if end < 1:

@@ -9,7 +9,7 @@ from memflow.benchmarks.views import Dim, Reader
 
 DOUBTED = "?"
 COMPARED = (
-    "The paper's figures are of other questions: its curated ones are not public, and those here are curated anew. "
+    "The paper's figures are of other questions: its curated ones are not public, and those here are curated again. "
     "Other models answered, and the paper does not report how many chunks its RAG recalls, nor the settings of its "
     "memories. It prints no accuracy: the ranges shown are those that its other figures allow."
 )

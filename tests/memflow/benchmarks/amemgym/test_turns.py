@@ -28,8 +28,8 @@ async def test_turns_are_reproducible(demo):
     assert await AMemGym().turns(demo.domain, demo.records, demo.states, chat) == demo.turns
 
 
-def mumbling(mends):
-    """Return a chat whose first words reveal nothing; after `mends` refinements those of the first session do."""
+def mumbling(refinements):
+    """Return a chat whose first words reveal nothing; after `refinements` refinements those of the first session do."""
 
     def opening(request):
         state = json.loads(request.fields["state"])
@@ -39,20 +39,20 @@ def mumbling(mends):
 
     def rewritten(request):
         text = request.fields["text"]
-        return None if f"Hello, number 0.{'?' * mends}" in text else {"text": f"{text}?"}
+        return None if f"Hello, number 0.{'?' * refinements}" in text else {"text": f"{text}?"}
 
     return SpyChat({"opening": opening, "utterance_again": rewritten})
 
 
 async def test_misunderstood_message_is_rewritten(demo):
-    chat = mumbling(mends=1)
+    chat = mumbling(refinements=1)
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = turns[0]
     assert first.reason is None and "is" in first.text and "Hello" not in first.text
 
 
 async def test_unrecoverable_message_is_quarantined(demo):
-    chat = mumbling(mends=9)
+    chat = mumbling(refinements=9)
     turns = await AMemGym().turns(demo.domain, demo.records, demo.states, chat)
     opening = [turn for turn in turns if turn.checkpoint == 0]
     assert {turn.reason.split(":")[0] for turn in opening} == {"after 3 refinements the text does not reveal"}

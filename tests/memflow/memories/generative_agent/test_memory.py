@@ -147,7 +147,7 @@ async def test_insight_citing_unknown_statement_is_a_failure() -> None:
     assert "there is no statement 3; they are numbered 1 to 2" in lost.text
     assert set(lost.sources) == {"m0", "m1"}
     assert memory.store.live(REFLECTION) == []
-    await give(memory, said("milk", first=2))  # no other try: importance is counted anew
+    await give(memory, said("milk", first=2))  # no other try: the importance counter restarts
     assert len(memory.store.live(FAILURE)) == 1
     assert len((await memory.read("tea")).entries) == 3
 

@@ -112,7 +112,9 @@ def _said(index: SpeakerIndex, place: int, chance: random.Random) -> ContextQues
     # A person named in the line is not its speaker, which would be a hint.
     if len(options) < 2 or _hints(line.text, options) or index.whole.count(words) > 1:
         return None
-    return _asked(f"{WHO_SAID}_{place}", WHO_SAID, line.text, options, [(place, line.speaker)], chance)
+    return _context_question(
+        f"{WHO_SAID}_{place}", WHO_SAID, line.text, options, [(place, line.speaker)], chance
+    )
 
 
 def said_last(index: SpeakerIndex, count: int, chance: random.Random) -> list[ContextQuestion]:
@@ -144,11 +146,11 @@ def _last(index: SpeakerIndex, place: int, chance: random.Random) -> ContextQues
     return (
         None
         if _hints(line.text, options)
-        else _asked(f"{SAID_LAST}_{place}", SAID_LAST, line.text, options, said, chance)
+        else _context_question(f"{SAID_LAST}_{place}", SAID_LAST, line.text, options, said, chance)
     )
 
 
-def _asked(
+def _context_question(
     question_id: str,
     kind: str,
     quoted: str,

@@ -124,9 +124,9 @@ class _SeasonBuilder:
             for session, scene in enumerate(self.scenes, start=1)
             for each in scene.said
         )
-        return Context(f"season_{number}", dataset, tuple(lines), tuple(self._asked()))
+        return Context(f"season_{number}", dataset, tuple(lines), tuple(self._questions()))
 
-    def _asked(self) -> Iterator[ContextQuestion]:
+    def _questions(self) -> Iterator[ContextQuestion]:
         """Yield the questions in order, sampled down to `most_questions`; dropped questions stay."""
         asked = [
             self._choice(each)

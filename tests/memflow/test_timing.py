@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memflow.chat.requests import Completion
-from memflow.run.timing import asked, timed, took
+from memflow.timing import count_completion, timed, took
 
 
 @dataclass
@@ -60,7 +60,7 @@ async def test_a_models_seconds_are_the_recorded_ones_and_asking_it_is_not_count
 
     async def work() -> None:
         clock.work(2.0)
-        await asked(model.complete("one"))
+        await count_completion(model.complete("one"))
         clock.work(3.0)
 
     _, watch = await timed(work(), clock)
@@ -73,7 +73,7 @@ async def test_questions_asked_at_once_count_each() -> None:
 
     async def work() -> None:
         clock.work(2.0)
-        await asyncio.gather(*(asked(model.complete(str(n))) for n in range(3)))
+        await asyncio.gather(*(count_completion(model.complete(str(n))) for n in range(3)))
 
     _, watch = await timed(work(), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (2.0, 30.0, 3)
@@ -126,5 +126,5 @@ async def test_what_fails_fails_and_what_is_stopped_stops() -> None:
 
 async def test_without_a_clock_nothing_is_measured() -> None:
     assert await timed(asyncio.sleep(0, "done"), None) == ("done", None)
-    assert await asked(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
+    assert await count_completion(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
     took(1.0)

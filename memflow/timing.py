@@ -44,7 +44,7 @@ async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTi
         _WATCH.reset(outer)
 
 
-async def asked(work: Awaitable[Completion]) -> Completion:
+async def count_completion(work: Awaitable[Completion]) -> Completion:
     """Return a completion, and count its recorded seconds. Own computing of the request is not counted again."""
     watch = _WATCH.get()
     if watch is None:
