@@ -11,7 +11,15 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.selection import COMMAND_LINE_MODEL, JudgeOption, ModelOption, UrlOption, front_of, select
+from memflow.cli.selection import (
+    COMMAND_LINE_MODEL,
+    JudgeOption,
+    ModelOption,
+    UrlOption,
+    check_played,
+    front_of,
+    select,
+)
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -125,7 +133,7 @@ def judge(
 ) -> None:
     """Have the judge annotate the same items: one request an item, with an answer that can only be a label.
 
-    It is told what a person is told, and sees no key. An item without a usable answer is kept with its reason.
+    It gets the instructions of a person, without the key. An item without a usable answer has a reason.
     """
     from memflow.annotation.annotations import write_annotations
     from memflow.annotation.judge import annotate as label
@@ -179,7 +187,7 @@ def judge(
             ],
             right=("items", "labelled"),
         ),
-        *(Text(f"\n{told}", "yellow") for told in dict.fromkeys(each["note"] for each in done) if told),
+        *(Text(f"\n{remark}", "yellow") for remark in dict.fromkeys(each["note"] for each in done) if remark),
     )
 
 
@@ -240,8 +248,8 @@ def _shown(made: "Report") -> Iterator[RenderableType]:
     columns = ("labels of", "labelled", "mean", "95 %", "pairs", "agreement", "AC1", "95 % of AC1", "kappa")
     yield table("", columns, [_row(row) for row in made.measured], right=columns[1:])
     yield from _differing(made)
-    for told in made.notes:
-        yield Text(f"\n{told}", "yellow")
+    for remark in made.notes:
+        yield Text(f"\n{remark}", "yellow")
 
 
 def _row(row: "AgreementRow") -> Sequence[Any]:
@@ -286,21 +294,13 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
             raise BadInput(f"{domain} has no {name} yet: `memflow run --domain {domain}` makes them")
-    played = f"{domain}/{assistant}"
-    if assistant is not None and played not in lake.partitions("memory.transcripts"):
-        there = [
-            name.partition("/")[2]
-            for name in lake.partitions("memory.transcripts")
-            if name.partition("/")[0] == domain
-        ]
-        raise BadInput(
-            f"{domain} was not played with {assistant!r}; it was with {', '.join(there) or 'none'}"
-        )
+    if assistant is not None:
+        check_played(lake, domain, assistant)
     return DomainTables(
         States(*(lake.read(f"state.{name}", domain) for name in ("profiles", "variables", "changes"))),
         lake.read("utterance.turns", domain),
         lake.read("question.probes", domain),
-        lake.read("memory.transcripts", played) if assistant is not None else (),
+        lake.read("memory.transcripts", f"{domain}/{assistant}") if assistant is not None else (),
     )
 
 
@@ -313,12 +313,12 @@ def _scripted(
 
     if stage not in benchmark(settings.domain(domain).benchmark).simulator_stages(settings.domain(domain)):
         return None
-    told = [
+    labels = [
         facts.meta["scripted"]
         for name in lake.partitions("score.verdicts")
         if name.partition("/")[0] == domain and assistant in (None, name.partition("/")[2])
         for facts in [lake.facts("score.verdicts", name)]
         if facts is not None and "scripted" in facts.meta
     ]
-    scripted = "yes" in told if told else settings.model(settings.roles.simulator).kind == "scripted"
+    scripted = "yes" in labels if labels else settings.model(settings.roles.simulator).kind == "scripted"
     return f"What is judged here was made by a simulator that is {LABEL}." if scripted else None

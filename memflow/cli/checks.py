@@ -14,7 +14,7 @@ from rich.text import Text
 
 from memflow.checks.evaluation import Engine, RuleResult, combine
 from memflow.cli.output import Format, FormatOption, answer, note, table
-from memflow.cli.selection import front_of
+from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.errors import BadInput, MemflowError
 
 if TYPE_CHECKING:
@@ -56,12 +56,8 @@ def checks(
         str | None,
         typer.Argument(metavar="TABLE", help="Show every rule of one table, such as question.probes."),
     ] = None,
-    domain: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Of this domain; may be repeated.")
-    ] = None,
-    assistant: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Of this assistant; may be repeated.")
-    ] = None,
+    domain: DomainFilter = None,
+    assistant: AssistantFilter = None,
     engine: Annotated[
         Engine, typer.Option(help="What evaluates the rules; gx is Great Expectations.")
     ] = Engine.memflow,
@@ -121,8 +117,8 @@ def _targets(
             f"the lake ({lake.root}) has no {name or 'tables'} yet; `memflow run --demo` writes some"
         )
     parts = [partition.partition("/")[::2] for _, partition in stored]
-    _known("domain", domains, {of_domain for of_domain, _ in parts})
-    _known("assistant", assistants, {of_assistant for _, of_assistant in parts} - {""})
+    check_names("the lake", "domain", domains, {of_domain for of_domain, _ in parts})
+    check_names("the lake", "assistant", assistants, {of_assistant for _, of_assistant in parts} - {""})
     for (each, partition), (of_domain, of_assistant) in zip(stored, parts, strict=True):
         if (
             (not name or each == name)
@@ -130,12 +126,6 @@ def _targets(
             and (not assistants or of_assistant in assistants)
         ):
             yield each, partition
-
-
-def _known(what: str, names: Sequence[str], there: set[str]) -> None:
-    for each in names:
-        if each not in there:
-            raise BadInput(f"the lake has no {what} {each!r}; it has {', '.join(sorted(there))}")
 
 
 def _summaries(

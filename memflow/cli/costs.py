@@ -12,7 +12,7 @@ import typer
 
 from memflow.cli.instance_costs import instance_costs
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
-from memflow.cli.selection import front_of
+from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class Costs:
 
 def costs(
     ctx: typer.Context,
-    domain: Annotated[
-        list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
-    ] = None,
+    domain: DomainFilter = None,
     per: Annotated[
         Per,
         typer.Option(

@@ -11,6 +11,7 @@ from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
+OPTIONAL = ("budget", "k", "tokens\nper probe", "probes", "reason")
 LONGEST_REASON = 50
 
 
@@ -33,7 +34,7 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     rows = [_row(assistant, found) for assistant, found in sorted(by_assistant.items(), key=rank)]
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
     yield note("\nBy evidence: what happens to the messages that an answer rests on")
-    yield table("", ["assistant", *numbers, ""], rows, right=numbers)
+    yield table("", ["assistant", *numbers, "reason"], rows, right=numbers, optional=OPTIONAL)
     differing = dict.fromkeys(
         f"{score.assistant}: {score.differing_settings}" for score in whole if score.differing_settings
     )

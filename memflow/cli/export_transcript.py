@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memflow.cli.output import Format, FormatOption, answer, note, write
-from memflow.cli.selection import front_of
+from memflow.cli.selection import check_played, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def transcript(
     text = recording_text(made, lake.read(PLAYED, f"{domain}/{assistant}"))
     write(file, text, force)
     header, _ = read(text)
-    told: dict[str, Any] = {"file": str(file), **header.model_dump()}
+    data: dict[str, Any] = {"file": str(file), **header.model_dump()}
     cut = f", {len(header.cut)} sessions cut short" if header.cut else ""
     answer(
         form,
-        told,
+        data,
         note(
             f"{header.messages:,} messages of {header.episodes:,} episodes{cut}, by {assistant} in {domain} "
             f"(model {header.model}), in {file}"
@@ -64,11 +64,9 @@ def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
     from memflow.run.recording import SCRIPTED, RecordedRun
 
     partition = f"{domain.name}/{assistant}"
+    check_played(lake, domain.name, assistant)
     facts = lake.facts(PLAYED, partition)
-    if facts is None:
-        there = [name for name in lake.partitions(PLAYED) if name.partition("/")[0] == domain.name]
-        played = ", ".join(name.partition("/")[2] for name in there) or "no assistant yet"
-        raise BadInput(f"{domain.name} was not played with {assistant!r}; it was played with {played}")
+    assert facts is not None
     if "fingerprint" not in facts.meta:
         raise BadInput(
             f"{partition} was played by an older memflow, which did not keep who spoke; "

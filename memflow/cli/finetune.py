@@ -109,7 +109,7 @@ def finetune(
         form,
         {"folder": str(place), "lines": lines, **_counted(learned), **manifest.model_dump()},
         *_shown(learned),
-        *_told(place, manifest, lines, f"memflow run --domain {domain} --assistant none@{_name(place)}"),
+        *_report(place, manifest, lines, f"memflow run --domain {domain} --assistant none@{_name(place)}"),
     )
 
 
@@ -177,9 +177,9 @@ def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") 
     """What makes the adapter a model in memflow.toml, asked as its base is."""
     base = settings.model(model)
     own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}
-    like_base = {name: getattr(base, name) for name in sorted(base.model_fields_set - set(OWN))}
+    shared = {name: getattr(base, name) for name in sorted(base.model_fields_set - set(OWN))}
     written = [
-        f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in {**own, **like_base}.items()
+        f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in {**own, **shared}.items()
     ]
     return [f"[models.{_name(place)}]", *written]
 
@@ -206,7 +206,7 @@ def _shown(learned: "TrainingSet") -> list[RenderableType]:
     return shown
 
 
-def _told(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
+def _report(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
     from resources.vllm import Adapter
 
     done = manifest.trained

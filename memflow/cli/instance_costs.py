@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from memflow.cli.output import Format, answer, heading, note, table
+from memflow.cli.selection import assistants_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -74,11 +75,9 @@ def costs_of(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterato
         instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})
         for stage, made in GENERATED.items():
             yield from _rows(settings, lake, ledger, stage, made, domain, "", instances)
-        for partition in lake.partitions("answer.replies"):
-            name, _, assistant = partition.partition("/")
-            if name == domain:
-                for stage, made in MEASURED.items():
-                    yield from _rows(settings, lake, ledger, stage, made, domain, assistant, instances)
+        for assistant in assistants_of(lake, "answer.replies", domain):
+            for stage, made in MEASURED.items():
+                yield from _rows(settings, lake, ledger, stage, made, domain, assistant, instances)
 
 
 def _rows(
@@ -122,19 +121,19 @@ def _rows(
 
 
 def _table(domain: str, found: Sequence[InstanceCost]) -> Iterator[Any]:
-    mine = [row for row in found if row.domain == domain]
+    of_domain = [row for row in found if row.domain == domain]
     numbers = ("calls", "prompt tokens", "answer tokens", "seconds", "price")
     rows: list[list[Any]] = []
-    for assistant in dict.fromkeys(row.assistant for row in mine):
-        group = [row for row in mine if row.assistant == assistant]
+    for assistant in dict.fromkeys(row.assistant for row in of_domain):
+        group = [row for row in of_domain if row.assistant == assistant]
         rows += [[assistant, row.part, row.stage, row.role, row.model, *_numbers([row])] for row in group]
         if len(group) > 1:
             rows.append([assistant, "together", "", "", "", *_numbers(group)])
     yield heading(domain)
     yield table("", ["assistant", "for", "stage", "role", "model", *numbers], rows, right=numbers)
     yield note(
-        f"Means over {mine[0].instances:,} instances (users, episodes). Every answer counts once, with the tokens of "
-        "when it was first asked; without an assistant stands what serves them all."
+        f"Means over {of_domain[0].instances:,} instances (users, episodes). Every answer counts once, with the tokens"
+        " of its first request. A row without an assistant is shared by all."
     )
 
 

@@ -1,14 +1,14 @@
 """`show made`: how many rows of a domain were generated or read, how many are quarantined, and why."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.selection import front_of
+from memflow.cli.selection import DomainFilter, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ WHAT = {
 
 def made(
     ctx: typer.Context,
-    domain: Annotated[
-        list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
-    ] = None,
+    domain: DomainFilter = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Show how many users, messages, probes and rounds of feedback are valid, and why the others are quarantined.
@@ -38,12 +36,12 @@ def made(
     rows = share_made(front_of(ctx).load())
     if not rows:
         raise BadInput("no domain was generated yet; `memflow run --demo` generates two")
-    there = list(dict.fromkeys(row["domain"] for row in rows))
+    generated = list(dict.fromkeys(row["domain"] for row in rows))
     for name in domain or ():
-        if name not in there:
-            raise BadInput(f"{name!r} was not generated yet; generated: {', '.join(there)}")
+        if name not in generated:
+            raise BadInput(f"{name!r} was not generated yet; generated: {', '.join(generated)}")
     chosen = [row for row in rows if not domain or row["domain"] in domain]
-    shown = [part for name in domain or there for part in made_of(name, chosen)]
+    shown = [part for name in domain or generated for part in made_of(name, chosen)]
     answer(form, chosen, *shown, note("\nMessages and probes are counted for valid users only."))
 
 
@@ -57,7 +55,7 @@ def share_made(settings: "Settings") -> list[dict[str, Any]]:
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
     """Return the table of a domain, with the reasons below."""
-    mine = [row for row in rows if row["domain"] == domain]
+    of_domain = [row for row in rows if row["domain"] == domain]
     columns = ("what", "valid", "of", "share")
     yield heading(f"{domain}: valid rows")
     shown = [
@@ -67,10 +65,10 @@ def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableT
             row["n"],
             f"{1 - row['quarantined'] / row['n']:.0%}",
         )
-        for row in mine
+        for row in of_domain
     ]
     yield table("", columns, shown, right=columns[1:])
-    for row in mine:
+    for row in of_domain:
         for reason, times in zip(row["reasons"], row["times"], strict=True):
             yield Text(f"  {WHAT[row['table_name']]}, {times:,} x: {cut(reason, LONGEST)}", style="yellow")
         if row.get("left_out"):

@@ -4,13 +4,15 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +20,13 @@ from memflow.errors import BadInput
 
 WIDE = 160
 """Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
+
+NAMES = frozenset({"assistant", "domain", "memory", "metric", "role", "stage"})
+"""Columns that are shown whole at every width, as the first column is."""
+LEAST_NAME, LEAST_TEXT = 32, 14
+"""Characters that the first column, and a column of text, keep at least."""
+GAP = 2
+"""Characters between two columns."""
 
 
 class Format(StrEnum):
@@ -90,32 +99,95 @@ def message(text: str) -> None:
     _console(stderr=True).print(text, markup=False, soft_wrap=True)
 
 
+@dataclass(frozen=True)
+class FittedTable:
+    """A table that fits the width: names are shown whole, numbers wrap at spaces, and other columns are left out.
+
+    A line below lists the columns that were left out.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Text]]
+    numbers: frozenset[str]
+    optional: Sequence[str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table at the width of the console, and a note of the columns that were left out."""
+        natural = [self._width(at, str.splitlines) for at in range(len(self.columns))]
+        least = [self._least(at, width) for at, width in enumerate(natural)]
+        shown = [
+            at
+            for at, column in enumerate(self.columns)
+            if column not in self.optional or any(row[at] for row in self.rows)
+        ]
+        left_out = []
+        dispensable = [at for at in reversed(shown) if not self._is_name(at)]
+        dispensable.sort(key=lambda at: _position(self.columns[at], self.optional))
+        room = options.max_width + GAP
+        while sum(least[at] + GAP for at in shown) > room and len(dispensable) > 1:
+            left_out.append(dispensable.pop(0))
+            shown.remove(left_out[-1])
+        widths = {at: natural[at] for at in shown}
+        while sum(width + GAP for width in widths.values()) > room:
+            shrinkable = [at for at in shown if widths[at] > least[at]] or shown
+            widths[max(shrinkable, key=lambda at: (self.columns[at] not in self.numbers, widths[at]))] -= 1
+        yield self._table(widths)
+        if left_out:
+            names = ", ".join(" ".join(self.columns[at].split()) for at in sorted(left_out))
+            yield note(f"Not shown at a width of {options.max_width} characters: {names}.")
+
+    def _table(self, widths: Mapping[int, int]) -> Table:
+        drawn = Table(
+            title=self.title or None,
+            title_justify="left",
+            title_style="bold",
+            box=None,
+            pad_edge=False,
+            header_style="dim",
+        )
+        for at, width in widths.items():
+            column = self.columns[at]
+            justify: JustifyMethod = "right" if column in self.numbers else "left"
+            drawn.add_column(column, justify=justify, overflow="fold", min_width=width, max_width=width)
+        for row in self.rows:
+            drawn.add_row(*(row[at] for at in widths))
+        return drawn
+
+    def _width(self, at: int, split: Callable[[str], list[str]]) -> int:
+        cells = [self.columns[at], *(row[at].plain for row in self.rows)]
+        return max((cell_len(part) for text in cells for part in split(text)), default=0)
+
+    def _least(self, at: int, natural: int) -> int:
+        if self.columns[at] in NAMES:
+            return natural
+        if self.columns[at] in self.numbers:
+            return self._width(at, str.split)
+        return min(natural, LEAST_NAME if at == 0 else LEAST_TEXT)
+
+    def _is_name(self, at: int) -> bool:
+        return at == 0 or self.columns[at] in NAMES
+
+
 def table(
     title: str,
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
     right: Iterable[str] = (),
-    caption: str = "",
-) -> Table:
-    """Return a table of plain values; the columns named in `right` hold numbers."""
-    drawn = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        caption=caption or None,
-        caption_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="dim",
-    )
-    numbers = set(right)
-    for place, column in enumerate(columns):
-        whole = column in numbers or place == 0  # numbers and names are never broken
-        drawn.add_column(column, justify="right" if column in numbers else "left", no_wrap=whole)
-    for row in rows:
-        drawn.add_row(*(value if isinstance(value, Text) else Text(cell(value)) for value in row))
-    return drawn
+    optional: Sequence[str] = (),
+) -> FittedTable:
+    """Return a table of plain values; the columns named in `right` hold numbers.
+
+    Where the width is too small, the columns in `optional` are left out first, in this order, and then others from the
+    right. A column in `optional` without a value is never shown.
+    """
+    cells = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
+    return FittedTable(title, columns, cells, frozenset(right), optional)
+
+
+def _position(column: str, optional: Sequence[str]) -> int:
+    return optional.index(column) if column in optional else len(optional)
 
 
 def heading(text: str) -> Text:

@@ -74,7 +74,7 @@ class Outcome:
     skipped: list[PlannedRun] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
-    figures: list[Score] = field(default_factory=list)
+    scores: list[Score] = field(default_factory=list)
     former: list[str] = field(default_factory=list)
     """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
@@ -120,7 +120,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             watcher.end_run(run, executor.run(run, outcome) or DONE)
         outcome.former = former_partitions(settings, fingerprints.lake)
         if fingerprints.lake.current_partitions("score.leaderboard"):
-            outcome.figures = fingerprints.lake.read("score.leaderboard", "all")
+            outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
         if executor is not None:
             outcome.usage = _usage(executor.models.ledger, set(outcome.runs))
     return outcome

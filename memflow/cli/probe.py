@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cell, cut, heading, note, table
-from memflow.cli.selection import front_of
+from memflow.cli.selection import assistants_of, front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def probe(
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     asked = _find(lake, probe_id, domain)
-    there = [name for name in lake.partitions("answer.replies") if name.partition("/")[0] == asked.domain]
-    assistants = [name.partition("/")[2] for name in there]
+    assistants = assistants_of(lake, "answer.replies", asked.domain)
     if assistant is not None and assistant not in assistants:
         known = ", ".join(assistants) or "none yet"
         raise BadInput(f"{asked.domain} was not measured with {assistant!r}; it was measured with {known}")

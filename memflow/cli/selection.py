@@ -1,16 +1,17 @@
 """The options that `memflow run` and `memflow plan` share, and the domains and assistants that they select."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memflow.errors import BadSettings
+from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from memflow.memories.user_memories import UserMemory
+    from resources.lake import Lake
     from resources.settings import Settings
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
@@ -20,114 +21,85 @@ ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 _WHAT, _WHO = "What is measured", "Models"
 
+
+def _option(flag: str, help_text: str, panel: str = "", metavar: str | None = "NAME", **more: Any) -> Any:
+    return typer.Option(flag, help=help_text, rich_help_panel=panel or None, metavar=metavar, **more)
+
+
 DomainOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--domain",
-        metavar="NAME",
-        help="A domain; may be repeated. [those of the settings]",
-        rich_help_panel=_WHAT,
-    ),
+    list[str] | None, _option("--domain", "A domain; may be repeated. [those of the settings]", _WHAT)
 ]
 MemoryOption = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
         "--memory",
-        metavar="NAME",
-        help="A memory, or the import path of your own (my_module:MyMemory), with the default model; may be"
-        " repeated. none and oracle are added.",
-        rich_help_panel=_WHAT,
+        "A memory, or the import path of your own (my_module:MyMemory), with the default model; may be repeated."
+        " none and oracle are added.",
+        _WHAT,
     ),
 ]
 AssistantOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--assistant",
-        metavar="MEMORY@MODEL",
-        help="A memory with another model; may be repeated.",
-        rich_help_panel=_WHAT,
-    ),
+    _option("--assistant", "A memory with another model; may be repeated.", _WHAT, metavar="MEMORY@MODEL"),
 ]
 LimitOption = Annotated[
     int,
-    typer.Option(
+    _option(
         "--limit",
+        "How many users, test questions, trajectories, contexts or episodes of each domain to take; 0 takes all.",
+        _WHAT,
+        metavar=None,
         min=0,
-        help="How many users, test questions, trajectories, contexts or episodes of each domain to take; 0 takes all.",
-        rich_help_panel=_WHAT,
     ),
 ]
 BoundsOption = Annotated[
     bool,
-    typer.Option(
+    _option(
         "--bounds/--no-bounds",
-        help="Add none and oracle, the lower and upper bound of every score.",
-        rich_help_panel=_WHAT,
+        "Add none and oracle, the lower and upper bound of every score.",
+        _WHAT,
+        metavar=None,
     ),
 ]
 DemoOption = Annotated[
     bool,
-    typer.Option(
+    _option(
         "--demo",
-        help="The two demo domains with the scripted chat, which is not a language model.",
-        rich_help_panel=_WHAT,
+        "The two demo domains with the scripted chat, which is not a language model.",
+        _WHAT,
+        metavar=None,
     ),
 ]
 UrlOption = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--url",
+        "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model.",
+        _WHO,
         metavar="URL",
-        help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model.",
-        rich_help_panel=_WHO,
     ),
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--model",
-        metavar="NAME",
-        help="The model of every role: as the server at --url names it, or a model of memflow.toml.",
-        rich_help_panel=_WHO,
-    ),
-]
-SimulatorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--simulator",
-        metavar="NAME",
-        help="The model of memflow.toml that plays users, instead of --model.",
-        rich_help_panel=_WHO,
-    ),
-]
-JudgeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        metavar="NAME",
-        help="The model of memflow.toml that judges, instead of --model.",
-        rich_help_panel=_WHO,
+        "The model of every role: as the server at --url names it, or a model of memflow.toml.",
+        _WHO,
     ),
 ]
 
-AnnotatorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--annotator",
-        metavar="NAME",
-        help="The model of memflow.toml that annotates gold labels, instead of --model.",
-        rich_help_panel=_WHO,
-    ),
-]
-VerifierOption = Annotated[
-    str | None,
-    typer.Option(
-        "--verifier",
-        metavar="NAME",
-        help="The model of memflow.toml that verifies gold labels, instead of --model.",
-        rich_help_panel=_WHO,
-    ),
-]
+
+def _role_option(role: str, task: str) -> Any:
+    return _option(f"--{role}", f"The model of memflow.toml that {task}, instead of --model.", _WHO)
+
+
+SimulatorOption = Annotated[str | None, _role_option("simulator", "plays users")]
+JudgeOption = Annotated[str | None, _role_option("judge", "judges")]
+AnnotatorOption = Annotated[str | None, _role_option("annotator", "annotates gold labels")]
+VerifierOption = Annotated[str | None, _role_option("verifier", "verifies gold labels")]
+
+DomainFilter = Annotated[list[str] | None, _option("--domain", "Of this domain; may be repeated.")]
+AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this assistant; may be repeated.")]
 
 
 @dataclass(frozen=True)
@@ -211,6 +183,27 @@ def demo_domains() -> tuple[str, ...]:
     from memflow.benchmarks import registry
 
     return tuple(spec.demo for spec in registry.specs() if spec.demo)
+
+
+def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Collection[str]) -> None:
+    """Raise BadInput for a name of `kind` that the owner (the lake, the leaderboard) does not have."""
+    for name in names or ():
+        if name not in known:
+            raise BadInput(f"{owner} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
+
+
+def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
+    """Return the assistants with a stored partition of `table` in a domain."""
+    parts = [partition.partition("/") for partition in lake.partitions(table)]
+    return [assistant for of_domain, _, assistant in parts if of_domain == domain]
+
+
+def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
+    """Raise BadInput, naming those that did, if an assistant has not played the domain."""
+    played = assistants_of(lake, table, domain)
+    if assistant not in played:
+        names = ", ".join(played) or "no assistant yet"
+        raise BadInput(f"{domain} was not played with {assistant!r}; it was played with {names}")
 
 
 def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.probe import probe
-from memflow.cli.selection import front_of
+from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.cli.views import ViewGroup
 from memflow.errors import BadInput
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
@@ -37,12 +37,6 @@ show.command("made")(made)
 show.command("memory")(memory)
 show.command("metrics")(metrics)
 
-DomainFilter = Annotated[
-    list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
-]
-AssistantFilter = Annotated[
-    list[str] | None, typer.Option("--assistant", metavar="NAME", help="Of this assistant; may be repeated.")
-]
 MetricFilter = Annotated[
     list[str] | None, typer.Option("--metric", metavar="NAME", help="Under this metric; may be repeated.")
 ]
@@ -71,15 +65,15 @@ def leaderboard(
     from memflow.scoring.evidence import is_evidence_score
 
     lake = _lake(ctx)
-    held = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    if not held:
+    published = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
+    if not published:
         raise BadInput("there is no leaderboard yet; `memflow run --demo` computes one")
-    _named(domain, {score.domain for score in held}, "domain")
-    _named(assistant, {score.assistant for score in held}, "assistant")
-    _named(metric, {score.metric for score in held}, "metric")
+    check_names("the leaderboard", "domain", domain, {score.domain for score in published})
+    check_names("the leaderboard", "assistant", assistant, {score.assistant for score in published})
+    check_names("the leaderboard", "metric", metric, {score.metric for score in published})
     scores = [
         score
-        for score in held
+        for score in published
         if _wanted(score.domain, domain)
         and _wanted(score.assistant, assistant)
         and _wanted(score.metric, metric)
@@ -162,7 +156,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
         deviations = slices and any(score.deviation is not None for score in of_domain)
         columns += ["assistant", "model", "value", *(["deviation"] if deviations else [])]
-        columns += ["95 % interval", "n", "episodes", "coverage", ""]
+        columns += ["95 % interval", "n", "episodes", "coverage", "reason"]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for score in of_domain:
@@ -178,7 +172,9 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         yield heading(domain)
         if rows:
             numbers = ("value", "deviation", "95 % interval", "n", "episodes", "coverage")
-            yield table("", columns, rows, right=numbers)
+            yield table(
+                "", columns, rows, right=numbers, optional=("episodes", "model", "n", "coverage", "reason")
+            )
         yield from causes
 
 
@@ -220,13 +216,6 @@ def _rest(score: "Score") -> list[Any]:
 
 def _wanted(value: str, among: Sequence[str] | None) -> bool:
     return not among or value in among
-
-
-def _named(asked: Sequence[str] | None, there: set[str], what: str) -> None:
-    """Raise BadInput for a name that the leaderboard does not have."""
-    for name in asked or ():
-        if name not in there:
-            raise BadInput(f"the leaderboard has no {what} {name!r}; it has {', '.join(sorted(there))}")
 
 
 def _lake(ctx: typer.Context) -> "Lake":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memflow.cli.selection import check_played
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -114,9 +115,12 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
     from memflow.run.transcripts import episode_histories
 
     partition = f"{domain}/{assistant}"
-    there = lake.partitions("memory.indexes")
-    if partition not in there:
-        raise BadInput(_missing_message(domain, assistant, there))
+    domains = dict.fromkeys(name.partition("/")[0] for name in lake.partitions("memory.indexes"))
+    if not domains:
+        raise BadInput("no memory was written yet; `memflow run --demo` writes some")
+    if domain not in domains:
+        raise BadInput(f"{domain!r} was not played; played domains: {', '.join(domains)}")
+    check_played(lake, domain, assistant, "memory.indexes")
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
     pasts = episode_histories(
         lake.read("memory.indexes", partition, vectors=False),
@@ -142,16 +146,6 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
             return probe
     first = f"; its first is {probes[0].probe_id}" if probes else ""
     raise BadInput(f"{domain} has no probe {probe_id!r}{first}")
-
-
-def _missing_message(domain: str, assistant: str, there: Sequence[str]) -> str:
-    if not there:
-        return "no memory was written yet; `memflow run --demo` writes some"
-    of_domain = [name.partition("/")[2] for name in there if name.partition("/")[0] == domain]
-    if of_domain:
-        return f"{domain} was not played with {assistant!r}; it was played with {', '.join(of_domain)}"
-    domains = dict.fromkeys(name.partition("/")[0] for name in there)
-    return f"{domain!r} was not played; played domains: {', '.join(domains)}"
 
 
 def row_of(item: "Item") -> dict[str, Any]:

@@ -5,14 +5,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import evidence
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import heading, table
+from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.pipeline import Outcome
 from memflow.cli.selection import Selection
 from memflow.records import Score
@@ -20,7 +19,7 @@ from memflow.scoring.catalog import find_metric, sort_key
 from memflow.scoring.evidence import is_evidence_score
 from resources.lake import rebuild_commands
 
-MEANING = "Its figures show that the chain works; they say nothing of any model."
+MEANING = "Its scores show that the pipeline works; they measure no model."
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Summary:
         """Return the summary of what was selected: its own scores, and the usage of its own runs."""
         scores = [
             score
-            for score in outcome.figures
+            for score in outcome.scores
             if score.domain in selection.domains and score.assistant in selection.assistants
         ]
         failed = [(run.name, reason) for run, reason in outcome.failed]
@@ -122,7 +121,7 @@ class Summary:
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
 
-def leaderboard_table(scores: Sequence[Score]) -> Table:
+def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     """Return the scores over all probes: an assistant a row, best first, and a metric a column."""
     whole = [
         score
@@ -143,7 +142,13 @@ def leaderboard_table(scores: Sequence[Score]) -> Table:
         [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
         for assistant, row in sorted(by_assistant.items(), key=rank)
     ]
-    return table("", ["assistant", *names, "n", "covered"], rows, right=[*names, "n", "covered"])
+    return table(
+        "",
+        ["assistant", *names, "n", "covered"],
+        rows,
+        right=[*names, "n", "covered"],
+        optional=("n", "covered"),
+    )
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
@@ -168,11 +173,11 @@ def cell(score: Score | None) -> str:
     return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
 
 
-def _usage(rows: Sequence[dict[str, Any]]) -> Table:
+def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
     names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "seconds")
     shown = [
         [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
         for row in rows
     ]
     titles = [name.replace("_", " ") for name in names]
-    return table("", ["stage", "role", *titles], shown, right=titles)
+    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed",))

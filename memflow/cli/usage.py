@@ -69,7 +69,7 @@ def usage(
     answer(
         form,
         {"usage": rows, "total": total},
-        table(title, (*chosen, *labels), shown, right=labels),
+        table(title, (*chosen, *labels), shown, right=labels, optional=("failures", "cache hits")),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
     )
 

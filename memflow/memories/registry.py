@@ -15,6 +15,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Tools
 from memflow.memories.systems import SYSTEMS, Parameter, System
 from memflow.memories.user_memories import UserMemory, load_memory, source_files
+from memflow.suggestions import unknown_name
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -75,7 +76,7 @@ def shipped_systems() -> list[System]:
 
 
 def find(name: str, own: Mapping[str, UserMemory] | None = None) -> MemoryConfig:
-    """Return the memory called `name`: a shipped one or one of the user's. Raises BadSettings listing all names.
+    """Return the memory called `name`: a shipped one or one of the user's. Raises BadSettings with similar names.
 
     A shipped name wins over the same name in an installed package.
     """
@@ -86,8 +87,8 @@ def find(name: str, own: Mapping[str, UserMemory] | None = None) -> MemoryConfig
         return _user_memory(name, own[name], own)
     if shipped is not None:
         return shipped
-    known = ", ".join([*(system.pattern for system in SYSTEMS.values()), *own])
-    raise BadSettings(f"there is no memory {name!r}; there are {known}")
+    names = [each for system in SYSTEMS.values() for each in (system.name, system.default_name)]
+    raise BadSettings(unknown_name("memory", name, {*names, *own}, "memflow memories"))
 
 
 def resolve_user_memories(own: Mapping[str, UserMemory]) -> dict[str, MemoryConfig | BadSettings]:

@@ -65,6 +65,12 @@ class System:
         return self.name + (f"[_{'_'.join(self.numbers).upper()}]" if self.numbers else "")
 
     @property
+    def default_name(self) -> str:
+        """The name with the default of every number, such as `rag_2_4_30`."""
+        defaults = {each.name: each.default for each in self.parameters}
+        return "_".join([self.name, *(str(defaults[number]) for number in self.numbers)])
+
+    @property
     def parameters(self) -> list[Parameter]:
         """The parameters that can be set, in order."""
         return [

@@ -1,6 +1,6 @@
-"""Leaderboard figures to charts: plain data by checkpoint, with what their captions say. How they look is drawing.py.
+"""Leaderboard scores to charts: plain data by checkpoint, with what their captions say. How they look is drawing.py.
 
-A chart takes any curve over checkpoints, so that what is no figure of the leaderboard can be drawn alike; bars and
+A chart takes any curve over checkpoints, so that what is no score of the leaderboard can be drawn alike; bars and
 columns stand beside it. What one benchmark alone draws lies with it.
 """
 
@@ -32,40 +32,40 @@ BOUNDS = {each.name: each.title.lower() for each in (RANDOM, UPPER_BOUND)}
 """The dashed lines beside the accuracy: bounds that are the same for all memories of a model."""
 
 
-def charts(figures: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
-    """What the paper plots, of one domain, by metric: as far as its figures go over several checkpoints."""
-    mine = [figure for figure in figures if figure.domain == domain]
+def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
+    """What the paper plots, of one domain, by metric: as far as its scores go over several checkpoints."""
+    of_domain = [score for score in scores if score.domain == domain]
     found: dict[str, Chart | Bars] = {}
     for metric in DRAWN:
-        if len({figure.slice for figure in _shown(mine, *_drawn(metric))}) > 1:
-            found[metric] = chart(mine, domain, metric)
+        if len({score.slice for score in _shown(of_domain, *_drawn(metric))}) > 1:
+            found[metric] = chart(of_domain, domain, metric)
     return found
 
 
-def chart(figures: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
+def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     """The chart of one metric, of `failures` or of `cycles`, in a domain: its standard variant by checkpoint.
 
-    Raises BadInput where no figure of the metric has a value at a checkpoint, naming the metrics that do.
+    Raises BadInput where no score of the metric has a value at a checkpoint, naming the metrics that do.
     """
-    mine = [figure for figure in figures if figure.domain == domain]
+    of_domain = [score for score in scores if score.domain == domain]
     metrics, cycles = _drawn(metric)
-    shown = _shown(mine, metrics, cycles)
+    shown = _shown(of_domain, metrics, cycles)
     if not shown:
-        have = sorted({figure.metric for figure in _shown(mine, None)})
+        have = sorted({score.metric for score in _shown(of_domain, None)})
         raise BadInput(
-            f"{domain} has no figure of {metric} by period; it has {', '.join(have) or 'none of any metric'}"
+            f"{domain} has no score of {metric} by period; it has {', '.join(have) or 'none of any metric'}"
         )
     kind = _place(shown[0])[0]
     first = find_metric(shown[0].metric)
     name = "Failure rates" if metric == "failures" else first.title
     title = f"{name} by {kind}, {domain}"
-    at = {_place(each)[1] for each in mine if each.metric in metrics and _is_of(each, cycles)}
+    at = {_place(each)[1] for each in of_domain if each.metric in metrics and _is_of(each, cycles)}
     caption = _caption(shown, kind, at, drawn=metric != "failures", what=first.counts)
     x, places = kind.capitalize(), tuple(sorted(at))
     if metric == "failures":
         panels = tuple(_panels(shown))
         return Bars(title, x, "share of questions", places, panels, caption, what="failure")
-    beside = _beside(mine) if metric == "accuracy" else ()
+    beside = _beside(of_domain) if metric == "accuracy" else ()
     y = next(iter(metrics)).replace("_", " ")
     return Chart(title, x, y, places, tuple(_curves(shown)), caption, beside)
 
@@ -77,53 +77,53 @@ def _drawn(metric: str) -> tuple[Collection[str], bool]:
     return (tuple(FAILURES) if metric == "failures" else (metric,)), False
 
 
-def _is_of(figure: Score, cycles: bool) -> bool:
-    """Whether a figure is of a checkpoint, or of a cycle."""
-    place = SLICE.fullmatch(figure.slice)
+def _is_of(score: Score, cycles: bool) -> bool:
+    """Whether a score is of a checkpoint, or of a cycle."""
+    place = SLICE.fullmatch(score.slice)
     return place is not None and (place[1] == CYCLE) == cycles
 
 
-def _shown(figures: Iterable[Score], metrics: Iterable[str] | None, cycles: bool = False) -> list[Score]:
-    """The figures of one variant that have a value at a checkpoint, or at a cycle."""
+def _shown(scores: Iterable[Score], metrics: Iterable[str] | None, cycles: bool = False) -> list[Score]:
+    """The scores of one variant that have a value at a checkpoint, or at a cycle."""
     wanted = None if metrics is None else set(metrics)
     found = [
-        figure
-        for figure in figures
-        if (wanted is None or figure.metric in wanted) and figure.value is not None and _is_of(figure, cycles)
+        score
+        for score in scores
+        if (wanted is None or score.metric in wanted) and score.value is not None and _is_of(score, cycles)
     ]
     for variant in VARIANTS:
-        if held := [figure for figure in found if figure.variant == variant]:
-            return held
+        if of_variant := [score for score in found if score.variant == variant]:
+            return of_variant
     return []
 
 
-def _place(figure: Score) -> tuple[str, int]:
-    kind, number = figure.slice.rsplit(" ", 1)
+def _place(score: Score) -> tuple[str, int]:
+    kind, number = score.slice.rsplit(" ", 1)
     return kind, int(number)
 
 
-def _point(figure: Score) -> Point:
-    return Point(_place(figure)[1], figure.value or 0.0, figure.low, figure.high)
+def _point(score: Score) -> Point:
+    return Point(_place(score)[1], score.value or 0.0, score.low, score.high)
 
 
-def _curves(figures: Iterable[Score]) -> list[Curve]:
+def _curves(scores: Iterable[Score]) -> list[Curve]:
     """A curve for each assistant, the best on average first."""
     by_assistant: dict[str, list[Score]] = {}
-    for figure in figures:
-        by_assistant.setdefault(figure.assistant, []).append(figure)
+    for score in scores:
+        by_assistant.setdefault(score.assistant, []).append(score)
     return best_first(
         Curve(name, tuple(sorted(map(_point, rows), key=lambda point: point.at)), rows[0].scripted)
         for name, rows in by_assistant.items()
     )
 
 
-def _beside(figures: Sequence[Score]) -> tuple[Curve, ...]:
+def _beside(scores: Sequence[Score]) -> tuple[Curve, ...]:
     """Chance, and the upper bound of each model."""
     found = []
-    models = list(dict.fromkeys(figure.model for figure in figures))
+    models = list(dict.fromkeys(score.model for score in scores))
     for metric, name in BOUNDS.items():
         for model in models if metric == "upper_bound" else models[:1]:
-            rows = {_place(each)[1]: each for each in _shown(figures, [metric]) if each.model == model}
+            rows = {_place(each)[1]: each for each in _shown(scores, [metric]) if each.model == model}
             said = f"{name} of {model}" if metric == "upper_bound" and len(models) > 1 else name
             points = [Point(at, each.value or 0.0) for at, each in sorted(rows.items())]
             if points:
@@ -131,37 +131,37 @@ def _beside(figures: Sequence[Score]) -> tuple[Curve, ...]:
     return tuple(found)
 
 
-def _panels(figures: Iterable[Score]) -> list[Panel]:
+def _panels(scores: Iterable[Score]) -> list[Panel]:
     """A panel for each assistant, the fewest failures first."""
     panels: dict[str, tuple[bool, dict[str, dict[int, float]]]] = {}
-    for figure in figures:
+    for score in scores:
         _, parts = panels.setdefault(
-            figure.assistant, (figure.scripted, {name: {} for name in FAILURES.values()})
+            score.assistant, (score.scripted, {name: {} for name in FAILURES.values()})
         )
-        parts[FAILURES[figure.metric]][_place(figure)[1]] = figure.value or 0.0
+        parts[FAILURES[score.metric]][_place(score)[1]] = score.value or 0.0
     found = [Panel(name, parts, scripted) for name, (scripted, parts) in panels.items()]
     return sorted(found, key=lambda panel: sum(sum(part.values()) for part in panel.parts.values()))
 
 
-def _caption(figures: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
-    """On how much the figures rest, what their intervals are (and where they are not drawn, how wide), and at which
+def _caption(scores: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
+    """On how much the scores rest, what their intervals are (and where they are not drawn, how wide), and at which
     checkpoints there is none."""
-    said = f"{resting(figures, what)} a {kind}; {intervals(figures, drawn=drawn)}"
-    said += VARIANTS[figures[0].variant]
-    lacking = sorted(at - {_place(each)[1] for each in figures})
-    return f"{said}; no figure at {kind} {', '.join(map(str, lacking))}" if lacking else said
+    said = f"{resting(scores, what)} a {kind}; {intervals(scores, drawn=drawn)}"
+    said += VARIANTS[scores[0].variant]
+    lacking = sorted(at - {_place(each)[1] for each in scores})
+    return f"{said}; no score at {kind} {', '.join(map(str, lacking))}" if lacking else said
 
 
-def resting(figures: Sequence[Score], what: str = "probes") -> str:
-    """On how many probes and episodes each of the figures rests."""
-    probes, episodes = ({each.n for each in figures}, {each.n_episodes for each in figures})
+def resting(scores: Sequence[Score], what: str = "probes") -> str:
+    """On how many probes and episodes each of the scores rests."""
+    probes, episodes = ({each.n for each in scores}, {each.n_episodes for each in scores})
     return f"{_range(probes)} {what} of {_range(episodes)} episode{'' if episodes == {1} else 's'}"
 
 
-def intervals(figures: Sequence[Score], *, drawn: bool = True) -> str:
-    """What the intervals of the figures are; where they are not drawn, how wide."""
-    widths = [each.high - each.low for each in figures if each.low is not None and each.high is not None]
-    by_variance = any(each.deviation is not None for each in figures)  # who tells it has intervals of it
+def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
+    """What the intervals of the scores are; where they are not drawn, how wide."""
+    widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
+    by_variance = any(each.deviation is not None for each in scores)  # who tells it has intervals of it
     if not widths:
         return f"no interval, which takes two {'independent draws' if by_variance else 'episodes'}"
     wide = "" if drawn else f" are at most {max(widths):.2f} wide"

@@ -11,75 +11,82 @@ from memflow.records import Score
 from memflow.scoring.histories import FLOORS, History, histories
 
 START = "before"
-"""What the place is called at which nothing was told yet."""
+"""The name of the place of the no-context accuracy."""
 STABILITY = {"all_wrong": "always wrong", "wavering": "wavering", "all_correct": "always right"}
 """The parts of a bar, from below."""
 
 
 def checkpoint_pictures(
-    figures: Iterable[Score], domain: str, order: Callable[[str], Any] = str
+    scores: Iterable[Score], domain: str, order: Callable[[str], Any] = str
 ) -> dict[str, Chart | Bars]:
     """What there is to draw of a domain, by name: `checkpoints`, and `stability` with memories in their order."""
-    mine = histories([figure for figure in figures if figure.domain == domain], order).get(domain, [])
+    rows = histories([score for score in scores if score.domain == domain], order).get(domain, [])
     found: dict[str, Chart | Bars | None] = {
-        "checkpoints": _accuracies(mine, domain),
-        "stability": _stability(mine, domain),
+        "checkpoints": _accuracies(rows, domain),
+        "stability": _stability(rows, domain),
     }
     return {name: picture for name, picture in found.items() if picture is not None}
 
 
-def _accuracies(mine: Sequence[History], domain: str) -> Chart | None:
+def _accuracies(rows: Sequence[History], domain: str) -> Chart | None:
     """Accuracy over the checkpoints, beginning with what guessing gets."""
-    told = sorted({at for history in mine for at in history.checkpoints})
-    places: list[int | None] = [None, *told]
-    curves, figures = [], []
-    for history in mine:
-        held = [(at, history.accuracy(at)) for at in places]
+    checkpoints = sorted({at for history in rows for at in history.checkpoints})
+    places: list[int | None] = [None, *checkpoints]
+    curves, scores = [], []
+    for history in rows:
+        known = [(at, history.accuracy(at)) for at in places]
         points = [
-            (Point(_place(at, told), figure.value, figure.low, figure.high), figure)
-            for at, figure in held
-            if figure is not None and figure.value is not None
+            (Point(_place(at, checkpoints), score.value, score.low, score.high), score)
+            for at, score in known
+            if score is not None and score.value is not None
         ]
         if points:
             curves.append(Curve(history.assistant, tuple(point for point, _ in points), history.scripted))
-            figures += [figure for _, figure in points]
+            scores += [score for _, score in points]
     if not curves:
         return None
-    at = tuple(_place(each, told) for each in places)
-    caption = f"{resting(figures, 'questions')} with an answer at every checkpoint; {intervals(figures)}"
-    if lacking := len(mine) - len(curves):
-        caption += f"; {lacking} without figures: see `memflow show checkpoints`"
+    at = tuple(_place(each, checkpoints) for each in places)
+    caption = f"{resting(scores, 'questions')} with an answer at every checkpoint; {intervals(scores)}"
+    if lacking := len(rows) - len(curves):
+        caption += f"; {lacking} without scores: see `memflow show checkpoints`"
     title = f"Accuracy over checkpoints, {domain}"
-    ticks = (START, *map(str, told))
+    place_names = (START, *map(str, checkpoints))
     return Chart(
-        title, "Checkpoint", "accuracy", at, tuple(best_first(curves)), caption, _floors(mine, told), ticks
+        title,
+        "Checkpoint",
+        "accuracy",
+        at,
+        tuple(best_first(curves)),
+        caption,
+        _floors(rows, checkpoints),
+        place_names,
     )
 
 
-def _place(at: int | None, told: Sequence[int]) -> float:
-    return told[0] - 1 if at is None else at
+def _place(at: int | None, checkpoints: Sequence[int]) -> float:
+    return checkpoints[0] - 1 if at is None else at
 
 
-def _floors(mine: Sequence[History], told: Sequence[int]) -> tuple[Curve, ...]:
+def _floors(rows: Sequence[History], checkpoints: Sequence[int]) -> tuple[Curve, ...]:
     """What accuracy is to be read beside: the same for all assistants, so that the first one's will do."""
     found = []
     for metric, name in FLOORS.items():
-        for history in mine:
-            held = [(at, history.floor(metric, at)) for at in (None, *told)]
-            points = tuple(Point(_place(at, told), value) for at, value in held if value is not None)
+        for history in rows:
+            known = [(at, history.floor(metric, at)) for at in (None, *checkpoints)]
+            points = tuple(Point(_place(at, checkpoints), value) for at, value in known if value is not None)
             if points:
                 found.append(Curve(name, points))
                 break
     return tuple(found)
 
 
-def _stability(mine: Sequence[History], domain: str) -> Bars | None:
+def _stability(rows: Sequence[History], domain: str) -> Bars | None:
     """Of each assistant, the shares of questions that are right throughout, at times and never: a panel a model."""
-    panels, figures, names = [], [], list(dict.fromkeys(history.memory for history in mine))
-    for model in dict.fromkeys(history.model for history in mine):
+    panels, scores, names = [], [], list(dict.fromkeys(history.memory for history in rows))
+    for model in dict.fromkeys(history.model for history in rows):
         parts: dict[str, dict[int, float]] = {name: {} for name in STABILITY.values()}
         scripted = False
-        for history in mine:
+        for history in rows:
             right, wrong = history.score("all_correct"), history.score("all_wrong")
             if history.model != model or not (right and wrong):
                 continue
@@ -90,17 +97,23 @@ def _stability(mine: Sequence[History], domain: str) -> Bars | None:
             shares["wavering"] = max(0.0, 1 - sum(shares.values()))
             for metric, name in STABILITY.items():
                 parts[name][at] = shares[metric]
-            figures += [right, wrong]
+            scores += [right, wrong]
             scripted = scripted or history.scripted
         if any(parts.values()):
             panels.append(Panel(model, parts, scripted))
     if not panels:
         return None
     caption = (
-        f"{resting(figures, 'questions')}, at every checkpoint at which something was told; "
-        f"{intervals(figures, drawn=False)}"
+        f"{resting(scores, 'questions')}, at every checkpoint after the start; "
+        f"{intervals(scores, drawn=False)}"
     )
     title = f"Answers over checkpoints, {domain}"
     return Bars(
-        title, "", "share of questions", tuple(range(len(names))), tuple(panels), caption, ticks=tuple(names)
+        title,
+        "",
+        "share of questions",
+        tuple(range(len(names))),
+        tuple(panels),
+        caption,
+        place_names=tuple(names),
     )

@@ -123,7 +123,7 @@ def _chart(chart: Chart) -> "Figure":
         _line(axes, curve, chart.at, aside, **style)
     for curve, dots in zip(chart.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
         _line(axes, curve, chart.at, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
-    axes.set_xticks(chart.at, chart.ticks or None)
+    axes.set_xticks(chart.at, chart.place_names or None)
     axes.set_xlim(min(chart.at) - 0.5 * step, max(chart.at) + 0.5 * step)
     axes.set_xlabel(chart.x)
     axes.set_ylabel(chart.y)
@@ -160,14 +160,14 @@ def _columns(columns: Columns) -> "Figure":
         axes.set_yscale("log")
     else:
         axes.axhline(0, color="#888888", linewidth=0.8)
-    crowded = sum(map(len, columns.ticks)) > ACROSS_LETTERS
+    crowded = sum(map(len, columns.place_names)) > ACROSS_LETTERS
     axes.set_xticks(
-        range(len(columns.ticks)),
-        columns.ticks,
+        range(len(columns.place_names)),
+        columns.place_names,
         rotation=30 if crowded else 0,
         horizontalalignment="right" if crowded else "center",
     )
-    axes.set_xlim(-0.5, len(columns.ticks) - 0.5)
+    axes.set_xlim(-0.5, len(columns.place_names) - 0.5)
     axes.set_ylabel(columns.y)
     axes.grid(axis="x", visible=False)
     _legend(axes)
@@ -201,8 +201,8 @@ def _bars(bars: Bars) -> "Figure":
     highest = 0.0
     for number, (axes, panel) in enumerate(zip(grid.flat, bars.panels, strict=False)):
         highest = max(highest, _stack(axes, panel, bars.what))
-        if bars.ticks:
-            axes.set_xticks(bars.at, bars.ticks, rotation=30, horizontalalignment="right")
+        if bars.place_names:
+            axes.set_xticks(bars.at, bars.place_names, rotation=30, horizontalalignment="right")
         else:
             axes.set_xticks(bars.at)
         if number + across >= len(bars.panels):  # nothing stands below it

@@ -32,7 +32,7 @@ class Curve:
 class Chart:
     """Curves over the places `at`, such as checkpoints. `beside` are dashed: bounds that say how good they are.
 
-    `ticks` are the places' names, where they have any.
+    `place_names` is empty for places that are numbers.
     """
 
     title: str
@@ -42,7 +42,7 @@ class Chart:
     curves: tuple[Curve, ...]
     caption: str
     beside: tuple[Curve, ...] = ()
-    ticks: tuple[str, ...] = ()
+    place_names: tuple[str, ...] = ()
 
     @property
     def label(self) -> str | None:
@@ -63,7 +63,7 @@ class Panel:
 class Bars:
     """Stacked bars over the places `at`, such as checkpoints, in panels, such as assistants.
 
-    `ticks` are the places' names, where they have any; `what` stands behind the parts' names in the legend.
+    `place_names` is empty for places that are numbers; `what` stands behind the parts' names in the legend.
     """
 
     title: str
@@ -72,7 +72,7 @@ class Bars:
     at: tuple[int, ...]
     panels: tuple[Panel, ...]
     caption: str
-    ticks: tuple[str, ...] = ()
+    place_names: tuple[str, ...] = ()
     what: str = ""
 
     @property
@@ -83,14 +83,14 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A column of each curve beside one another, at places that have names: a point at `n` is of `ticks[n]`.
+    """A column of each curve beside one another, at places that have names: a point at `n` is of `place_names[n]`.
 
     `beside` are dashed, across the columns of their places. On a `log` scale all values are above 0.
     """
 
     title: str
     y: str
-    ticks: tuple[str, ...]
+    place_names: tuple[str, ...]
     curves: tuple[Curve, ...]
     caption: str
     beside: tuple[Curve, ...] = ()

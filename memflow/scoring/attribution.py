@@ -56,7 +56,7 @@ class _MemoryTimeline:
     pasts: Mapping[str, EpisodeHistory]
     given: Mapping[str, int]
     sources: Mapping[tuple[str, str], frozenset[str]]
-    _lives: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
+    _by_message: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
         """Return the probe's evidence that had been given to the memory when it was asked.
@@ -72,9 +72,9 @@ class _MemoryTimeline:
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
         """Return the messages that live entries came from when the probe was asked."""
         past = self.pasts[probe.episode_id]
-        if probe.episode_id not in self._lives:
-            self._lives[probe.episode_id] = self._from(past)
-        entries, sequence = self._lives[probe.episode_id], past.sequence(probe)
+        if probe.episode_id not in self._by_message:
+            self._by_message[probe.episode_id] = self._from(past)
+        entries, sequence = self._by_message[probe.episode_id], past.sequence(probe)
         return frozenset(
             message for message in messages if any(item.alive(sequence) for item in entries.get(message, ()))
         )

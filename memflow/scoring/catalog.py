@@ -4,14 +4,13 @@ Orders, range checks, plot labels and docs/metrics.md read it. What a metric is,
 """
 
 import inspect
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from types import MappingProxyType
+from importlib.metadata import entry_points
 from typing import Any
 
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadInput
+from memflow.scoring.collection import Collected, UnusableMetric, collect
 from memflow.scoring.metric import Metric
 
 ENTRY_POINTS = "memflow.metrics"
@@ -61,53 +60,40 @@ GUESS = Metric(
 UNPARSED = Metric(
     "unparsed", "Unparsed replies", "lower", "Share of the replies in which no answer could be read."
 )
-FAILURES = (
-    Metric(
-        "write_failure",
-        "Write failure",
-        "lower",
-        "Share of the probes lost because the evidence was never stored.",
-        **_FAILURE,
-    ),
-    Metric(
-        "read_failure",
-        "Read failure",
-        "lower",
-        "Share of the probes lost because stored evidence was not recalled.",
-        **_FAILURE,
-    ),
-    Metric(
-        "utilization_failure",
-        "Utilization failure",
-        "lower",
-        "Share of the probes lost although the evidence was recalled.",
-        former_name="utilisation_failure",
-        **_FAILURE,
-    ),
+FAILURES = tuple(
+    Metric(f"{name}_failure", f"{name.capitalize()} failure", "lower", text, former_name=former, **_FAILURE)
+    for name, former, text in (
+        ("write", "", "Share of the probes lost because the evidence was never stored."),
+        ("read", "", "Share of the probes lost because stored evidence was not recalled."),
+        (
+            "utilization",
+            "utilisation_failure",
+            "Share of the probes lost although the evidence was recalled.",
+        ),
+    )
 )
-EVIDENCE = (
-    Metric(
-        "evidence_recall",
-        "Evidence recall",
-        "higher",
-        "Share of a probe's evidence messages that recalled entries came from.",
-        group="evidence",
-    ),
-    Metric(
-        "evidence_precision",
-        "Evidence precision",
-        "higher",
-        "Share of the recalled entries that came from evidence messages.",
-        group="evidence",
-    ),
-    Metric(
-        "recall_at_10",
-        "Recall @10",
-        "higher",
-        "Share of the evidence that the ten best entries came from, before any token budget.",
-        group="evidence",
-        source="MemBench, section 3.4",
-    ),
+EVIDENCE = tuple(
+    Metric(name, title, "higher", text, group="evidence", source=source)
+    for name, title, text, source in (
+        (
+            "evidence_recall",
+            "Evidence recall",
+            "Share of a probe's evidence messages that recalled entries came from.",
+            "",
+        ),
+        (
+            "evidence_precision",
+            "Evidence precision",
+            "Share of the recalled entries that came from evidence messages.",
+            "",
+        ),
+        (
+            "recall_at_10",
+            "Recall @10",
+            "Share of the evidence that the ten best entries came from, before any token budget.",
+            "MemBench, section 3.4",
+        ),
+    )
 )
 CHANGE = (
     Metric("forgetting", "Forgetting", "lower", "Mean drop from the best earlier answer.", **_CHANGE),
@@ -155,76 +141,11 @@ SHARED: tuple[Metric, ...] = (
 """The metrics that every benchmark may have."""
 
 
-@dataclass(frozen=True)
-class UnusableMetric:
-    """A metric, or an entry point, that cannot be used: its name, who offers it, and why."""
-
-    name: str
-    package: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Collected:
-    """The metrics by name, the names of those from entry points, and what cannot be used."""
-
-    metrics: Mapping[str, Metric]
-    outside: tuple[str, ...]
-    unusable: tuple[UnusableMetric, ...]
-
-
-def collect(declared: Mapping[str, Iterable[Metric]], points: Iterable[EntryPoint] = ()) -> Collected:
-    """Return the shared metrics, those of each benchmark, and those of entry points.
-
-    A name that is declared already with another definition is unusable, as is an entry point that fails.
-    """
-    found = {each.name: each for each in SHARED}
-    owner = dict.fromkeys(found, "memflow")
-    unusable, outside = [], []
-    for benchmark, metrics in declared.items():
-        for each in metrics:
-            known = found.setdefault(each.name, each)
-            first = owner.setdefault(each.name, benchmark)
-            if replace(known, primary_for=frozenset()) != replace(each, primary_for=frozenset()):
-                reason = (
-                    f"{first} defines the metric {each.name!r} differently; rename it, or use that definition"
-                )
-                unusable.append(UnusableMetric(each.name, benchmark, reason))
-                continue
-            found[each.name] = known.primary_in(*each.primary_for)
-    for point in points:
-        package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
-        try:
-            own = _resolve(point)
-            clashes = sorted(each.name for each in own if each.name in found)
-            if clashes:
-                raise BadSettings(f"the metric {clashes[0]!r} exists already; rename it")
-        except BadSettings as wrong:
-            unusable.append(UnusableMetric(point.name, package, str(wrong)))
-            continue
-        found |= {each.name: each for each in own}
-        outside += [each.name for each in own]
-    return Collected(MappingProxyType(found), tuple(outside), tuple(unusable))
-
-
-def _resolve(point: EntryPoint) -> list[Metric]:
-    try:
-        loaded = point.load()
-        metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
-    except Exception as wrong:  # an outside module may raise anything on import
-        raise BadSettings(f"{point.value} cannot be loaded: {type(wrong).__name__}: {wrong}") from wrong
-    for each in metrics:
-        if not isinstance(each, Metric):
-            raise BadSettings(f"{point.value} gives {each!r}; give a Metric or an iterable of Metric")
-    return metrics
-
-
 @cache
 def _collected() -> Collected:
     from memflow.benchmarks import registry  # noqa: PLC0415  (benchmarks declare metrics with this module)
 
-    declared = registry.metrics()
-    return collect(declared, entry_points(group=ENTRY_POINTS))
+    return collect(SHARED, registry.metrics(), entry_points(group=ENTRY_POINTS))
 
 
 def catalog() -> Mapping[str, Metric]:

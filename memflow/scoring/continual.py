@@ -55,7 +55,7 @@ def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, 
     by_measure: dict[tuple[str, int], list[CheckpointSums]] = {}
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
         by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
-    scores = [_score(held, context, none) for held in by_measure.values()]
+    scores = [_score(of_measure, context, none) for of_measure in by_measure.values()]
     forgetting = [score for score in scores if score.metric == FORGETTING]
     return [*scores, *(replace(score, slice="all") for score in forgetting[-1:])]
 

@@ -52,11 +52,11 @@ def efficiency_scores(
 
     A memory that nothing was written to, such as the bounds, has a reason instead of values.
     """
-    held: dict[str, Sequence[OperationSums]] = {"all": rows}
+    parts: dict[str, Sequence[OperationSums]] = {"all": rows}
     for name, wanted in slices.items():
         episodes = {probe.episode_id for probe in probes if probe.probe_id in wanted}
-        held[name] = [row for row in rows if row.episode_id in episodes]
-    return [_score(each.name, name, part, context) for name, part in held.items() for each in EFFICIENCY]
+        parts[name] = [row for row in rows if row.episode_id in episodes]
+    return [_score(each.name, name, part, context) for name, part in parts.items() for each in EFFICIENCY]
 
 
 def _score(metric: str, name: str, rows: Sequence[OperationSums], context: MetricContext) -> Score:

@@ -37,14 +37,14 @@ def evidence_scores(
     slices: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Score]:
     """Return the scores over all rows, by checkpoint, by category, and for `slices` (Benchmark.slices)."""
-    held: dict[str, Sequence[FailureAttribution]] = {"all": rows}
+    parts: dict[str, Sequence[FailureAttribution]] = {"all": rows}
     checkpoints = sorted({row.checkpoint for row in rows})
     if 1 < len(checkpoints) <= CHECKPOINTS:
-        held |= {f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints}
+        parts |= {f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints}
     for category in sorted({row.category for row in rows if row.category is not None}):
-        held[f"category {category}"] = [row for row in rows if row.category == category]
+        parts[f"category {category}"] = [row for row in rows if row.category == category]
     for name, probes in (slices or {}).items():
-        held[name] = [row for row in rows if row.probe_id in probes]
+        parts[name] = [row for row in rows if row.probe_id in probes]
     metrics = [*((each, "standard") for each in EVIDENCE), *((each, BY_EVIDENCE) for each in FAILURES)]
     return [
         _score(
@@ -55,7 +55,7 @@ def evidence_scores(
             context,
             seeded(context.seed, context.domain, each.seed_name, variant, name),
         )
-        for name, part in held.items()
+        for name, part in parts.items()
         for each, variant in metrics
     ]
 

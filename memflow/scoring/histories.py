@@ -105,12 +105,14 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
     Assistants and domains without scores over checkpoints are left out.
     """
-    held: dict[tuple[str, str], list[Score]] = {}
+    by_assistant: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
-        held.setdefault((score.domain, score.assistant), []).append(score)
+        by_assistant.setdefault((score.domain, score.assistant), []).append(score)
     found: dict[str, list[History]] = {}
-    for (domain, assistant), mine in held.items():
-        history = History(domain, assistant, mine[0].memory, mine[0].model, _by_checkpoint(mine))
+    for (domain, assistant), of_assistant in by_assistant.items():
+        history = History(
+            domain, assistant, of_assistant[0].memory, of_assistant[0].model, _by_checkpoint(of_assistant)
+        )
         if history.checkpoints:
             found.setdefault(domain, []).append(history)
 

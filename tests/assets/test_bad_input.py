@@ -162,7 +162,7 @@ def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[P
     assert f"amemgym_v1_base: {FILE}: " in reason
     assert "get the file again: Download v1.base/data.json" in reason
     assert [run.job for run in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
-    assert {(figure.domain, figure.assistant) for figure in outcome.figures} == {
+    assert {(figure.domain, figure.assistant) for figure in outcome.scores} == {
         (GOOD, assistant) for assistant in ASSISTANTS
     }
     text = told(settings, outcome, BAD, GOOD)
@@ -183,7 +183,7 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
     assert (run.job, run.partition) == ("generate_domain", BAD)
     assert "question/probes: gold is the only option for the state: violated by 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
-    assert {figure.domain for figure in outcome.figures} == {GOOD}
+    assert {figure.domain for figure in outcome.scores} == {GOOD}
 
 
 @pytest.mark.usefixtures("good_is_measured")
@@ -195,7 +195,7 @@ def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
     assert run.partition == BAD
     assert "none of its data sets exists here. Download v1.base/data.json" in reason
     assert "MEMFLOW_DATA" in reason
-    assert {figure.domain for figure in outcome.figures} == {GOOD}
+    assert {figure.domain for figure in outcome.scores} == {GOOD}
     assert reason in told(settings, outcome, BAD, GOOD)
 
 
@@ -216,7 +216,7 @@ def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
     (data / FILE).write_bytes(whole)
     outcome = measured(settings, BAD, assistants=("none",))
     assert outcome.failed == outcome.skipped == []
-    assert {figure.domain for figure in outcome.figures} == {BAD}
+    assert {figure.domain for figure in outcome.scores} == {BAD}
 
 
 def models_at(url: str, patience: float = 120.0) -> dict[str, Any]:
@@ -248,12 +248,12 @@ def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     assert "Start the server or fix `url` of model " in reason
     assert took < 300, "the patience is for servers that have been there"
     # The other assistant's figures land, and once there is a server, the run that failed is made.
-    assert {figure.assistant for figure in outcome.figures} == {"none"}
+    assert {figure.assistant for figure in outcome.scores} == {"none"}
     with stub_process(port=port):
         again = run_pipeline(settings, order, Silent())
     assert again.failed == []
     assert [run.partition for run in again.ran] == [f"none@there|{BAD}", None]
-    assert {figure.assistant for figure in again.figures} == {"none", "none@there"}
+    assert {figure.assistant for figure in again.scores} == {"none", "none@there"}
 
 
 @pytest.mark.usefixtures("published_is_measured")
@@ -265,12 +265,12 @@ def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
     with stub_process(port=port, fail=1.0):
         lost = run_pipeline(settings, order, Silent())
     assert lost.failed == []
-    accuracy = overall(lost.figures, "none@there")
+    accuracy = overall(lost.scores, "none@there")
     assert (accuracy.value, accuracy.coverage) == (None, 0.0)
     assert "probes have a value" in (accuracy.reason or "")
     with stub_process(port=port):
         found = run_pipeline(settings, order, Silent())
-    accuracy = overall(found.figures, "none@there")
+    accuracy = overall(found.scores, "none@there")
     assert accuracy.value is not None
     assert accuracy.coverage == 1
     assert [run.job for run in run_pipeline(settings, order, Silent()).ran] == []

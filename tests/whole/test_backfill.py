@@ -39,18 +39,19 @@ def from_the_command_line(dev: Served, settings: Path, partitions: list[str]) ->
     before = dev.backfills()
     subprocess.run(
         [
-            *(
-                sys.executable,
-                "-m",
+            *(sys.executable, "-m"),
+            *[
                 "dagster",
                 "job",
                 "backfill",
+                "--noprompt",
                 "-w",
                 "workspace.yaml",
                 "-j",
                 "generate_domain",
-            ),
-            *("--partitions", ",".join(partitions), "--noprompt"),
+                "--partitions",
+            ],
+            ",".join(partitions),
         ],
         env={
             **alone(),

@@ -23,7 +23,7 @@ PROBES = 2 * USERS * PERIODS * QUESTIONS
 COUNTED = ("have a value; a score needs",)
 """The reason of a score with too small a coverage."""
 LACKING = ("evidence to follow", "does not rank", "nothing was written")
-"""What figures say of memories that recall nothing by a search, or hold nothing."""
+"""What scores say of memories that recall nothing by a search, or hold nothing."""
 
 CHAOS = {"fail": 0.1, "garble": 0.1, "die_after": 150, "down": 5.0, "seed": 3}
 
@@ -94,29 +94,29 @@ def test_a_server_that_fails_dies_and_garbles(
             rows[table] += len(held)
             lost[table] += sum(row.reason is not None for row in held)
     assert lost["answer.replies"] > 0, "nothing was lost, so this shows nothing: take another seed"
-    shown_and_hidden = figures_follow_their_coverage(said["leaderboard"])
-    print(f"\nthe stub: {met}\nrows: {dict(rows)}\nlost: {dict(lost)}\nfigures: {shown_and_hidden}")
+    shown_and_hidden = check_coverage_of_scores(said["leaderboard"])
+    print(f"\nthe stub: {met}\nrows: {dict(rows)}\nlost: {dict(lost)}\nscores: {shown_and_hidden}")
 
 
-def figures_follow_their_coverage(figures: list[dict[str, Any]]) -> dict[str, int]:
-    """A figure that rests on too little is not shown, and says so; how many were and were not."""
+def check_coverage_of_scores(scores: list[dict[str, Any]]) -> dict[str, int]:
+    """A score that rests on too little is not shown, and says so; how many were and were not."""
     seen: Counter[str] = Counter()
-    for figure in figures:
-        where = (figure["assistant"], figure["metric"], figure["variant"], figure["slice"])
-        if figure["coverage"] < MIN_COVERAGE:
-            assert figure["value"] is None, where
-            counted = any(words in figure["reason"] for words in COUNTED)
-            recalls = figure["assistant"].startswith("rag")
-            assert counted or (not recalls and any(words in figure["reason"] for words in LACKING)), where
-        elif figure["value"] is None:
-            assert figure["reason"], where
-        if figure["coverage"] < 1:
+    for score in scores:
+        where = (score["assistant"], score["metric"], score["variant"], score["slice"])
+        if score["coverage"] < MIN_COVERAGE:
+            assert score["value"] is None, where
+            counted = any(words in score["reason"] for words in COUNTED)
+            recalls = score["assistant"].startswith("rag")
+            assert counted or (not recalls and any(words in score["reason"] for words in LACKING)), where
+        elif score["value"] is None:
+            assert score["reason"], where
+        if score["coverage"] < 1:
             seen["incomplete"] += 1
-            if figure["metric"] == "accuracy":
-                asked = round(figure["n"] / figure["coverage"])
-                assert figure["coverage"] == pytest.approx(figure["n"] / asked)
-                assert asked > figure["n"]
-        seen["shown" if figure["value"] is not None else "hidden"] += 1
+            if score["metric"] == "accuracy":
+                asked = round(score["n"] / score["coverage"])
+                assert score["coverage"] == pytest.approx(score["n"] / asked)
+                assert asked > score["n"]
+        seen["shown" if score["value"] is not None else "hidden"] += 1
     assert seen["incomplete"] > 0
     assert seen["hidden"] > 0
     return dict(seen)

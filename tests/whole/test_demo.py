@@ -1,4 +1,4 @@
-"""The demo: the whole graph on two domains, and what its figures have to be.
+"""The demo: the whole graph on two domains, and the values of its scores.
 
 The demo runs once for all of these tests, and what a test changes it restores. Tests that run much more of it are
 marked `pipeline`: a second demo in another home and process, and a limit that is raised.
@@ -59,22 +59,22 @@ class Demo:
     """A home in which the demo ran, and what the run printed."""
 
     home: Path
-    said: dict[str, Any]
+    summary: dict[str, Any]
     progress: str
 
     @property
     def lake(self) -> Lake:
         return Lake(self.home / "lake")
 
-    def figure(self, domain: str, assistant: str, metric: str) -> dict[str, Any]:
-        """The figure over all of an assistant."""
+    def score(self, domain: str, assistant: str, metric: str) -> dict[str, Any]:
+        """The score over all of an assistant."""
         wanted = (domain, assistant, metric, "standard", "all")
         names = ("domain", "assistant", "metric", "variant", "slice")
-        [found] = [row for row in self.said["leaderboard"] if tuple(row[name] for name in names) == wanted]
+        [found] = [row for row in self.summary["leaderboard"] if tuple(row[name] for name in names) == wanted]
         return found
 
     def value(self, domain: str, assistant: str, metric: str) -> float:
-        return self.figure(domain, assistant, metric)["value"]
+        return self.score(domain, assistant, metric)["value"]
 
 
 def command(home: Path, *arguments: str) -> list[str]:
@@ -107,7 +107,7 @@ def times(home: Path) -> dict[str, int]:
     return {str(path.relative_to(lake)): path.stat().st_mtime_ns for path in lake.rglob("*.parquet")}
 
 
-def booked(home: Path) -> dict[str, int]:
+def ledger_rows(home: Path) -> dict[str, int]:
     """Rows of the ledger's tables."""
     with sqlite3.connect(home / "ledger.sqlite") as connection:
         return {
@@ -133,7 +133,7 @@ def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
     }
     # Dagster writes the dimensions of a partition in the order of their names.
     assert made == {f"{assistant}|{domain}" for assistant in ASSISTANTS for domain in DEMO}
-    assert demo.said["runs"] == {"done": len(runs), "up_to_date": 0, "failed": [], "skipped": []}
+    assert demo.summary["runs"] == {"done": len(runs), "up_to_date": 0, "failed": [], "skipped": []}
 
 
 def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> None:
@@ -150,7 +150,7 @@ def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> No
 
 
 def of_a_memory(row: dict[str, Any]) -> bool:
-    """Whether a figure follows the evidence, or is of writes and reads, which no bound has."""
+    """Whether a score follows the evidence, or is of writes and reads, which no bound has."""
     named = (RECALL_AT_10, *EFFICIENCY_NAMES)
     return row["metric"].startswith("evidence") or row["metric"] in named or row["variant"] == BY_EVIDENCE
 
@@ -171,15 +171,15 @@ def test_nothing_was_lost(demo: Demo) -> None:
         assert ("recalls nothing" in reason) if bound else reason == NO_EVIDENCE, (partition, reason)
     assert all(
         row["coverage"] == 1
-        for row in demo.said["leaderboard"]
+        for row in demo.summary["leaderboard"]
         if row["slice"] == "all" and not of_a_memory(row)
     )
 
 
 def test_none_is_at_chance(demo: Demo) -> None:
-    accuracy = demo.figure(AMEMGYM, "none", "accuracy")
+    accuracy = demo.score(AMEMGYM, "none", "accuracy")
     assert accuracy["low"] <= demo.value(AMEMGYM, "none", "random") <= accuracy["high"]
-    score = demo.figure(AMEMGYM, "none", "memory_score")
+    score = demo.score(AMEMGYM, "none", "memory_score")
     assert score["low"] <= 0 <= score["high"]
     # Open answers have no chance level: knowing nothing, one is right in nothing.
     for metric in METRICS[MEMORYBENCH]:
@@ -231,31 +231,31 @@ def test_efficiency_and_recall_at_10_are_of_memories_that_have_them(demo: Demo) 
     for domain in DEMO:
         for assistant in ASSISTANTS:
             for metric in EFFICIENCY_NAMES:
-                figure = demo.figure(domain, assistant, metric)
+                score = demo.score(domain, assistant, metric)
                 if assistant in BOUNDS:
-                    assert figure["value"] is None and "nothing was written" in figure["reason"]
+                    assert score["value"] is None and "nothing was written" in score["reason"]
                     continue
                 played = [row for row in demo.lake.read("memory.transcripts", f"{domain}/{assistant}")]
                 replies = demo.lake.read("answer.replies", f"{domain}/{assistant}")
                 took = [row for row in (played if "write" in metric else replies) if row.models_s is not None]
                 calls = metric.endswith("calls")
                 values = [row.model_calls if calls else row.models_s + row.own_s for row in took]
-                assert figure["n"] == len(took) > 0
-                assert figure["value"] == pytest.approx(sum(values) / len(values))
-            recall = demo.figure(domain, assistant, RECALL_AT_10)
+                assert score["n"] == len(took) > 0
+                assert score["value"] == pytest.approx(sum(values) / len(values))
+            recall = demo.score(domain, assistant, RECALL_AT_10)
             assert (recall["value"] is not None) == (assistant in RETRIEVAL), recall
             if assistant in RETRIEVAL:
                 assert recall["value"] <= demo.value(domain, assistant, "evidence_recall") + 1e-12
 
 
 def test_every_figure_says_that_no_language_model_made_it(demo: Demo) -> None:
-    assert demo.said["leaderboard"]
-    assert all(row["scripted"] and row["model"] == "scripted" for row in demo.said["leaderboard"])
-    assert demo.said["label"] == LABEL
+    assert demo.summary["leaderboard"]
+    assert all(row["scripted"] and row["model"] == "scripted" for row in demo.summary["leaderboard"])
+    assert demo.summary["label"] == LABEL
 
 
-def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
-    for row in demo.said["leaderboard"]:
+def test_scores_have_denominators_or_a_reason(demo: Demo) -> None:
+    for row in demo.summary["leaderboard"]:
         assert row["value"] is not None or row["reason"]
         unranked = row["metric"] == RECALL_AT_10 and row["assistant"] not in RETRIEVAL
         if not (unranked or (row["assistant"] in BOUNDS and of_a_memory(row))):
@@ -266,11 +266,11 @@ def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
 
 
 def test_progress_and_accounts_are_told(demo: Demo) -> None:
-    runs = demo.said["runs"]["done"]
+    runs = demo.summary["runs"]["done"]
     assert f"[{runs}/{runs}] publish_leaderboard: done" in demo.progress
-    asked = sum(row["requests"] for row in demo.said["usage"])
-    assert asked == booked(demo.home)["completions"]
-    assert sum(row["failed"] for row in demo.said["usage"]) == 0
+    asked = sum(row["requests"] for row in demo.summary["usage"])
+    assert asked == ledger_rows(demo.home)["completions"]
+    assert sum(row["failed"] for row in demo.summary["usage"]) == 0
 
 
 @pytest.mark.pipeline
@@ -282,7 +282,7 @@ def test_another_home_and_another_process_make_the_same(
 
 
 def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment: dict[str, str]) -> None:
-    before = times(demo.home), booked(demo.home)
+    before = times(demo.home), ledger_rows(demo.home)
     second = subprocess.run(
         command(demo.home),
         env=own_environment,
@@ -292,21 +292,21 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
         check=True,
         timeout=900,
     )
-    assert (times(demo.home), booked(demo.home)) == before
+    assert (times(demo.home), ledger_rows(demo.home)) == before
     text = second.stdout
     assert f"The chat here was {LABEL}." in text
-    assert f"0 runs done, {demo.said['runs']['done']} up to date, 0 failed." in text
+    assert f"0 runs done, {demo.summary['runs']['done']} up to date, 0 failed." in text
     assert str(demo.home / "memflow.duckdb") in text
     for domain in DEMO:
         assert domain in text
     for assistant in ASSISTANTS:
-        assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the figures, and in those by evidence"
+        assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the scores, and in those by evidence"
 
 
 def test_what_was_deleted_is_made_again_from_the_ledger(
     demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
-    whole, before, asked = contents(demo.home), times(demo.home), booked(demo.home)["completions"]
+    whole, before, asked = contents(demo.home), times(demo.home), ledger_rows(demo.home)["completions"]
     lake = Path(demo.lake.root)
     gone = lake / "memory/indexes" / f"{AMEMGYM},full.parquet"
     gone.unlink()
@@ -318,19 +318,19 @@ def test_what_was_deleted_is_made_again_from_the_ledger(
     tables = [table.replace(".", "/") for table in tables_of("domain x assistant")]
     assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}
     assert contents(demo.home) == whole
-    assert booked(demo.home)["completions"] == asked
+    assert ledger_rows(demo.home)["completions"] == asked
 
 
 def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
     demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
-    whole, asked = contents(demo.home), booked(demo.home)["completions"]
+    whole, asked = contents(demo.home), ledger_rows(demo.home)["completions"]
     for name in (f"utterance/turns/{AMEMGYM}.parquet", "score/leaderboard/all.parquet"):
         (Path(demo.lake.root) / name).unlink()
     outcome = run_in(demo.home, DEMO, ASSISTANTS)
     assert run_names(outcome) == [f"generate_domain {AMEMGYM}", "publish_leaderboard"]
     assert contents(demo.home) == whole
-    assert booked(demo.home)["completions"] == asked
+    assert ledger_rows(demo.home)["completions"] == asked
 
 
 @pytest.mark.pipeline
@@ -338,23 +338,21 @@ def test_raising_the_limit_asks_only_for_what_is_new(run_in: RunPipeline, tmp_pa
     home = tmp_path / "home"
     order = ((AMEMGYM,), ("none", "bm25_message"))
     small = run_in(home, *order, limit=1)
-    first = booked(home)["completions"]
+    first = ledger_rows(home)["completions"]
     more = run_in(home, *order, limit=2)
     assert [outcome.failed for outcome in (small, more)] == [[], []]
-    users = {
-        figure.n_episodes for figure in more.figures if figure.slice == "all" and figure.metric == "accuracy"
-    }
+    users = {score.n_episodes for score in more.scores if score.slice == "all" and score.metric == "accuracy"}
     assert users == {2}
     with sqlite3.connect(home / "ledger.sqlite") as connection:
         [(asked, distinct)] = connection.execute(
             "select count(*), count(distinct digest) from uses where not kept"
         )
-    assert asked == distinct == booked(home)["completions"]
+    assert asked == distinct == ledger_rows(home)["completions"]
     assert sum(row["requests"] for row in more.usage) == asked - first
     assert sum(row["cache_hits"] for row in more.usage) >= first
     # And lowering it again asks for nothing at all.
     run_in(home, *order, limit=1)
-    assert booked(home)["completions"] == asked
+    assert ledger_rows(home)["completions"] == asked
 
 
 def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise_named(
@@ -374,14 +372,14 @@ def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise
         former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
         metadata = {**stored.schema.metadata, b"memflow.input_fingerprint": b"of the former version"}
         pq.write_table(former.replace_schema_metadata(metadata), path)
-    before, requests = contents(home), booked(home)["completions"]
+    before, requests = contents(home), ledger_rows(home)["completions"]
     outcome = run_in(home, (AMEMGYM,), ("none",))
     assert outcome.failed == []
     assert outcome.former == [other]
     assert rebuild_commands(outcome.former) == [f"memflow run --domain {MEMORYBENCH} --memory recent"]
-    assert booked(home)["completions"] == requests
+    assert ledger_rows(home)["completions"] == requests
     assert {**contents(home), "score.leaderboard all": ""} == {**before, "score.leaderboard all": ""}
-    assert {(score.domain, score.assistant) for score in outcome.figures} == {
+    assert {(score.domain, score.assistant) for score in outcome.scores} == {
         (domain, assistant) for domain in DEMO for assistant in ASSISTANTS
     } - {(MEMORYBENCH, "recent")}
     with duckdb.connect(home / "memflow.duckdb", read_only=True) as connection:

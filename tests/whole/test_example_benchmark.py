@@ -51,7 +51,7 @@ def test_domain_of_an_installed_package_is_listed(memflow: Memflow) -> None:
 
 
 def test_scores_of_an_installed_package_are_published(memflow: Memflow) -> None:
-    scores = json.loads(memflow("show", "leaderboard", "--metric", "accuracy", "--format", "json"))["figures"]
+    scores = json.loads(memflow("show", "leaderboard", "--metric", "accuracy", "--format", "json"))["scores"]
     accuracy = {score["assistant"]: score["value"] for score in scores}
     assert accuracy["full"] == accuracy["oracle"] == 1.0 > accuracy["none"]
 

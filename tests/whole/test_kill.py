@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from memflow.records import TABLES
-from resources.lake import Lake
 from resources.stub import stub_process
 
 KILLS = 20
@@ -25,18 +23,7 @@ IN_FLIGHT = 64
 
 
 def command(home: Path, url: str) -> list[str]:
-    wanted = [
-        "--domain",
-        DOMAIN,
-        "--memory",
-        "full",
-        "--memory",
-        "rag_2_4_30",
-        "--url",
-        url,
-        "--model",
-        "stub",
-    ]
+    wanted = f"--domain {DOMAIN} --memory full --memory rag_2_4_30 --url {url} --model stub".split()
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *wanted]
 
 
@@ -58,17 +45,8 @@ def asked(log: Path) -> list[str]:
     return [line["key"] for line in lines if line["status"] == 200]
 
 
-def contents(home: Path) -> dict[str, str]:
-    lake = Lake(home / "lake")
-    return {
-        f"{table} {partition}": lake.facts(table, partition).digest
-        for table in TABLES
-        for partition in lake.partitions(table)
-    }
-
-
 @pytest.mark.kill
-def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment) -> None:
+def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment, contents) -> None:
     environment = {
         **clean_environment,
         "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=12, periods=6, questions=4)),

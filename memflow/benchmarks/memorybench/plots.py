@@ -51,7 +51,9 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
         "recorded seconds of models, and a memory's own computing"
     )
     places = tuple(range(len(assistants)))
-    return Bars(title, "", "seconds per case", places, tuple(panels), caption, ticks=assistants, what="time")
+    return Bars(
+        title, "", "seconds per case", places, tuple(panels), caption, place_names=assistants, what="time"
+    )
 
 
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:

@@ -17,30 +17,30 @@ from memflow.records import Score
 
 BALANCED, BOUND = (each.rule for each in EXPECTED)
 assert isinstance(BALANCED, WholeTable) and isinstance(BOUND, WholeTable)
-FIGURE = factories.score(assistant="rag", memory="rag", n=4, n_episodes=2)
+SCORE = factories.score(assistant="rag", memory="rag", n=4, n_episodes=2)
 WORKED = [[0, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 1, 1]]
 
 
-def board(correct: object, opens: bool = True, **whose: str) -> list[Score]:
-    """The figures of histories, whose first column is a checkpoint of its own where it `opens` them."""
-    found, like = summary(np.asarray(correct)), replace(FIGURE, **whose)
+def scores_of(correct: object, opens: bool = True, **whose: str) -> list[Score]:
+    """The scores of histories, whose first column is a checkpoint of its own where it `opens` them."""
+    found, template = summary(np.asarray(correct)), replace(SCORE, **whose)
     first = 0 if opens else 1
-    figures = [replace(like, metric="guess", variant="complete", value=found.accuracy[0])]
+    scores = [replace(template, metric="guess", variant="complete", value=found.accuracy[0])]
     for column in range(len(found.accuracy)):
         name = f"checkpoint {column - first}"
         if column >= first:
-            figures.append(replace(like, variant="complete", slice=name, value=found.accuracy[column]))
+            scores.append(replace(template, variant="complete", slice=name, value=found.accuracy[column]))
         if column:
-            figures += [
-                replace(like, metric=metric, slice=name, value=getattr(found, metric)[column])
+            scores += [
+                replace(template, metric=metric, slice=name, value=getattr(found, metric)[column])
                 for metric in ("forgetting", "forward_transfer", "backward_transfer")
             ]
-    figures.append(replace(like, metric="forgetting", value=found.forgetting[-1]))
-    figures += [
-        replace(like, metric=metric, value=getattr(found, metric))
+    scores.append(replace(template, metric="forgetting", value=found.forgetting[-1]))
+    scores += [
+        replace(template, metric=metric, value=getattr(found, metric))
         for metric in ("all_correct", "all_wrong", "flip_rate")
     ]
-    return figures
+    return scores
 
 
 SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
@@ -48,25 +48,25 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
 def test_computed_metrics_pass(correct: np.ndarray, opens: bool) -> None:
-    figures = board(correct, opens)
-    assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
+    scores = scores_of(correct, opens)
+    assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
 
 
 def test_groups_are_checked_separately() -> None:
-    figures = [
-        *board(WORKED),
-        *board([[0, 1], [1, 1]], assistant="full"),
-        *board([[1, 0]], False, domain="e"),
+    scores = [
+        *scores_of(WORKED),
+        *scores_of([[0, 1], [1, 1]], assistant="full"),
+        *scores_of([[1, 0]], False, domain="e"),
     ]
-    assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
+    assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
     # A floor of the same name is no part of a history, nor an accuracy of all that was answered.
-    others = [replace(FIGURE, metric="guess", value=0.9), replace(FIGURE, slice="checkpoint 3", value=0.1)]
-    assert list(BALANCED.find_violations([*figures, *others])) == []
-    assert list(BALANCED.find_violations([replace(each, value=None) for each in figures])) == []
+    others = [replace(SCORE, metric="guess", value=0.9), replace(SCORE, slice="checkpoint 3", value=0.1)]
+    assert list(BALANCED.find_violations([*scores, *others])) == []
+    assert list(BALANCED.find_violations([replace(each, value=None) for each in scores])) == []
 
 
-def place(figures: list[Score], metric: str, name: str) -> int:
-    [found] = [at for at, each in enumerate(figures) if (each.metric, each.slice) == (metric, name)]
+def place(scores: list[Score], metric: str, name: str) -> int:
+    [found] = [at for at, each in enumerate(scores) if (each.metric, each.slice) == (metric, name)]
     return found
 
 
@@ -84,11 +84,11 @@ def place(figures: list[Score], metric: str, name: str) -> int:
 def test_violated_identity_is_found(
     metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
 ) -> None:
-    figures = board(WORKED)
-    at = place(figures, metric, name)
-    figures[at] = replace(figures[at], value=damage(figures[at].value or 0.0))
-    lost = figures[at].value is None and metric == "accuracy"
-    found = [figures[each].slice for each in BALANCED.find_violations(figures)]
+    scores = scores_of(WORKED)
+    at = place(scores, metric, name)
+    scores[at] = replace(scores[at], value=damage(scores[at].value or 0.0))
+    lost = scores[at].value is None and metric == "accuracy"
+    found = [scores[each].slice for each in BALANCED.find_violations(scores)]
     assert found == ([] if lost else faults)
 
 
@@ -106,8 +106,8 @@ def test_violated_identity_is_found(
     ],
 )
 def test_score_outside_its_bounds_is_found(metric: str, name: str, value: float) -> None:
-    figures = board(WORKED)
-    at = place(figures, metric, name)
-    figures[at] = replace(figures[at], value=value)
-    assert at in BOUND.find_violations(figures)
+    scores = scores_of(WORKED)
+    at = place(scores, metric, name)
+    scores[at] = replace(scores[at], value=value)
+    assert at in BOUND.find_violations(scores)
     assert {each.severity for each in EXPECTED} == {"error"}

@@ -1,6 +1,8 @@
 """A home with one measured domain: one user of amemgym_demo, with the scripted chat, under four memories."""
 
+import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,24 @@ class Home:
 
     def __call__(self, *arguments: str, **options: Any) -> Result:
         return CliRunner().invoke(app, ["--home", str(self.folder), *arguments], **options)
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(load(over={"home": self.folder}).lake_root)
+
+    def write(self, table: str, partition: str, rows: Sequence[Any], **meta: str) -> None:
+        """Write rows of a partition, with provenance in `meta`."""
+        self.lake.write(table, partition, rows, fingerprint="test", meta=meta)
+
+    def json(self, *arguments: str) -> Any:
+        """Return the answer of a command as data."""
+        return json.loads(self(*arguments, "--format", "json").stdout)
+
+    def error(self, *arguments: str) -> str:
+        """Return what a command that fails prints on standard error."""
+        result = self(*arguments)
+        assert result.exit_code == 1, result.output
+        return result.stderr
 
 
 @pytest.fixture(autouse=True)

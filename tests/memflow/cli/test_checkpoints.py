@@ -2,14 +2,10 @@
 
 import csv
 import io
-import json
 from dataclasses import replace
 
 import pytest
 from checkpoint_scores import leaderboard_rows
-
-from resources.lake import Lake
-from resources.settings import load
 
 DEMO, OURS, OTHER = "comem_demo", "dialogues_32k", "amemgym_base"
 # Checkpoints 0 to 4, by question: forgotten at the end, learnt at once, never right, right throughout.
@@ -36,9 +32,7 @@ def measured(empty, tmp_path, monkeypatch):
         for row in leaderboard_rows({"full": ANSWERS}, first=-1, domain=OTHER)
         if row.slice != "checkpoint -1" and row.metric not in ("constant", "random")
     ]
-    Lake(load(over={"home": empty.folder}).lake_root).write(
-        "score.leaderboard", "all", rows, fingerprint="test"
-    )
+    empty.write("score.leaderboard", "all", rows)
     return empty
 
 
@@ -107,7 +101,7 @@ def test_without_room_there_are_no_intervals(measured, monkeypatch) -> None:
 
 
 def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
-    told = json.loads(measured("show", "checkpoints", "--format", "json", "--paper").stdout)
+    told = measured.json("show", "checkpoints", "--paper")
     assert told["label"] == "scripted, not a language model" and set(told["doubts"]) == {"T1"}
     assert {row["domain"] for row in told["rows"]} == {DEMO, OURS, OTHER}
     assert len(told["paper"]) == 16 * 10
@@ -125,13 +119,9 @@ def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
 
 
 def test_a_domain_without_checkpoints_is_refused_and_so_is_an_empty_home(measured, tmp_path) -> None:
-    result = measured("show", "checkpoints", "--domain", "membench_memdaily")
-    assert result.exit_code == 1 and f"measured: {DEMO}, {OURS}, {OTHER}" in result.stderr
-
-
-def test_an_empty_home_says_what_measures_some(empty) -> None:
-    result = empty("show", "checkpoints")
-    assert result.exit_code == 1 and "memflow run --domain comem_demo" in result.stderr
+    assert f"measured: {DEMO}, {OURS}, {OTHER}" in measured.error(
+        "show", "checkpoints", "--domain", "membench_memdaily"
+    )
 
 
 def test_pictures_are_written(measured, tmp_path) -> None:

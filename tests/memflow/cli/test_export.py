@@ -5,16 +5,17 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import factories
 import pytest
 
 from memflow.benchmarks.domains import find
-from resources.lake import Lake
+
+EXPORT = ("export", "transcript", "amemgym_demo", "full")
 
 
 def test_export_of_a_run_without_provenance_names_the_command_that_replays_it(empty, tmp_path: Path) -> None:
-    lake = Lake(empty.folder / "lake")
-    lake.write("memory.transcripts", "amemgym_demo/full", [], fingerprint="former version")
-    result = empty("export", "transcript", "amemgym_demo", "full", str(tmp_path / "run.jsonl"))
+    empty.write("memory.transcripts", "amemgym_demo/full", [])
+    result = empty(*EXPORT, str(tmp_path / "run.jsonl"))
     assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
     assert "memflow run --force --domain amemgym_demo --assistant full" in result.stderr
 
@@ -34,76 +35,47 @@ def test_export_of_a_run_without_provenance_names_the_command_that_replays_it(em
     ],
 )
 def test_what_was_not_played_cannot_be_written(measured, tmp_path: Path, arguments, wrong) -> None:
-    result = measured("export", "transcript", *arguments, str(tmp_path / "run.jsonl"))
-    assert result.exit_code == 1 and wrong in result.stderr
+    assert wrong in measured.error("export", "transcript", *arguments, str(tmp_path / "run.jsonl"))
 
 
-def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
-    """One session of `full` in amemgym_demo, played as the asset does."""
-    from memflow.records import Record, TranscriptMessage
-
-    lake = Lake(str(home.folder / "lake"))
-    record = Record(
-        dataset=find("amemgym_demo").datasets[0],
-        record_id="ada",
-        position=0,
-        source="personas.jsonl",
-        sha256="5" * 64,
-        licence="Apache-2.0",
-        origin="memflow",
-        content="{}",
+def play(home, *reasons: str | None) -> None:
+    """Write one session of `full` in amemgym_demo; each message has a reason or None."""
+    [dataset] = find("amemgym_demo").datasets
+    record = factories.record(
+        dataset=dataset, sha256="5" * 64, licence="Apache-2.0", origin="memflow", content="{}"
     )
-    said = [
-        TranscriptMessage(
-            domain="amemgym_demo",
-            assistant="full",
-            episode_id="ada",
-            checkpoint=0,
-            event=0,
-            position=at,
-            message_id=f"ada/0{f'+{at}' if at else ''}",
-            role=("user", "assistant")[at % 2],
-            text=f"Words {at}.",
-            sequence=at,
-            origin="given",
-            reason=reason,
+    messages = [
+        factories.transcript_message(
+            domain="amemgym_demo", episode_id="ada", position=at, message_id=f"ada/0{f'+{at}' if at else ''}",
+            role=("user", "assistant")[at % 2], text=f"Words {at}.", sequence=at, origin="given", reason=reason,
         )
         for at, reason in enumerate(reasons)
-    ]
+    ]  # fmt: skip
     meta = {"run": "r", "model": "large", "fingerprint": "f", "simulator": "s", "scripted": "no"}
-    lake.write("raw.records", record.dataset, [record], fingerprint="test")
-    lake.write("memory.transcripts", "amemgym_demo/full", said, fingerprint="test", meta=meta)
+    home.write("raw.records", dataset, [record])
+    home.write("memory.transcripts", "amemgym_demo/full", messages, **meta)
 
 
 def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) -> None:
-    played(empty, (None, None, None, "no answer"))
+    play(empty, None, None, None, "no answer")
     file = tmp_path / "run.jsonl"
-    told = json.loads(
-        empty("export", "transcript", "amemgym_demo", "full", str(file), "--format", "json").stdout
-    )
+    told = empty.json(*EXPORT, str(file))
     header, *lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert [line["text"] for line in lines] == ["Words 0.", "Words 1.", "Words 2."]
     assert {**told, "file": None} == {**header, "file": None}
     assert (header["model"], header["scripted"], header["cut"]) == ("large", False, ["ada/0"])
-    assert header["sources"] == [
-        {
-            "dataset": "personas_sample",
-            "sha256": ["5" * 64],
-            "licence": "Apache-2.0",
-            "origin": "memflow",
-        }
-    ]
-    again = empty("export", "transcript", "amemgym_demo", "full", str(file))
-    assert again.exit_code == 1 and "run.jsonl exists; --force overwrites it" in again.stderr
-    forced = empty("export", "transcript", "amemgym_demo", "full", str(file), "--force")
+    assert [source["sha256"] for source in header["sources"]] == [["5" * 64]]
+    assert "run.jsonl exists; --force overwrites it" in empty.error(*EXPORT, str(file))
+    forced = empty(*EXPORT, str(file), "--force")
     assert forced.exit_code == 0 and "3 messages of 1 episodes, 1 sessions cut short" in forced.stdout
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
 
 
 def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
-    played(empty)
-    result = empty("export", "transcript", "amemgym_demo", "full", str(tmp_path / "none" / "run.jsonl"))
-    assert result.exit_code == 1 and "run.jsonl cannot be written: No such file" in result.stderr
+    play(empty, None)
+    assert "run.jsonl cannot be written: No such file" in empty.error(
+        *EXPORT, str(tmp_path / "none" / "run.jsonl")
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,12 +91,11 @@ def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
     ],
 )
 def test_policies_that_cannot_be_compared(measured, arguments, wrong) -> None:
-    result = measured("show", "policies", *arguments)
-    assert result.exit_code == 1 and wrong in result.stderr
+    assert wrong in measured.error("show", "policies", *arguments)
 
 
 def test_policies_on_regenerated_probes_are_refused(measured, tmp_path: Path) -> None:
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
-    Lake(home.folder / "lake").write("question.probes", "amemgym_demo", [], fingerprint="test")
-    result = home("show", "policies", "amemgym_demo", "amemgym_demo")
-    assert result.exit_code == 1 and "measured on probes that were regenerated since" in result.stderr
+    home.write("question.probes", "amemgym_demo", [])
+    reason = "measured on probes that were regenerated since"
+    assert reason in home.error("show", "policies", "amemgym_demo", "amemgym_demo")

@@ -1,7 +1,4 @@
-"""The command-line interface as a whole: help, quick starts and error messages."""
-
-import subprocess
-import sys
+"""The command line itself: help and error messages."""
 
 import pytest
 
@@ -30,18 +27,6 @@ def test_the_help_names_every_command(empty) -> None:
     assert not [name for name in COMMANDS if f" {name} " not in shown]
 
 
-@pytest.mark.parametrize("command", ["--help", "domains"])
-def test_quick_commands_load_nothing_heavy(command) -> None:
-    probe = (
-        "import sys\nfrom memflow.cli import app\n"
-        f"try:\n    app([{command!r}])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'dagster', 'duckdb', 'lancedb', 'openai', 'pandas', 'sqlalchemy', 'great_expectations'}\n"
-        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]"
-
-
 def test_a_mistake_is_one_line_on_standard_error(empty) -> None:
     result = empty("plan", "--domain", "nowhere")
     assert result.exit_code == 1
@@ -61,6 +46,28 @@ def test_usage_mistakes_are_two(empty) -> None:
 
 
 def test_settings_that_are_not_there(empty) -> None:
-    result = empty("--settings", "elsewhere.toml", "domains")
-    assert result.exit_code == 1
-    assert "there is no settings file elsewhere.toml" in result.stderr
+    assert "there is no settings file elsewhere.toml" in empty.error(
+        "--settings", "elsewhere.toml", "domains"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "next_step"),
+    [
+        ("show leaderboard", "memflow run --demo"),
+        ("show probe x", "memflow run --demo"),
+        ("show memory amemgym_demo awi", "memflow run --demo"),
+        ("show made", "memflow run --demo"),
+        ("show costs", "memflow run --demo"),
+        ("checks", "memflow run --demo"),
+        ("show capacity", "such as membench_memdaily_capacity"),
+        ("show checkpoints", "memflow run --domain comem_demo"),
+        ("show mechanisms", "memflow run --domain membench_memdaily"),
+        ("show kinds", "memflow run --domain membench_memdaily"),
+        ("show times", "memflow run"),
+        ("show partitions", "memflow run"),
+        ("plot memorybench", "nothing was measured yet"),
+    ],
+)
+def test_empty_home_names_the_command_that_fills_it(empty, command: str, next_step: str) -> None:
+    assert next_step in empty.error(*command.split())

@@ -1,20 +1,9 @@
 """`show keys`, the plan of annotation, and who annotates."""
 
-import asyncio
-import json
-
 import pytest
+from generated import generate
 
-from memflow.benchmarks import registry
-from memflow.benchmarks.api import Annotators
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
-from memflow.chat.scripted import ScriptedChat
-from memflow.run.handlers import handlers
 from memflow.run.recording import SCRIPTED
-from resources.lake import Lake
-from resources.library import Library
-from resources.settings import load
 
 DOMAIN = "comem_demo_annotated"
 TWO = """
@@ -34,21 +23,16 @@ model = "a/one"
 
 @pytest.fixture
 def annotated(empty):
-    """A home with the keys of the demo, by the scripted chat."""
-    domain, settings = find(DOMAIN), load(over={"home": empty.folder})
-    benchmark = registry.benchmark(domain.benchmark)
-    [sample] = [dataset(name) for name in domain.datasets]
-    records = benchmark.records(sample, Library(None).paths(sample))
-    chat = ScriptedChat(handlers(), name=settings.model("scripted").fingerprint())
-    keys = asyncio.run(benchmark.gold_labels(domain, records, [], Annotators(chat, chat)))
-    lake = Lake(settings.lake_root)
-    lake.write("raw.records", sample.name, records, fingerprint="test")
-    lake.write("question.keys", DOMAIN, keys, fingerprint="test", meta={SCRIPTED: "yes"})
+    """A home with the gold labels of the demo, by the scripted chat."""
+    demo = generate(DOMAIN)
+    [sample] = demo.domain.datasets
+    empty.write("raw.records", sample, demo.rows("raw.records"))
+    empty.write("question.keys", DOMAIN, demo.rows("question.keys"), **{SCRIPTED: "yes"})
     return empty
 
 
 def test_keys_are_shown_as_data(annotated):
-    told = json.loads(annotated("show", "keys", DOMAIN, "--format", "json").stdout)
+    told = annotated.json("show", "keys", DOMAIN)
     assert told["made_by"] == ["annotator", "verifier"] and "scripted" in told["label"]
     whole = told["surveys"][0]
     assert (whole["questions"], whole["kept"], whole["dropped"], whole["failed"]) == (22, 18, 4, 0)
@@ -75,14 +59,13 @@ def test_keys_are_shown_as_text(annotated):
     ],
 )
 def test_where_there_are_no_keys_it_says_why(empty, domain: str, says: str):
-    result = empty("show", "keys", domain)
-    assert result.exit_code == 1 and says in result.stderr
+    assert says in empty.error("show", "keys", domain)
 
 
 def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
     (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
     arguments = ("plan", "--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", "two")
-    told = json.loads(empty(*arguments, "--format", "json").stdout)
+    told = empty.json(*arguments)
     assert told["annotated"] == {DOMAIN: {"questions": 22, "checkpoints": 4}}
     rows = {row["role"]: row for row in told["stages"] if row["stage"] == "question"}
     assert {role: (row["model"], row["calls"]) for role, row in rows.items()} == {
@@ -98,5 +81,4 @@ def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
 def test_a_plan_refuses_a_model_that_would_verify_itself(empty, tmp_path, verifier: str):
     (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
     arguments = ("--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", verifier)
-    result = empty("plan", *arguments)
-    assert result.exit_code == 1 and "annotator and verifier are the same model" in result.stderr
+    assert "annotator and verifier are the same model" in empty.error("plan", *arguments)

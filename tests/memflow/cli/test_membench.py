@@ -2,32 +2,15 @@
 
 import csv
 import io
-import json
 from dataclasses import replace
 
+import factories
 import pytest
-
-from memflow.records import Score
-from resources.lake import Lake
-from resources.settings import load
 
 DOMAIN = "membench_memdaily"
 OURS = "trajectories"
-FIGURE = Score(
-    domain=DOMAIN,
-    assistant="full",
-    memory="full",
-    model="m",
-    metric="accuracy",
-    slice="level factual",
-    value=0.75,
-    low=0.5,
-    high=1.0,
-    n=20,
-    n_episodes=20,
-    coverage=1.0,
-    simulator="s",
-    scripted=True,
+SCORE = factories.score(
+    domain=DOMAIN, slice="level factual", value=0.75, low=0.5, high=1.0, n=20, n_episodes=20, scripted=True
 )
 SETTINGS = f"""
 [own_domains.{OURS}]
@@ -36,13 +19,13 @@ datasets = ["memdaily"]
 """
 
 
-def figure(metric, value, **given):
-    return replace(FIGURE, metric=metric, value=value, **{"low": None, "high": None, **given})
+def score(metric, value, **given):
+    return replace(SCORE, metric=metric, value=value, **{"low": None, "high": None, **given})
 
 
 @pytest.fixture
-def board(empty, tmp_path, monkeypatch):
-    """A home with a board of `none`, `full` and `retrieval`, the last timed; and a domain like the paper's."""
+def leaderboard(empty, tmp_path, monkeypatch):
+    """A home with scores of `none`, `full` and `retrieval`, the last timed; and a domain like the paper's."""
     settings = tmp_path / "memflow.toml"
     settings.write_text(SETTINGS)
     monkeypatch.setenv("MEMFLOW_SETTINGS", str(settings))
@@ -50,33 +33,22 @@ def board(empty, tmp_path, monkeypatch):
     for name, value, low in (("none", 0.3, 0.1), ("full", 0.75, 0.5), ("retrieval", 0.6, 0.4)):
         of = {"assistant": name, "memory": name}
         for slice_ in ("level factual", "category simple", "category noisy"):
-            found.append(replace(FIGURE, slice=slice_, value=value, low=low, **of))
-            found.append(figure("random", 0.25, slice=slice_, low=0.25, high=0.25, **of))
-        found.append(replace(FIGURE, domain=OURS, slice="level reflective", scripted=False, **of))
-    of = {"assistant": "retrieval", "memory": "retrieval"}
-    found += [
-        figure("recall_at_10", 0.875, **of),
-        figure("read_time", 0.0004, **of),
-        figure("write_time", 2.5, **of),
-        figure("read_calls", 0.0, **of),
-        figure("write_calls", 1.25, **of),
-        figure("recall_at_10", None, reason="it recalls nothing", assistant="none", memory="none"),
-    ]
-    found.append(
-        replace(
-            FIGURE,
-            slice="category simple",
-            value=None,
-            low=None,
-            high=None,
-            reason="lost",
-            n=0,
-            assistant="recent",
-            memory="recent",
-        )
+            found.append(replace(SCORE, slice=slice_, value=value, low=low, **of))
+            found.append(score("random", 0.25, slice=slice_, low=0.25, high=0.25, **of))
+        found.append(replace(SCORE, domain=OURS, slice="level reflective", scripted=False, **of))
+    retrieval, none, recent = (
+        {"assistant": name, "memory": name} for name in ("retrieval", "none", "recent")
     )
-    lake = Lake(load(settings, over={"home": empty.folder}).lake_root)
-    lake.write("score.leaderboard", "all", found, fingerprint="test")
+    found += [
+        score("recall_at_10", 0.875, **retrieval),
+        score("read_time", 0.0004, **retrieval),
+        score("write_time", 2.5, **retrieval),
+        score("read_calls", 0.0, **retrieval),
+        score("write_calls", 1.25, **retrieval),
+        score("recall_at_10", None, reason="it recalls nothing", **none),
+        score("accuracy", None, slice="category simple", reason="lost", n=0, **recent),
+    ]
+    empty.write("score.leaderboard", "all", found)
     return empty
 
 
@@ -84,8 +56,8 @@ def lines(result):
     return {line.split()[0]: line.split()[1:] for line in result.stdout.splitlines() if line.strip()}
 
 
-def test_mechanisms_have_a_line_each_with_all_that_was_measured(board) -> None:
-    result = board("show", "mechanisms", "--domain", DOMAIN)
+def test_mechanisms_have_a_line_each_with_all_that_was_measured(leaderboard) -> None:
+    result = leaderboard("show", "mechanisms", "--domain", DOMAIN)
     found = lines(result)
     assert found["none"][:4] == ["0.300", "[0.10", "1.00]*", "20"]
     assert found["retrieval"] == [
@@ -111,27 +83,29 @@ def test_mechanisms_have_a_line_each_with_all_that_was_measured(board) -> None:
     assert "reflective" not in result.stdout
 
 
-def test_the_papers_figures_stand_beside_ours_with_what_is_wrong_with_them(board) -> None:
-    result = board("show", "mechanisms", "--domain", OURS, "--paper")
+def test_the_papers_figures_stand_beside_ours_with_what_is_wrong_with_them(leaderboard) -> None:
+    result = leaderboard("show", "mechanisms", "--domain", OURS, "--paper")
     found = lines(result)
     assert "RetrievalMemory" in found and found["MemGPT"] == ["0.733?", "120", "1.042", "<0.001"]
     assert "? D2: of preference alone" in result.stdout and "paper, gpt-4o-mini" in result.stdout
     assert "scripted" not in result.stdout
-    chinese = board("show", "mechanisms", "--domain", DOMAIN, "--paper").stdout
+    chinese = leaderboard("show", "mechanisms", "--domain", DOMAIN, "--paper").stdout
     assert "FullMemory" not in chinese and "its questions are in English" in chinese
-    assert "FullMemory" not in board("show", "mechanisms").stdout
+    assert "FullMemory" not in leaderboard("show", "mechanisms").stdout
 
 
-def test_kinds_stand_in_the_papers_order_with_their_n_and_a_reason_where_none_is(board) -> None:
-    result = board("show", "kinds", "--domain", DOMAIN)
+def test_kinds_stand_in_the_papers_order_with_their_n_and_a_reason_where_none_is(leaderboard) -> None:
+    result = leaderboard("show", "kinds", "--domain", DOMAIN)
     found = lines(result)
     assert found["memory"] == ["sh", "noisy"] and found["full"] == ["0.750", "0.750"]
     assert found["n"] == ["0-20", "20"] and found["recent"] == ["–", "–"]
     assert "– lost: accuracy of recent." in result.stdout and "sh: single-hop; noisy:" in result.stdout
 
 
-def test_programs_get_rows_of_ours_and_of_the_papers(board) -> None:
-    rows = list(csv.DictReader(io.StringIO(board("show", "mechanisms", "--paper", "--format", "csv").stdout)))
+def test_programs_get_rows_of_ours_and_of_the_papers(leaderboard) -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(leaderboard("show", "mechanisms", "--paper", "--format", "csv").stdout))
+    )
     mine = [row for row in rows if row["source"] == "measured"]
     assert [(row["domain"], row["assistant"], row["accuracy"]) for row in mine[:3]] == [
         (DOMAIN, "none", "0.3"),
@@ -141,42 +115,33 @@ def test_programs_get_rows_of_ours_and_of_the_papers(board) -> None:
     assert (mine[0]["at_floor"], mine[2]["write_time"], mine[1]["write_time"]) == ("True", "2.5", "")
     theirs = [row for row in rows if row["source"] == "paper, table 4"]
     assert {row["domain"] for row in theirs} == {OURS} and theirs[0]["doubt"] == "D2"
-    told = json.loads(board("show", "kinds", "--format", "json").stdout)
+    told = leaderboard.json("show", "kinds")
     assert told["label"] == "scripted, not a language model" and told["paper"] == []
     assert {row["slice"] for row in told["rows"]} == {"category simple", "category noisy"}
 
 
-def test_a_domain_that_was_not_measured_is_refused(board) -> None:
+def test_a_domain_that_was_not_measured_is_refused(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
-        result = board("show", command, "--domain", "amemgym_demo")
-        assert result.exit_code == 1 and f"measured: {DOMAIN}, {OURS}" in result.stderr
+        assert f"measured: {DOMAIN}, {OURS}" in leaderboard.error("show", command, "--domain", "amemgym_demo")
 
 
-def test_an_empty_home_says_what_measures_one(empty) -> None:
-    for command in ("mechanisms", "kinds"):
-        result = empty("show", command)
-        assert result.exit_code == 1 and "memflow run --domain membench_memdaily" in result.stderr
-
-
-def test_pictures_of_a_domain_and_over_several_are_written(board, tmp_path) -> None:
+def test_pictures_of_a_domain_and_over_several_are_written(leaderboard, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
-    assert board("plot", DOMAIN, "--out", str(out)).exit_code == 0
+    assert leaderboard("plot", DOMAIN, "--out", str(out)).exit_code == 0
     assert {path.stem for path in out.iterdir()} == {"mechanisms", "kinds"}
     assert "scripted, not a language model" in (out / "kinds.svg").read_text()
-    assert board("plot", DOMAIN, "--metric", "kinds", "--out", str(tmp_path / "one")).exit_code == 0
+    assert leaderboard("plot", DOMAIN, "--metric", "kinds", "--out", str(tmp_path / "one")).exit_code == 0
     assert {path.name for path in (tmp_path / "one").iterdir()} == {"kinds.svg", "kinds.png"}
-    assert board("plot", "membench", "--out", str(tmp_path / "all")).exit_code == 0
+    assert leaderboard("plot", "membench", "--out", str(tmp_path / "all")).exit_code == 0
     assert {path.stem for path in (tmp_path / "all").iterdir()} == {
         "factual_mechanisms",
         "reflective_mechanisms",
     }
 
 
-def test_what_there_is_no_picture_of_is_said(board, empty) -> None:
-    result = board("plot", "membench", "--metric", "beauty")
-    assert (
-        result.exit_code == 1 and "no membench picture 'beauty'. Known: factual_mechanisms" in result.stderr
+def test_what_there_is_no_picture_of_is_said(leaderboard, empty) -> None:
+    assert "no membench picture 'beauty'. Known: factual_mechanisms" in leaderboard.error(
+        "plot", "membench", "--metric", "beauty"
     )
-    result = board("plot", DOMAIN, "--metric", "beauty")
-    assert result.exit_code == 1 and "no figure of beauty by period" in result.stderr
+    assert "no score of beauty by period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")

@@ -1,6 +1,5 @@
 """`memories`: every system, a user's own among them; and the template of docs/how-to/memory.md."""
 
-import json
 import os
 import re
 import subprocess
@@ -29,7 +28,7 @@ def template(tmp_path: Path) -> Iterator[Path]:
 
 
 def listed(empty, *names: str) -> dict[str, dict]:
-    return {row["memory"]: row for row in json.loads(empty("memories", *names, "--format", "json").stdout)}
+    return {row["memory"]: row for row in empty.json("memories", *names)}
 
 
 def test_every_system_is_listed_with_what_it_asks(empty) -> None:
@@ -97,7 +96,7 @@ def test_every_system_stands_in_the_document() -> None:
 
 def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path) -> None:
     assert len(template.read_text(encoding="utf-8").splitlines()) < 40
-    what = (
+    what = [
         "--demo",
         "--domain",
         "amemgym_demo",
@@ -106,10 +105,10 @@ def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path
         "--no-bounds",
         "--limit",
         "1",
-    )
-    planned = json.loads(empty("plan", *what, "--format", "json").stdout)
+    ]
+    planned = empty.json("plan", *what)
     assert [row["assistant"] for row in planned["assistants"]] == ["my_memory"]
-    ran = json.loads(empty("run", *what, "--format", "json").stdout)
+    ran = empty.json("run", *what)
     accuracy = next(
         row for row in ran["leaderboard"] if row["metric"] == "accuracy" and row["slice"] == "all"
     )

@@ -1,10 +1,10 @@
 """What a memory held, and what changed: shown from the lake's tables, of a run in which a model kept facts."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from factories import probe
 from memory_helpers import said
 
 from memflow.chat.requests import ChatRequest
@@ -14,8 +14,6 @@ from memflow.memories.registry import find, handlers
 from memflow.records import Probe
 from memflow.run.play import Episode, Event, play_all
 from memflow.run.transcripts import entry_rows, transcript_rows
-from resources.lake import Lake
-from resources.settings import load
 
 DOMAIN, AWI = "amemgym_demo", "awi_1_0"
 
@@ -49,22 +47,12 @@ async def _play(home, assistant: str, episodes: list[Episode]) -> None:
 
     tools = Tools(chat=ScriptedChat({"awi/update": forgetful}))
     played = await play_all(episodes, find(assistant).factory(tools), None)
-    lake = Lake(load(over={"home": home.folder}).lake_root)
-    lake.write(
-        "memory.transcripts",
-        f"{DOMAIN}/{assistant}",
-        transcript_rows(DOMAIN, assistant, played),
-        fingerprint="test",
-    )
-    lake.write(
-        "memory.indexes", f"{DOMAIN}/{assistant}", entry_rows(DOMAIN, assistant, played), fingerprint="test"
-    )
+    home.write("memory.transcripts", f"{DOMAIN}/{assistant}", transcript_rows(DOMAIN, assistant, played))
+    home.write("memory.indexes", f"{DOMAIN}/{assistant}", entry_rows(DOMAIN, assistant, played))
 
 
 def told(home, *arguments: str) -> Any:
-    result = home("show", "memory", DOMAIN, *arguments, "--format", "json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+    return home.json("show", "memory", DOMAIN, *arguments)
 
 
 async def test_a_memory_is_shown_as_it_was_at_a_checkpoint(remembered) -> None:
@@ -83,18 +71,19 @@ async def test_a_memory_is_shown_as_it_was_at_a_checkpoint(remembered) -> None:
 
 
 def asked(number: int, checkpoint: int, after: str | None = None) -> Probe:
-    return Probe(
-        domain=DOMAIN, probe_id=f"p{number}", episode_id="ann", checkpoint=checkpoint, after=after, kind="choice",
-        dataset="s", metric="accuracy", question="?", options=["a", "b"], variables=[], gold="1", revealed="a",
-        evidence=[],
-    )  # fmt: skip
+    return probe(
+        domain=DOMAIN,
+        probe_id=f"p{number}",
+        episode_id="ann",
+        checkpoint=checkpoint,
+        after=after,
+        options=["a", "b"],
+    )
 
 
 async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) -> None:
     probes = [asked(0, 1), asked(1, 1, after="m2"), asked(2, 2, after="m9")]
-    Lake(load(over={"home": remembered.folder}).lake_root).write(
-        "question.probes", DOMAIN, probes, fingerprint="test"
-    )
+    remembered.write("question.probes", DOMAIN, probes)
     there, early = (told(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
     assert (there["sequence"], early["sequence"]) == (4, 3)
     assert there["entries"] == told(remembered, AWI, "--checkpoint", "1")["entries"]
@@ -108,8 +97,7 @@ async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) ->
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
         (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
     ):
-        result = remembered("show", "memory", DOMAIN, AWI, *arguments)
-        assert result.exit_code == 1 and wrong in result.stderr
+        assert wrong in remembered.error("show", "memory", DOMAIN, AWI, *arguments)
     assert "asked after the message m2" in remembered("show", "probe", "p1").stdout
 
 
@@ -169,11 +157,11 @@ async def test_a_change_is_found_over_many_versions_and_what_is_gone_is_retired(
 
 async def test_of_several_episodes_one_has_to_be_named(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
-    result = empty("show", "memory", DOMAIN, AWI)
-    assert result.exit_code == 1 and "choose one with --episode: ann, ben" in result.stderr
+    assert "choose one with --episode: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
     assert told(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
-    result = empty("show", "memory", DOMAIN, AWI, "--episode", "cid")
-    assert result.exit_code == 1 and "no episode 'cid'; it has ann, ben" in result.stderr
+    assert "no episode 'cid'; it has ann, ben" in empty.error(
+        "show", "memory", DOMAIN, AWI, "--episode", "cid"
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,13 +176,7 @@ async def test_of_several_episodes_one_has_to_be_named(empty) -> None:
     ],
 )
 async def test_what_cannot_be_shown_is_said(remembered, arguments, said) -> None:
-    result = remembered("show", "memory", *arguments)
-    assert result.exit_code == 1 and said in result.stderr
-
-
-def test_before_any_run(empty) -> None:
-    result = empty("show", "memory", DOMAIN, AWI)
-    assert result.exit_code == 1 and "memflow run --demo" in result.stderr
+    assert said in remembered.error("show", "memory", *arguments)
 
 
 def test_a_memory_of_a_whole_run(measured) -> None:
@@ -202,5 +184,4 @@ def test_a_memory_of_a_whole_run(measured) -> None:
     whole = told(measured, "full")
     assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
     assert len(whole["entries"]) > len(told(measured, "full", "--checkpoint", "0")["entries"])
-    result = measured("show", "memory", DOMAIN, "none")
-    assert result.exit_code == 1 and "no episode was played with it" in result.stderr
+    assert "no episode was played with it" in measured.error("show", "memory", DOMAIN, "none")

@@ -1,27 +1,14 @@
 """A plan is of the run that would follow."""
 
-import json
-
 
 def plan(home, *more: str) -> dict:
-    arguments = (
-        "plan",
-        "--demo",
-        "--domain",
-        "amemgym_demo",
-        "--memory",
-        "full",
-        "--limit",
-        "1",
-        "--format",
-        "json",
-    )
-    return json.loads(home(*arguments, *more).stdout)
+    arguments = ["plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1"]
+    return home.json(*arguments, *more)
 
 
 def test_a_plan_counts_what_the_run_then_asks(empty, measured) -> None:
     planned = plan(empty, "--memory", "awi")["total"]
-    asked = json.loads(measured("usage", "--format", "json").stdout)["total"]
+    asked = measured.json("usage")["total"]
     assert planned["calls"] == asked["calls"]
 
 
@@ -42,7 +29,7 @@ def test_time_grows_with_latency_and_cost_with_prices(empty, tmp_path) -> None:
         encoding="utf-8",
     )
     arguments = ("plan", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1", "--model", "dear")
-    total = json.loads(empty(*arguments, "--format", "json").stdout)["total"]
+    total = empty.json(*arguments)["total"]
     assert total["cost"] == (total["prompt_tokens"] * 10 + total["completion_tokens"] * 20) / 1e6
     assert total["most_cost"] > total["cost"] > 0
 

@@ -1,7 +1,5 @@
 """`memflow plot`: pictures in files, and what is said where there are none."""
 
-import json
-
 import pytest
 
 from memflow.chat.scripted import LABEL
@@ -10,9 +8,7 @@ from memflow.plots.drawing import can_draw
 
 def test_pictures_of_a_domain_are_written(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    told = json.loads(
-        measured("plot", "amemgym_demo", "--out", str(tmp_path / "out"), "--format", "json").stdout
-    )
+    told = measured.json("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
     names = {
         f"{metric}.{form}" for metric in ("accuracy", "memory_score", "failures") for form in ("svg", "png")
     }
@@ -25,8 +21,7 @@ def test_pictures_of_a_domain_are_written(measured, tmp_path) -> None:
 
 def test_without_matplotlib_it_says_what_to_install(measured, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
-    result = measured("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
-    assert result.exit_code == 1 and "memflow[plots]" in result.stderr
+    assert "memflow[plots]" in measured.error("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert isinstance(can_draw(), bool)
 
@@ -34,8 +29,7 @@ def test_without_matplotlib_it_says_what_to_install(measured, tmp_path, monkeypa
 def test_what_cannot_be_drawn_is_said(measured, empty) -> None:
     for arguments, said in (
         (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
-        (("amemgym_demo", "--metric", "beauty"), "no figure of beauty by period; it has accuracy"),
+        (("amemgym_demo", "--metric", "beauty"), "no score of beauty by period; it has accuracy"),
     ):
-        result = measured("plot", *arguments)
-        assert result.exit_code == 1 and said in result.stderr
+        assert said in measured.error("plot", *arguments)
     assert "Known: none" in empty("plot", "amemgym_demo").stderr

@@ -11,11 +11,11 @@ def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None
     shown = measured("show", "leaderboard", "--metric", "accuracy").stdout
     assert LABEL in shown
     assert "oracle" in shown and "1.000" in shown and "100%" in shown
-    told = json.loads(measured("show", "leaderboard", "--metric", "accuracy", "--format", "json").stdout)
-    assert told["label"] == LABEL
-    values = {figure["assistant"]: figure["value"] for figure in told["scores"]}
+    data = measured.json("show", "leaderboard", "--metric", "accuracy")
+    assert data["label"] == LABEL
+    values = {score["assistant"]: score["value"] for score in data["scores"]}
     assert values["oracle"] == 1.0 > values["none"]
-    assert {figure["slice"] for figure in told["scores"]} == {"all"}
+    assert {score["slice"] for score in data["scores"]} == {"all"}
 
 
 def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
@@ -26,24 +26,24 @@ def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
     assert full[1] == "1.000" and full[-1] == "100,000"  # recall of evidence, and the budget of its terms
     [none] = [line for line in shown.partition("By evidence")[2].splitlines() if line.startswith("none")]
     assert "recalls nothing" in none
-    told = json.loads(measured("show", "leaderboard", "--format", "json").stdout)["scores"]
+    data = measured.json("show", "leaderboard")["scores"]
     failures = {
-        figure["metric"]: figure["value"]
-        for figure in told
-        if (figure["assistant"], figure["variant"]) == ("awi", "by_evidence")
+        score["metric"]: score["value"]
+        for score in data
+        if (score["assistant"], score["variant"]) == ("awi", "by_evidence")
     }
-    accuracy = next(f["value"] for f in told if (f["assistant"], f["metric"]) == ("awi", "accuracy"))
+    accuracy = next(f["value"] for f in data if (f["assistant"], f["metric"]) == ("awi", "accuracy"))
     assert sum(failures.values()) == pytest.approx(1 - accuracy)
     assert len(failures) == 3
 
 
 def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
-    told = {row["assistant"]: row for row in json.loads(measured("show", "costs", "--format", "json").stdout)}
-    assert told["full"]["write"]["calls"] == 0 and told["full"]["injected_tokens"] > 0
-    awi = told["awi"]
-    booked = measured("usage", "--by", "assistant", "--by", "role", "--format", "json").stdout
+    data = {row["assistant"]: row for row in measured.json("show", "costs")}
+    assert data["full"]["write"]["calls"] == 0 and data["full"]["injected_tokens"] > 0
+    awi = data["awi"]
+    usage = measured("usage", "--by", "assistant", "--by", "role", "--format", "json").stdout
     [asked] = [
-        row for row in json.loads(booked)["usage"] if (row["assistant"], row["role"]) == ("awi", "memory")
+        row for row in json.loads(usage)["usage"] if (row["assistant"], row["role"]) == ("awi", "memory")
     ]
     assert awi["write"]["calls"] * awi["write"]["of"] == pytest.approx(asked["calls"] + asked["cache_hits"])
     assert awi["read"]["calls"] == 0 and awi["failures"] == 0
@@ -52,8 +52,8 @@ def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
 
 
 def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
-    told = json.loads(measured("show", "costs", "--per", "instance", "--format", "json").stdout)
-    by = {(row["assistant"], row["part"]): row for row in told}
+    data = measured.json("show", "costs", "--per", "instance")
+    by = {(row["assistant"], row["part"]): row for row in data}
     assert {part for _, part in by} == {
         "generation",
         "user model",
@@ -63,18 +63,16 @@ def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
         "judging",
     }
     assert ("", "generation") in by and ("oracle", "user model") not in by
-    assert {row["instances"] for row in told} == {1}
-    booked = json.loads(
-        measured("usage", "--by", "assistant", "--by", "role", "--by", "stage", "--format", "json").stdout
-    )
-    for row in booked["usage"]:
-        mine = [
+    assert {row["instances"] for row in data} == {1}
+    usage = measured.json("usage", "--by", "assistant", "--by", "role", "--by", "stage")
+    for row in usage["usage"]:
+        same = [
             each
-            for each in told
+            for each in data
             if (each["assistant"], each["role"], each["stage"])
             == (row["assistant"], row["role"], row["stage"])
         ]
-        (cost,) = mine
+        (cost,) = same
         assert row["calls"] <= cost["calls"] <= row["calls"] + row["cache_hits"]
     assert by[("oracle", "answers")]["calls"] < by[("full", "answers")]["calls"] == 32
     assert by[("", "generation")]["price"] is None
@@ -85,54 +83,49 @@ def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
 def test_prices_come_of_the_settings(measured, tmp_path) -> None:
     settings = tmp_path / "memflow.toml"
     settings.write_text('[models.scripted]\nkind = "scripted"\nprice_in = 2.0\nprice_out = 8.0\n')
-    told = measured("--settings", str(settings), "show", "costs", "--per", "instance", "--format", "json")
-    for row in json.loads(told.stdout):
+    data = measured("--settings", str(settings), "show", "costs", "--per", "instance", "--format", "json")
+    for row in json.loads(data.stdout):
         by_hand = (2 * row["prompt_tokens"] + 8 * row["completion_tokens"]) / 1e6
         assert row["price"] == pytest.approx(by_hand) and by_hand > 0
 
 
 def test_costs_of_what_was_never_measured(measured) -> None:
-    result = measured("show", "costs", "--domain", "beauty")
-    assert result.exit_code == 1 and "no memory was measured yet" in result.stderr
+    assert "no memory was measured yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_are_shown_when_asked_for(measured) -> None:
-    told = json.loads(measured("show", "leaderboard", "--slices", "--format", "json").stdout)
-    assert {"all", "period 0", "period 3"} <= {figure["slice"] for figure in told["scores"]}
+    data = measured.json("show", "leaderboard", "--slices")
+    assert {"all", "period 0", "period 3"} <= {score["slice"] for score in data["scores"]}
 
 
 def test_an_unknown_metric_is_said_with_those_there_are(measured) -> None:
-    result = measured("show", "leaderboard", "--metric", "beauty")
-    assert result.exit_code == 1
-    assert "no metric 'beauty'; it has accuracy" in result.stderr
+    assert "no metric 'beauty'; it has accuracy" in measured.error(
+        "show", "leaderboard", "--metric", "beauty"
+    )
 
 
 def test_verdicts_can_be_filtered_and_limited(measured) -> None:
     arguments = ("show", "verdicts", "--assistant", "full", "--metric", "accuracy", "--format", "json")
-    told = json.loads(measured(*arguments).stdout)
-    assert {(row["assistant"], row["metric"]) for row in told} == {("full", "accuracy")}
+    data = json.loads(measured(*arguments).stdout)
+    assert {(row["assistant"], row["metric"]) for row in data} == {("full", "accuracy")}
     assert len(json.loads(measured(*arguments, "--limit", "3").stdout)) == 3
-    assert f"3 of {len(told)}" in measured(*arguments[:-2], "--limit", "3").stdout
+    assert f"3 of {len(data)}" in measured(*arguments[:-2], "--limit", "3").stdout
 
 
 def probe_of(measured) -> str:
-    told = json.loads(
-        measured(
-            "sql", "SELECT min(probe_id) AS it FROM question.probes WHERE kind = 'choice'", "--format", "json"
-        ).stdout
-    )
-    return str(told[0]["it"])
+    data = measured.json("sql", "SELECT min(probe_id) AS it FROM question.probes WHERE kind = 'choice'")
+    return str(data[0]["it"])
 
 
 def test_a_probe_is_shown_whole(measured) -> None:
     probe = probe_of(measured)
-    told = json.loads(measured("show", "probe", probe, "--assistant", "full", "--format", "json").stdout)
-    [answered] = told["answered"]
-    assert told["probe"]["gold"] and told["probe"]["options"]
+    data = measured.json("show", "probe", probe, "--assistant", "full")
+    [answered] = data["answered"]
+    assert data["probe"]["gold"] and data["probe"]["options"]
     assert answered["reply"]["parsed"] and answered["reply"]["prompt_tokens"] > 0
     assert {row["metric"] for row in answered["verdicts"]} >= {"accuracy"}
     assert answered["recalled"] and all(entry["text"] and entry["sources"] for entry in answered["recalled"])
-    assert told["probe"]["question"] in answered["messages"][-1]["content"]
+    assert data["probe"]["question"] in answered["messages"][-1]["content"]
     shown = measured("show", "probe", probe, "--assistant", "full").stdout
     for wanted in (
         "Question",
@@ -159,45 +152,34 @@ def test_an_unknown_probe_is_said_with_those_near_to_it(measured) -> None:
     assert "there is no probe" in result.stderr and probe in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [("leaderboard",), ("probe", "x")])
-def test_before_any_run_it_says_what_to_do(empty, arguments) -> None:
-    result = empty("show", *arguments)
-    assert result.exit_code == 1
-    assert "memflow run --demo" in result.stderr
-
-
 def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
     totals = []
     for by in (("stage",), ("assistant", "prompt"), ("run",)):
-        told = json.loads(
-            measured("usage", *(word for name in by for word in ("--by", name)), "--format", "json").stdout
-        )
-        assert set(by) < set(told["usage"][0])
-        totals.append(told["total"])
+        data = measured.json("usage", *(word for name in by for word in ("--by", name)))
+        assert set(by) < set(data["usage"][0])
+        totals.append(data["total"])
     assert totals[0]["calls"] > 0 and totals[0] == totals[1] == totals[2]
     assert f"{totals[0]['calls']:,}" in measured("usage").stdout
 
 
 def test_accounts_of_an_unknown_run(measured) -> None:
-    result = measured("usage", "--run", "nosuch")
-    assert result.exit_code == 1 and "nosuch" in result.stderr
+    assert "nosuch" in measured.error("usage", "--run", "nosuch")
 
 
 def test_sql_answers_with_plain_rows(measured) -> None:
     statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
-    told = json.loads(measured("sql", statement, "--format", "json").stdout)
-    assert [row["assistant"] for row in told] == ["awi", "full", "none", "oracle"]
+    data = measured.json("sql", statement)
+    assert [row["assistant"] for row in data] == ["awi", "full", "none", "oracle"]
     assert "4 rows" in measured("sql", statement).stdout
     assert "4 rows" in measured("sql", "-", input=statement).stdout
 
 
 def test_sql_changes_nothing(measured) -> None:
-    result = measured("sql", "DROP TABLE score.verdicts")
-    assert result.exit_code == 1 and "SELECT" in result.stderr
+    assert "SELECT" in measured.error("sql", "DROP TABLE score.verdicts")
 
 
 def test_metrics_are_listed_with_direction_and_range(empty) -> None:
-    listed = json.loads(empty("show", "metrics", "--format", "json").stdout)
+    listed = empty.json("show", "metrics")
     metrics = {row["metric"]: row for row in listed["metrics"]}
     assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
     assert listed["unusable"] == []

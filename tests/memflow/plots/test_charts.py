@@ -10,22 +10,18 @@ from memflow.errors import BadInput
 from memflow.plots.charts import chart, charts
 from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
 
-FIGURE = factories.score(
+SCORE = factories.score(
     assistant="rag", memory="rag", slice="period 0", value=0.5, low=0.4, high=0.7, n=10, n_episodes=2,
 )  # fmt: skip
 FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
-def board(*metrics, assistants=("rag", "full"), periods=range(3), **given):
-    """Figures whose value is the tenth of the period, and a little more for each assistant after the first."""
+def scores_of(*metrics, assistants=("rag", "full"), periods=range(3), **given):
+    """Scores whose value is the tenth of the period, and a little more for each assistant after the first."""
     return [
         replace(
-            FIGURE,
-            metric=metric,
-            assistant=name,
-            slice=f"period {period}",
-            value=period / 10 + place / 100,
-            **given,
+            replace(SCORE, metric=metric, assistant=name, slice=f"period {period}"),
+            **{"value": period / 10 + place / 100, **given},
         )
         for metric in metrics
         for place, name in enumerate(assistants)
@@ -34,7 +30,7 @@ def board(*metrics, assistants=("rag", "full"), periods=range(3), **given):
 
 
 def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
-    drawn = chart(board("accuracy"), "d", "accuracy")
+    drawn = chart(scores_of("accuracy"), "d", "accuracy")
     assert isinstance(drawn, Chart)
     assert (drawn.title, drawn.x, drawn.y, drawn.at) == (
         "Accuracy by period, d",
@@ -47,10 +43,11 @@ def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
 
 
 def test_the_caption_says_on_how_much_it_rests():
-    drawn = chart(board("accuracy"), "d", "accuracy")
+    drawn = chart(scores_of("accuracy"), "d", "accuracy")
     assert drawn.caption == "10 probes of 2 episodes a period; 95 % intervals by bootstrap over episodes"
     few = [
-        replace(row, n=8 if row.slice == "period 1" else 10) for row in board("accuracy", low=None, high=None)
+        replace(row, n=8 if row.slice == "period 1" else 10)
+        for row in scores_of("accuracy", low=None, high=None)
     ]
     assert chart(few, "d", "accuracy").caption == (
         "8 to 10 probes of 2 episodes a period; no interval, which takes two episodes"
@@ -59,16 +56,16 @@ def test_the_caption_says_on_how_much_it_rests():
 
 def test_a_period_without_a_figure_is_said_and_not_drawn_over():
     lost = {"value": None, "low": None, "high": None, "reason": "too few"}
-    rows = [replace(row, **lost) if row.slice == "period 1" else row for row in board("accuracy")]
+    rows = [replace(row, **lost) if row.slice == "period 1" else row for row in scores_of("accuracy")]
     drawn = chart(rows, "d", "accuracy")
-    assert drawn.caption.endswith("; no figure at period 1")
+    assert drawn.caption.endswith("; no score at period 1")
     assert drawn.at == (0, 1, 2)
     assert [[point.at for point in each] for each in gaps(drawn.curves[0].points, drawn.at)] == [[0], [2]]
     assert gaps((), ()) == []
 
 
 def test_scripted_assistants_are_labelled():
-    rows = board("accuracy")
+    rows = scores_of("accuracy")
     assert chart(rows, "d", "accuracy").label is None
     assert chart([replace(row, scripted=True) for row in rows], "d", "accuracy").label == LABEL
     one = [replace(row, scripted=row.assistant == "rag") for row in rows]
@@ -78,27 +75,30 @@ def test_scripted_assistants_are_labelled():
 
 def test_other_domains_variants_and_slices_are_left_out():
     rows = [
-        *board("accuracy"),
-        replace(FIGURE, domain="other"),
-        replace(FIGURE, variant="per_user_ratio", value=0.9),
-        replace(FIGURE, slice="all", value=0.9),
-        replace(FIGURE, slice="category 2", value=0.9),
+        *scores_of("accuracy"),
+        replace(SCORE, domain="other"),
+        replace(SCORE, variant="per_user_ratio", value=0.9),
+        replace(SCORE, slice="all", value=0.9),
+        replace(SCORE, slice="category 2", value=0.9),
     ]
-    assert chart(rows, "d", "accuracy") == chart(board("accuracy"), "d", "accuracy")
+    assert chart(rows, "d", "accuracy") == chart(scores_of("accuracy"), "d", "accuracy")
 
 
 def test_chance_stands_beside_the_accuracy_and_a_bound_for_each_model():
-    rows = [*board("accuracy", "random", "upper_bound"), *board("upper_bound", assistants=("x",), model="n")]
+    rows = [
+        *scores_of("accuracy", "random", "upper_bound"),
+        *scores_of("upper_bound", assistants=("x",), model="n"),
+    ]
     assert [curve.name for curve in chart(rows, "d", "accuracy").beside] == [
         "chance",
         "upper bound of m",
         "upper bound of n",
     ]
-    assert chart(board("memory_score", "random"), "d", "memory_score").beside == ()
+    assert chart(scores_of("memory_score", "random"), "d", "memory_score").beside == ()
 
 
 def test_failures_are_stacked_in_a_panel_each_the_fewest_first():
-    drawn = chart(board(*FAILURES), "d", "failures")
+    drawn = chart(scores_of(*FAILURES), "d", "failures")
     assert isinstance(drawn, Bars)
     assert [panel.name for panel in drawn.panels] == ["rag", "full"]
     assert [*drawn.panels[0].parts] == ["write", "read", "utilization"]
@@ -107,7 +107,7 @@ def test_failures_are_stacked_in_a_panel_each_the_fewest_first():
 
 
 def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
-    rows = board("accuracy", "memory_score", *FAILURES)
+    rows = scores_of("accuracy", "memory_score", *FAILURES)
     assert [*charts(rows, "d")] == ["accuracy", "memory_score", "failures"]
     assert charts([row for row in rows if row.slice == "period 0"], "d") == {}
     assert charts(rows, "other") == {}
@@ -117,17 +117,17 @@ def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
 
 
 def test_a_metric_without_figures_is_refused_with_those_that_have_some():
-    with pytest.raises(BadInput, match="d has no figure of f1 by period; it has accuracy, memory_score"):
-        chart(board("accuracy", "memory_score"), "d", "f1")
+    with pytest.raises(BadInput, match="d has no score of f1 by period; it has accuracy, memory_score"):
+        chart(scores_of("accuracy", "memory_score"), "d", "f1")
 
 
 def test_cycles_of_an_evolution_are_drawn_by_themselves():
     cycles = [
-        replace(FIGURE, assistant=name, slice=f"cycle {cycle}", value=cycle / 4)
+        replace(SCORE, assistant=name, slice=f"cycle {cycle}", value=cycle / 4)
         for name in ("awi_cycles", "other_cycles")
         for cycle in range(3)
     ]
-    rows = [*board("accuracy"), *cycles]
+    rows = [*scores_of("accuracy"), *cycles]
     assert [*charts(rows, "d")] == ["accuracy", "cycles"]
     drawn = chart(rows, "d", "cycles")
     assert isinstance(drawn, Chart)
@@ -135,21 +135,23 @@ def test_cycles_of_an_evolution_are_drawn_by_themselves():
     assert {curve.name for curve in drawn.curves} == {"awi_cycles", "other_cycles"}
     assert [point.value for point in drawn.curves[0].points] == [0, 0.25, 0.5]
     assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}
-    with pytest.raises(BadInput, match="no figure of cycles"):
-        chart(board("accuracy"), "d", "cycles")
+    with pytest.raises(BadInput, match="no score of cycles"):
+        chart(scores_of("accuracy"), "d", "cycles")
 
 
 def test_factual_recall_rests_on_claims():
-    assert chart(board("factual_recall"), "d", "factual_recall").caption.startswith("10 claims of 2 episodes")
+    assert chart(scores_of("factual_recall"), "d", "factual_recall").caption.startswith(
+        "10 claims of 2 episodes"
+    )
 
 
 def test_scores_without_published_figures_are_drawn_as_pooled_and_the_caption_says_so():
-    pooled = board("min_max", variant="pooled", deviation=0.2)
+    pooled = scores_of("min_max", variant="pooled", deviation=0.2)
     drawn = chart(pooled, "d", "min_max")
     assert drawn.title == "Min-max score by period, d"
     assert drawn.caption == (
         "10 probes of 2 episodes a period; 95 % intervals from the variance between independent draws; "
         "measured against all that was run in the domain"
     )
-    standard = board("min_max", deviation=0.2)
+    standard = scores_of("min_max", deviation=0.2)
     assert chart([*pooled, *standard], "d", "min_max") == chart(standard, "d", "min_max")

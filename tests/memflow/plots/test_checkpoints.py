@@ -16,7 +16,7 @@ NOTHING = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
 def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
     drawing = checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
     assert isinstance(drawing, Chart)
-    assert drawing.at == (0, 1, 2) and drawing.ticks == ("before", "1", "2")
+    assert drawing.at == (0, 1, 2) and drawing.place_names == ("before", "1", "2")
     full, none = drawing.curves
     assert (full.name, none.name) == ("full", "none")
     assert full.points[0] == Point(0, 0.5, 0.4, 0.6) and [point.value for point in full.points] == [
@@ -36,7 +36,7 @@ def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
 def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() -> None:
     rows = [row for row in leaderboard_rows({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
     drawing = checkpoint_pictures(rows, "d")["checkpoints"]
-    assert drawing.at == (-1, 0, 1) and drawing.ticks == ("before", "0", "1")
+    assert drawing.at == (-1, 0, 1) and drawing.place_names == ("before", "0", "1")
     assert [point.at for point in drawing.curves[0].points] == [-1, 0, 1]
     assert [point.at for point in drawing.beside[0].points] == [0, 1]
 
@@ -44,7 +44,7 @@ def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() 
 def test_answers_are_stacked_by_whether_they_are_right_always_at_times_or_never() -> None:
     rows = leaderboard_rows({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
     drawing = checkpoint_pictures(rows, "d")["stability"]
-    assert isinstance(drawing, Bars) and drawing.ticks == ("none", "full", "oracle")
+    assert isinstance(drawing, Bars) and drawing.place_names == ("none", "full", "oracle")
     assert [panel.name for panel in drawing.panels] == ["m", "x"]
     assert drawing.panels[0].parts == {
         "always wrong": {0: 0.5, 1: 0.25, 2: 0.25},

@@ -113,7 +113,7 @@ class TestDrawn:
             curves=(Curve("write", (Point(0, 0.001), Point(1, 10.0))),),
             beside=(Curve("chance", (Point(0, 0.25), Point(1, 0.25))),),
             log=True,
-            ticks=("a name of many letters, and more of them", "another name of many letters"),
+            place_names=("a name of many letters, and more of them", "another name of many letters"),
         )
         text = said(tall)
         assert "chance" in text and "write" in text

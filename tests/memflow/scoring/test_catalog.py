@@ -19,13 +19,14 @@ from memflow.cli import app
 from memflow.errors import BadInput, BadSettings
 from memflow.scoring.catalog import (
     ACCURACY,
+    SHARED,
     catalog,
-    collect,
     find_metric,
     in_range,
     markdown_table,
     unusable_metrics,
 )
+from memflow.scoring.collection import collect
 from memflow.scoring.metric import Metric, metric
 from resources.lake import Lake
 from resources.warehouse import Warehouse
@@ -116,11 +117,11 @@ def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
 
 
 def test_benchmarks_may_share_a_definition_and_may_not_contradict_each_other() -> None:
-    found = collect({"one": [OWN.primary_in("one")], "two": [OWN, ACCURACY.primary_in("two")]})
+    found = collect(SHARED, {"one": [OWN.primary_in("one")], "two": [OWN, ACCURACY.primary_in("two")]})
     assert found.metrics["brevity"].primary_for == {"one"} and found.metrics["accuracy"].primary_for == {
         "two"
     }
-    found = collect({"one": [OWN], "two": [replace(OWN, direction="lower")]})
+    found = collect(SHARED, {"one": [OWN], "two": [replace(OWN, direction="lower")]})
     [clash] = found.unusable
     assert found.metrics["brevity"] == OWN and (clash.name, clash.package) == ("brevity", "two")
     assert clash.reason.startswith("one defines the metric 'brevity' differently; rename it")
@@ -152,7 +153,7 @@ def test_entry_points_add_metrics_and_unusable_ones_break_nothing_else() -> None
         point("broken", ImportError("no module named nltk")),
         point("wrong", [1]),
     ]
-    found = collect({}, points)
+    found = collect(SHARED, {}, points)
     assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
         "clash": ("package 1.0", "the metric 'accuracy' exists already; rename it"),

@@ -89,7 +89,7 @@ _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
         "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
         "non_empty_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
         "evidence_not_in_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
-        "evidence_in_history": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
+        "evidence_given_before_probe": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
         "valid_kind_and_scenario": EachRow(_has_valid_kind),
     },
     (_TURNS, "warn"): {

@@ -29,7 +29,7 @@ def test_mechanisms_chart_has_levels_and_chance() -> None:
         of("retrieval", metric="random", value=0.25),
     ]
     chart = pictures(scores, D)["mechanisms"]
-    assert chart.ticks == ("full", "retrieval") and not chart.log
+    assert chart.place_names == ("full", "retrieval") and not chart.log
     assert chart.curves == (
         Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), True),
         Curve("reflective", (Point(0, 0.25, 0.1, 0.3),)),
@@ -64,12 +64,12 @@ def test_kinds_follow_paper_order_and_models_need_several() -> None:
         of("full@x", slice="all", value=0.4),
     ]
     chart = pictures(scores, D)
-    assert chart["kinds"].ticks == ("sh", "noisy")
+    assert chart["kinds"].place_names == ("sh", "noisy")
     assert [(curve.name, [point.at for point in curve.points]) for curve in chart["kinds"].curves] == [
         ("full", [0, 1]),
         ("recent", [0]),
     ]
-    assert chart["models"].ticks == ("m", "x") and chart["models"].curves[0].name == "full"
+    assert chart["models"].place_names == ("m", "x") and chart["models"].curves[0].name == "full"
     assert [point.value for point in chart["models"].curves[0].points] == [0.3, 0.4]
     assert "models" not in pictures(scores[:5], D) and "mechanisms" not in chart
 
@@ -84,7 +84,7 @@ def test_times_chart_is_logarithmic_without_zeros() -> None:
         of("retrieval", metric="write_time", **{**LOST, "slice": "all"}),
     ]
     chart = pictures(scores, D)["times"]
-    assert chart.log and chart.ticks == ("full", "retrieval")
+    assert chart.log and chart.place_names == ("full", "retrieval")
     assert chart.curves == (Curve("read", (Point(1, 0.04),)), Curve("write", (Point(0, 0.001),)))
     assert "no time at all: read of full" in chart.caption and "1 without a value" in chart.caption
 

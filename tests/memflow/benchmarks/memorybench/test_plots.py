@@ -65,7 +65,7 @@ def test_macro_cell_without_score_has_reason():
 def test_columns_are_partitions_and_best_memory_is_first():
     scores = [*both(), *both(assistant="none", value=0.7, scripted=True), *both(domain=OPEN.name, value=0.1)]
     chart = partition_columns(cells(scores, [OPEN, LEGAL]))
-    assert chart is not None and chart.ticks == ("open", "legal")
+    assert chart is not None and chart.place_names == ("open", "legal")
     assert [curve.name for curve in chart.curves] == ["none", "rag"]
     assert chart.curves[1].points == (Point(0, 0.1, 0.4, 0.6), Point(1, 0.5, 0.4, 0.6))
     assert chart.caption == (
@@ -128,7 +128,7 @@ def test_time_bars_have_panel_per_format():
         timed(domain="later", memory_s=9.0),
     ]
     chart = time_bars(rows, "Time")
-    assert chart is not None and chart.ticks == ("rag", "none")
+    assert chart is not None and chart.place_names == ("rag", "none")
     assert [panel.name for panel in chart.panels] == ["LiSo", "SiSo"]
     assert chart.panels[0].parts == {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 2.0}}
     assert chart.caption.startswith("a bar rests on so many dialogues and cases: 0 to 4, 2;")

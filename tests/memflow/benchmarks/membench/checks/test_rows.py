@@ -57,9 +57,9 @@ def noise_of(rows: Rows) -> int:
         ({"gold": "5"}, "gold_option_equals_answer"),
         ({"gold": "B"}, "gold_option_equals_answer"),
         ({"evidence": []}, "non_empty_evidence"),
-        ({"evidence": ["nowhere/0.0u"]}, "evidence_in_history"),
-        ({"evidence": lambda rows: rows[PROBES][1].evidence}, "evidence_in_history"),
-        ({"checkpoint": -1}, "evidence_in_history"),
+        ({"evidence": ["nowhere/0.0u"]}, "evidence_given_before_probe"),
+        ({"evidence": lambda rows: rows[PROBES][1].evidence}, "evidence_given_before_probe"),
+        ({"checkpoint": -1}, "evidence_given_before_probe"),
         ({"evidence": lambda rows: [rows[TURNS][noise_of(rows)].message_id]}, "evidence_not_in_noise"),
         ({"category": "rec_multi_session"}, "valid_kind_and_scenario"),
         ({"category": None}, "valid_kind_and_scenario"),
@@ -76,7 +76,7 @@ def test_quarantined_evidence_is_not_in_history(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     at = next(at for at, turn in enumerate(rows[TURNS]) if turn.message_id == evidence)
     rows[TURNS][at] = replace(rows[TURNS][at], reason="it is truncated")
-    assert failed(rows, PROBES) == {"evidence_in_history": 1}
+    assert failed(rows, PROBES) == {"evidence_given_before_probe": 1}
 
 
 def test_quarantined_probe_passes_checks(rows: Rows):
