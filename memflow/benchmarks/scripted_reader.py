@@ -43,7 +43,7 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
     lines = [_line(line) for line in shown.split("\n") if line.strip()]
     asks = _line(question)
     lists = _lists(options)
-    if lists is not None and (sets := _told(lines, asks, frozenset().union(*lists))):
+    if lists is not None and (sets := _item_sets(lines, asks, frozenset().union(*lists))):
         return _best([max((-len(told ^ items), -len(told)) for told in sets) for items in lists])
     verbatim = [_nearest(lines, asks, _plain(option)) for option in options]
     if any(verbatim):
@@ -87,7 +87,7 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
     return None
 
 
-def _told(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
+def _item_sets(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
     """Return the non-empty sets of items beside each question word, or all items found anywhere."""
     beside = {
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)

@@ -30,7 +30,7 @@ def transcript(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Write the dialogues of a run to a file: a data set of one's own, to be played off-policy.
+    """Write the dialogues of a run to a file: a data set of your own, to be played off-policy.
 
     One message a line, after a header that says who spoke, with which models and from which data.
     """

@@ -49,7 +49,7 @@ def plot(
     """
     from memflow.benchmarks import registry
     from memflow.cli.selection import front_of
-    from memflow.plots.drawing import drawn
+    from memflow.plots.drawing import render
 
     reader = reader_of(ctx)
     plots = registry.plots().get(domain)
@@ -61,7 +61,7 @@ def plot(
     written = []
     for name, each in wanted.items():
         for kind in ("svg", "png"):
-            picture = drawn(each, "svg" if kind == "svg" else "png")
+            picture = render(each, "svg" if kind == "svg" else "png")
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / f"{name}.{kind}"
             path.write_bytes(picture)

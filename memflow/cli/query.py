@@ -1,4 +1,4 @@
-"""`sql`: a question of one's own over every table."""
+"""`sql`: run an SQL query over the tables of the lake."""
 
 from decimal import Decimal
 from typing import Annotated, Any

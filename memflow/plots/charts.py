@@ -37,7 +37,7 @@ def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
     of_domain = [score for score in scores if score.domain == domain]
     found: dict[str, Chart | Bars] = {}
     for metric in DRAWN:
-        if len({score.slice for score in _shown(of_domain, *_drawn(metric))}) > 1:
+        if len({score.slice for score in _shown(of_domain, *_metrics_of(metric))}) > 1:
             found[metric] = chart(of_domain, domain, metric)
     return found
 
@@ -48,7 +48,7 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     Raises BadInput where no score of the metric has a value at a checkpoint, naming the metrics that do.
     """
     of_domain = [score for score in scores if score.domain == domain]
-    metrics, cycles = _drawn(metric)
+    metrics, cycles = _metrics_of(metric)
     shown = _shown(of_domain, metrics, cycles)
     if not shown:
         have = sorted({score.metric for score in _shown(of_domain, None)})
@@ -70,8 +70,8 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     return Chart(title, x, y, places, tuple(_curves(shown)), caption, beside)
 
 
-def _drawn(metric: str) -> tuple[Collection[str], bool]:
-    """The metrics that a chart shows, and whether by cycle."""
+def _metrics_of(metric: str) -> tuple[Collection[str], bool]:
+    """Return the metrics that a chart shows, and whether they are shown by cycle."""
     if metric == "cycles":
         return ("accuracy",), True
     return (tuple(FAILURES) if metric == "failures" else (metric,)), False

@@ -60,8 +60,8 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def drawn(chart: Drawable, form: Form = "svg") -> bytes:
-    """The picture's bytes. Raises BadSettings, with what to install, where there is no matplotlib."""
+def render(chart: Drawable, form: Form = "svg") -> bytes:
+    """Return the bytes of a picture. Raises BadSettings if matplotlib is not installed."""
     if not can_draw():
         raise BadSettings(MISSING)
     import matplotlib as mpl

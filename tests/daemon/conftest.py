@@ -1,4 +1,4 @@
-"""A `memflow dev` of one's own: on a free port, spoken to as the UI speaks to it, ended as a process group."""
+"""A `memflow dev` on a free port, used through GraphQL as by the UI, and ended as a process group."""
 
 import json
 import os

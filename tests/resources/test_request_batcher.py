@@ -1,4 +1,4 @@
-"""gathering.py: few requests for many who ask, nobody's error but one's own, and nobody stopped by another."""
+"""The request batcher: requests are combined, and an error or a cancellation affects only its own caller."""
 
 import asyncio
 from collections.abc import Mapping

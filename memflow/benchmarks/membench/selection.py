@@ -24,7 +24,7 @@ def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Traje
         scene, *named = record.record_id.split("/")
         if scene == parameters.scene and _wanted(parameters, kind := named[0], scenario := named[1]):
             groups.setdefault((kind, scenario), []).append(record)
-    drawn = [_drawn(domain, parameters, name, group) for name, group in groups.items()]
+    drawn = [_draw_records(domain, parameters, name, group) for name, group in groups.items()]
     if domain.limit:
         return [trajectory(each) for each in _in_turn(drawn)[: domain.limit]]
     return [trajectory(each) for group in drawn for each in group]
@@ -36,7 +36,7 @@ def _wanted(parameters: Parameters, kind: str, scenario: str) -> bool:
     )
 
 
-def _drawn(
+def _draw_records(
     domain: Domain, parameters: Parameters, name: tuple[str, str], records: list[Record]
 ) -> list[Record]:
     wanted = parameters.factual if KINDS[name[0]].level == "factual" else parameters.reflective

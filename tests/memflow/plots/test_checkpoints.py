@@ -6,7 +6,7 @@ from checkpoint_scores import leaderboard_rows
 from memflow.chat.scripted import LABEL
 from memflow.plots.charts import chart, charts
 from memflow.plots.checkpoints import checkpoint_pictures
-from memflow.plots.drawing import drawn
+from memflow.plots.drawing import render
 from memflow.plots.shapes import Bars, Chart, Curve, Point
 
 ANSWERS = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
@@ -74,5 +74,5 @@ def test_what_is_scripted_is_labelled_and_where_nothing_is_followed_nothing_is_d
 def test_they_are_drawn() -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     for picture in checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d").values():
-        text = drawn(picture).decode()
+        text = render(picture).decode()
         assert "always right" in text or "before" in text

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.plots.drawing import COLOURS, LETTERS, can_draw, drawn
+from memflow.plots.drawing import COLOURS, LETTERS, can_draw, render
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point
 
 LINES = Chart(
@@ -58,13 +58,13 @@ COLUMNS = Columns(
 
 def said(chart) -> str:
     """All that can be read on a picture."""
-    return "\n".join(ET.fromstring(drawn(chart)).itertext())
+    return "\n".join(ET.fromstring(render(chart)).itertext())
 
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
     with pytest.raises(BadSettings, match="memflow\\[plots\\]"):
-        drawn(LINES)
+        render(LINES)
 
 
 def test_reading_the_module_imports_no_matplotlib():
@@ -117,18 +117,18 @@ class TestDrawn:
         )
         text = said(tall)
         assert "chance" in text and "write" in text
-        assert drawn(tall) != drawn(replace(tall, log=False)) != drawn(replace(tall, log=False, beside=()))
+        assert render(tall) != render(replace(tall, log=False)) != render(replace(tall, log=False, beside=()))
 
     @pytest.mark.parametrize(
         "chart", [LINES, BARS, TIMES, COLUMNS], ids=["lines", "bars", "times", "columns"]
     )
     @pytest.mark.parametrize("form", ["svg", "png"])
     def test_the_same_chart_gives_the_same_bytes(self, chart, form):
-        assert drawn(chart, form) == drawn(chart, form)
+        assert render(chart, form) == render(chart, form)
 
     def test_a_png_fits_the_ui(self):
         for chart in (LINES, BARS, TIMES, COLUMNS):
-            width, height = struct.unpack(">II", drawn(chart, "png")[16:24])
+            width, height = struct.unpack(">II", render(chart, "png")[16:24])
             assert 700 <= width <= 900 and 300 <= height <= 900
 
     def test_many_curves_and_many_panels_find_a_place(self):
@@ -144,5 +144,5 @@ class TestDrawn:
         import matplotlib as mpl
 
         before = dict(mpl.rcParams)
-        drawn(LINES)
+        render(LINES)
         assert dict(mpl.rcParams) == before

@@ -50,7 +50,8 @@ def plan_preference(request: PlanRequest) -> TrajectoryPlan:
     )
     evidence = tuple((0, at) for at in range(len(messages)))
     return request.plan(
-        (session,), _asked(request, evidence, sample_other_categories(request, request.scenario))
+        (session,),
+        _plan_question(request, evidence, sample_other_categories(request, request.scenario)),
     )
 
 
@@ -63,7 +64,7 @@ def plan_preference_from_recommendations(request: PlanRequest) -> TrajectoryPlan
     order = [liked[0], *request.rng.sample(later, len(later))]
     sessions = tuple(_judged(request, item, item in liked) for item in order)
     evidence = tuple((at, len(sessions[at].messages) - 1) for at, item in enumerate(order) if item in liked)
-    return request.plan(sessions, _asked(request, evidence, others))
+    return request.plan(sessions, _plan_question(request, evidence, others))
 
 
 def _liked(request: PlanRequest) -> list[str]:
@@ -110,7 +111,9 @@ def _fillers(request: PlanRequest) -> int:
     return request.rng.randint(1 if request.scene == "observation" else least, most)
 
 
-def _asked(request: PlanRequest, evidence: tuple[tuple[int, int], ...], others: list[str]) -> PlannedQuestion:
+def _plan_question(
+    request: PlanRequest, evidence: tuple[tuple[int, int], ...], others: list[str]
+) -> PlannedQuestion:
     words = topic_templates(request, request.scenario)
     return PlannedQuestion(
         question=words.preference,

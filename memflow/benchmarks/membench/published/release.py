@@ -130,10 +130,10 @@ def _step(step: PublishedStep, session: int) -> Step:
         assistant = assistant and add_stamp(assistant, step.place, step.time)
     found = _STAMP.search(user) or _STAMP.search(assistant or "")
     time = step.time or (found["time"].strip() if found else None)
-    return Step(user, assistant, session, time, _told(step))
+    return Step(user, assistant, session, time, _gold_fact(step))
 
 
-def _told(step: PublishedStep) -> dict[str, str] | None:
+def _gold_fact(step: PublishedStep) -> dict[str, str] | None:
     """Return the gold fact of a step."""
     fields = {"entity": step.rel, "attribute": step.attr, "value": step.value}
     told = {

@@ -69,7 +69,7 @@ class JudgmentScorer(Scorer):
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
         missing = _missing_backends(context)
-        told = {base: _told(computed.values, base) for base in wanted_variants(context)}
+        told = {base: _formatted_values(computed.values, base) for base in wanted_variants(context)}
         values = missing_backend_values(INTEGRATED, missing)
         values.append(await _merge(answered, context, told[STANDARD], variant_name(STANDARD, missing)))
         if context.published:
@@ -112,5 +112,5 @@ async def _merge(
     return await merge(context, "merge_judgment", {**texts, **told}, named)
 
 
-def _told(values: Sequence[MetricValue], base: str) -> dict[str, str]:
+def _formatted_values(values: Sequence[MetricValue], base: str) -> dict[str, str]:
     return {mark.metric.partition("[")[0]: format_value(mark) for mark in values if mark.variant == base}

@@ -98,5 +98,7 @@ def _published(
             published_questions.questions_by_sort(scene.asks), scene.date, config.per_scene, chance
         ):
             question_id = f"{scene.name}.{drawn.kind}.{drawn.key}"
-            asked = published_questions.put(question_id, drawn, by, scene.date, end, context.speakers)
+            asked = published_questions.build_question(
+                question_id, drawn, by, scene.date, end, context.speakers
+            )
             yield replace(asked, reason=asked.reason or (NO_RULE if config.keys == "rule" else None))

@@ -110,7 +110,7 @@ def choose_asker(said: Sequence[Utterance], show: str, chance: random.Random) ->
     return chance.choice(sorted(near)) if near else None
 
 
-def put(
+def build_question(
     question_id: str, asks: DrawnQuestion, by: str | None, date: str, end: int, speakers: Sequence[str]
 ) -> ContextQuestion:
     """Return the question in the asker's wording, if any, after `end` messages.

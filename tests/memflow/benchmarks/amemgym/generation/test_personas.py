@@ -24,7 +24,7 @@ ROW = {
     "sports_persona": "Ingrid rows twice a week.",
     "persona": "A printer who rows.",
     "cultural_background": "Ingrid grew up on an island.",
-    "skills_and_expertise": "She can mend any press.",
+    "skills_and_expertise": "She can repair any press.",
     "skills_and_expertise_list": "['letterpress', \"bookbinder's knots\"]",
     "hobbies_and_interests": "She rows and cooks.",
     "hobbies_and_interests_list": "['rowing', 'cooking']",

@@ -1,4 +1,4 @@
-"""DialSim's script, its pickle, and questions of one's own."""
+"""DialSim's script, its pickle, and own question files."""
 
 import json
 import pickle

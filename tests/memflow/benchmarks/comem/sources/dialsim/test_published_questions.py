@@ -9,9 +9,9 @@ import pytest
 from memflow.benchmarks.comem.sources.dialsim.published_questions import (
     DrawnQuestion,
     PublishedQuestion,
+    build_question,
     choose_asker,
     draw_questions,
-    put,
     questions_by_sort,
 )
 from memflow.benchmarks.tv_scripts import Utterance
@@ -106,18 +106,18 @@ def quiz(**more: Any) -> DrawnQuestion:
 
 
 def test_speaker_option_is_true_of_speaker():
-    asked = put("q", quiz(), None, AT, 12, ["Ann", "Bo"])
+    asked = build_question("q", quiz(), None, AT, 12, ["Ann", "Bo"])
     assert (asked.question, asked.answer, asked.category, asked.end) == ("Who?", 1, "ans_w_time", 12)
     assert asked.true_of == ("Ann", "", "") and asked.asked_at == AT and not asked.known
 
 
 def test_asker_wording_is_used_if_present():
-    assert put("q", quiz(), "Bo", AT, 1, []).question == "Hey, who?"
-    assert put("q", quiz(), "Cy", AT, 1, []).question == "Who?"
+    assert build_question("q", quiz(), "Bo", AT, 1, []).question == "Hey, who?"
+    assert build_question("q", quiz(), "Cy", AT, 1, []).question == "Who?"
 
 
 def test_unknown_option_is_added_last():
-    asked = put("q", quiz(options=["Ann", "Bo"]), None, AT, 1, [])
+    asked = build_question("q", quiz(options=["Ann", "Bo"]), None, AT, 1, [])
     assert asked.options == ("Ann", "Bo", "I don't know.") and len(asked.true_of) == 3
 
 
@@ -129,5 +129,5 @@ def test_unknown_option_is_added_last():
     ],
 )
 def test_invalid_question_has_reason(more: dict[str, Any], reason: str):
-    asked = put("q", quiz(**more), None, AT, 1, [])
+    asked = build_question("q", quiz(**more), None, AT, 1, [])
     assert asked.reason == reason and asked.answer is None
