@@ -40,7 +40,6 @@ FORMER = {
 PARTICIPLES = {
     "told",
     "taken",
-    "put",
     "held",
     "kept",
     "settled",

@@ -69,7 +69,7 @@ def test_both_engines_agree_on_every_rule(name: str) -> None:
     expected = {
         (each.table, each.name)
         for each in all_expectations()
-        if each.benchmark in (None, domain.benchmark) and each.of(domain) is not None
+        if each.benchmark in (None, domain.benchmark) and each.for_domain(domain) is not None
     }
     assert evaluated == expected
     assert len(failed) > len(evaluated) / 4
