@@ -61,7 +61,7 @@ class Kind:
 
     name: str
     benchmark: str
-    telling: KindConfig
+    config: KindConfig
     candidates: Callable[[KindConfig, DomainTables], Iterable[Candidate]]
 
     def sample(
@@ -78,25 +78,25 @@ class Kind:
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,
-            title=self.telling.title,
-            guide=self.telling.guide_text(),
+            title=self.config.title,
+            guide=self.config.guide_text(),
             domain=domain,
             assistant=assistant,
             seed=seed,
-            units=self.telling.units,
+            units=self.config.units,
             drawn=0,
             population=0,
             note=note,
         )
         try:
-            candidates = list(self.candidates(self.telling, tables))
+            candidates = list(self.candidates(self.config, tables))
         except ValidationError as wrong:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
                 f"{domain}: invalid item of kind {self.name}, {wrong.title} {place}: {first['msg']}"
             ) from wrong
-        return draw(header, candidates, count or self.telling.draw)
+        return draw(header, candidates, count or self.config.draw)
 
 
 def read_kind_configs(package: str) -> dict[str, KindConfig]:

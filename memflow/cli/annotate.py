@@ -77,9 +77,9 @@ def sample(
 
     settings = front_of(ctx).load()
     chosen = kind_of(settings.domain(domain).benchmark, kind)
-    if chosen.telling.played and assistant is None:
+    if chosen.config.played and assistant is None:
         raise BadInput(f"items of kind {kind} come from played conversations: name whose with --assistant")
-    if not chosen.telling.played and assistant is not None:
+    if not chosen.config.played and assistant is not None:
         raise BadInput(f"items of kind {kind} are the same for every assistant: leave out --assistant")
     lake = Lake(settings.lake_root)
     sheet, key = chosen.sample(
@@ -88,7 +88,7 @@ def sample(
         assistant=assistant,
         count=count,
         seed=seed,
-        note=_scripted(lake, settings, domain, chosen.telling.stage, assistant),
+        note=_scripted(lake, settings, domain, chosen.config.stage, assistant),
     )
     written = write_sheet(folder, sheet, key)
     page = folder / PAGE

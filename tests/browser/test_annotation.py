@@ -32,7 +32,7 @@ from memflow.benchmarks.amemgym.annotation import KINDS
 
 pytestmark = pytest.mark.browser
 
-TOLD = KINDS["exposure"].telling
+EXPOSURE = KINDS["exposure"].config
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">{{sheet}}"
 )
@@ -46,9 +46,9 @@ def item(name: str, variable: str, now: str, before: str, could_be: str) -> Item
     facts = [(f"{variable} is now", now), ("was before", before), ("could be", could_be)]
     return Item(
         id=name,
-        asks=TOLD.asks,
+        asks=EXPOSURE.asks,
         facts=[Part(title=title, text=text) for title, text in facts],
-        labels=TOLD.labels,
+        labels=EXPOSURE.labels,
     )
 
 
@@ -64,7 +64,7 @@ SHEET = make_sheet(
         benchmark="amemgym",
         kind="exposure",
         title="State exposure",
-        guide=TOLD.told(),
+        guide=EXPOSURE.guide_text(),
         domain="amemgym_demo",
         seed=0,
         units="messages",

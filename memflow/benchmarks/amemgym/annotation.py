@@ -22,33 +22,33 @@ from memflow.fingerprint import seeded
 from memflow.records import TranscriptMessage, Turn
 
 
-def _exposure(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _exposure(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _openings(tables):
         before = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
         for variable, value in _exposed(turn).items():
-            facts = [Part(title=f"{variable} {telling.shown['now']}", text=value)]
+            facts = [Part(title=f"{variable} {config.shown['now']}", text=value)]
             if variable in before:
-                facts.append(Part(title=telling.shown["before"], text=before[variable]))
-            facts.append(Part(title=telling.shown["choices"], text=", ".join(history.schema[variable])))
+                facts.append(Part(title=config.shown["before"], text=before[variable]))
+            facts.append(Part(title=config.shown["choices"], text=", ".join(history.schema[variable])))
             name = f"{turn.message_id}#{variable}"
-            items.append(Item(id=name, asks=telling.asks, facts=facts, labels=telling.labels))
-        yield Candidate(_message(telling, turn, items))
+            items.append(Item(id=name, asks=config.asks, facts=facts, labels=config.labels))
+        yield Candidate(_message(config, turn, items))
 
 
-def _exposure_blind(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _exposure_blind(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _openings(tables):
         items, key = [], {}
         for variable, value in _exposed(turn).items():
             name = f"{turn.message_id}#{variable}"
             options = _options(name, history.schema[variable])
-            facts = [Part(title=telling.shown["variable"], text=variable)]
-            items.append(Item(id=name, asks=telling.asks, facts=facts, labels=[*options, *telling.labels]))
+            facts = [Part(title=config.shown["variable"], text=variable)]
+            items.append(Item(id=name, asks=config.asks, facts=facts, labels=[*options, *config.labels]))
             key[name] = _named(options, value)
-        yield Candidate(_message(telling, turn, items), key)
+        yield Candidate(_message(config, turn, items), key)
 
 
-def _integrity(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield sessions with at least two user messages, with every current state of the user."""
     histories_by_user = histories(tables.states)
     sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
@@ -64,22 +64,22 @@ def _integrity(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]
             continue
         state = histories_by_user[episode].periods[spoken[0].checkpoint]
         shown = [
-            Part(title=f"{telling.shown['message']} {number}", text=_bare(said))
+            Part(title=f"{config.shown['message']} {number}", text=_bare(said))
             for number, said in enumerate(spoken, 1)
         ]
         items = [
             Item(
                 id=f"{spoken[0].message_id}#{variable}",
-                asks=telling.asks,
+                asks=config.asks,
                 facts=[Part(title=variable, text=value)],
-                labels=telling.labels,
+                labels=config.labels,
             )
             for variable, value in state.items()
         ]
         yield Candidate(_unit(f"{episode}/{event}", episode, shown, items))
 
 
-def _reliability(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+def _reliability(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield every question with every variant of its states that a period reaches, under its first probe."""
     seen: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
@@ -90,10 +90,10 @@ def _reliability(telling: KindConfig, tables: DomainTables) -> Iterator[Candidat
         options = _options(probe.probe_id, probe.options)
         facts = "\n".join(f"{name}: {value}" for name, value in json.loads(probe.revealed).items())
         shown = [
-            Part(title=telling.shown["question"], text=probe.question),
-            Part(title=telling.shown["facts"], text=facts),
+            Part(title=config.shown["question"], text=probe.question),
+            Part(title=config.shown["facts"], text=facts),
         ]
-        item = Item(id=probe.probe_id, asks=telling.asks, labels=[*options, *telling.labels])
+        item = Item(id=probe.probe_id, asks=config.asks, labels=[*options, *config.labels])
         unit = _unit(probe.probe_id, probe.episode_id, shown, [item], language=language_of(probe.question))
         yield Candidate(unit, {item.id: _named(options, probe.options[int(probe.gold) - 1])})
 
@@ -124,8 +124,8 @@ def _exposed(turn: Turn) -> dict[str, str]:
     return exposed
 
 
-def _message(telling: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
-    shown = [Part(title=telling.shown["message"], text=_bare(turn))]
+def _message(config: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
+    shown = [Part(title=config.shown["message"], text=_bare(turn))]
     return _unit(turn.message_id, turn.episode_id, shown, items)
 
 

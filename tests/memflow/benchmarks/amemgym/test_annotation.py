@@ -127,7 +127,7 @@ def test_empty_kind_names_its_reason(tables) -> None:
 
 
 def test_default_sample_size_is_the_papers(tables) -> None:
-    assert {name: kind.telling.draw for name, kind in KINDS.items()} == {
+    assert {name: kind.config.draw for name, kind in KINDS.items()} == {
         "exposure": 200,
         "exposure_blind": 200,
         "integrity": 40,
