@@ -1,5 +1,6 @@
 """Every command block of the tutorial runs as written, in the order of the page."""
 
+import os
 import re
 import subprocess
 import sys
@@ -11,10 +12,12 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(bash|python)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def made(target: str) -> str:
-    """The last command of a target of the Makefile, with `memflow` taken from the path."""
+def last_command(target: str) -> str:
+    """Return the last command of a target of the Makefile, with `memflow` taken from the path."""
+    # Without the flags of a `make test-rest` around it, which prints the folders that it enters.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     recipe = subprocess.run(
-        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "--dry-run", target], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout
     return recipe.strip().splitlines()[-1].replace(".venv/bin/", "")
 
@@ -33,7 +36,7 @@ def test_every_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dic
         if language == "python":
             (tmp_path / file).write_text(block, encoding="utf-8")
             continue
-        script = re.sub(r"^make (\w+)$", lambda match: made(match[1]), block, flags=re.MULTILINE)
+        script = re.sub(r"^make (\w+)$", lambda match: last_command(match[1]), block, flags=re.MULTILINE)
         ran = subprocess.run(
             ["bash", "-e", "-c", script],
             cwd=tmp_path,
