@@ -9,8 +9,7 @@ import pytest
 from generated import generate
 from valid_rows import probe, valid_rows
 
-from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.registry import find_domain
+from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations, expectations_of
 from memflow.checks.rules import Between, EachRow, Expectation, WholeTable
@@ -57,7 +56,7 @@ def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_both_engines_agree_on_every_rule(name: str) -> None:
-    domain = find_domain(name).limited(2)
+    domain = find(name).limited(2)
     evaluated, failed = set(), set()
     for kind, world in worlds(domain).items():
         for table in TABLES:
@@ -78,7 +77,7 @@ def test_both_engines_agree_on_every_rule(name: str) -> None:
 
 def test_both_engines_agree_on_empty_tables() -> None:
     world: dict[str, list[Any]] = {table: [] for table in TABLES}
-    domain = find_domain("memorybench_demo")
+    domain = find("memorybench_demo")
     for table in TABLES:
         rules = expectations_of(table, domain.benchmark)
         ours = check_rows(table, [], rules, world.__getitem__, domain)
@@ -141,7 +140,7 @@ def test_an_empty_table_fails_the_suite() -> None:
 
 
 def test_data_docs_are_pages_that_name_the_rules(tmp_path) -> None:
-    world, domain = valid_rows(), find_domain("memorybench_demo")
+    world, domain = valid_rows(), find("memorybench_demo")
     rules = expectations_of("answer.replies", domain.benchmark)
     suites = list(suites_of("answer.replies", world["answer.replies"], rules, world.__getitem__, domain))
     page = write_data_docs(tmp_path, [(f"answer.replies {at}", each) for at, each in enumerate(suites)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import factories
 import pytest
 
-from memflow.benchmarks.registry import find_domain
+from memflow.benchmarks.domains import find
 
 EXPORT = ("export", "transcript", "amemgym_demo", "full")
 
@@ -40,7 +40,7 @@ def test_what_was_not_played_cannot_be_written(measured, tmp_path: Path, argumen
 
 def play(home, *reasons: str | None) -> None:
     """Write one session of `full` in amemgym_demo; each message has a reason or None."""
-    [dataset] = find_domain("amemgym_demo").datasets
+    [dataset] = find("amemgym_demo").datasets
     record = factories.record(
         dataset=dataset, sha256="5" * 64, licence="Apache-2.0", origin="memflow", content="{}"
     )
