@@ -75,7 +75,7 @@ def test_off_policy_through_the_graph(compared, run_in) -> None:
     )
 
     # A scripted dialogue is said to be one, whoever answers.
-    assert lake.facts("raw.records", "amemgym_v1_base_run").meta == {"scripted": "yes"}
+    assert lake.facts("raw.records", "amemgym_v1_base_run").meta["scripted"] == "yes"
 
     # What is up to date stays so; a file that was damaged is said, and nothing is built on it.
     assert run_in(home, (OFF,), ASSISTANTS, data=compared.data).ran == []
