@@ -34,7 +34,9 @@ def test_export_without_provenance_names_the_replay_command(empty, tmp_path: Pat
         (("nowhere", "full"), "there is no domain 'nowhere'"),
     ],
 )
-def test_export_rejects_assistant_or_domain_that_was_not_played(measured, tmp_path: Path, arguments, wrong) -> None:
+def test_export_rejects_assistant_or_domain_that_was_not_played(
+    measured, tmp_path: Path, arguments, wrong
+) -> None:
     assert wrong in measured.error("export", "transcript", *arguments, str(tmp_path / "run.jsonl"))
 
 

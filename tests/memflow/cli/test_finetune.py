@@ -146,7 +146,9 @@ def test_finetune_prints_the_next_commands(home_with_feedback: Any) -> None:
         (("--model", "nobody"), "there is no [models.nobody]"),
     ],
 )
-def test_untrainable_model_or_action_is_rejected(home_with_feedback: Any, arguments: tuple[str, ...], match: str) -> None:
+def test_untrainable_model_or_action_is_rejected(
+    home_with_feedback: Any, arguments: tuple[str, ...], match: str
+) -> None:
     refused = home_with_feedback()("finetune", DOMAIN, *arguments)
     assert refused.exit_code == 1 and match in " ".join(refused.stderr.split())
 
