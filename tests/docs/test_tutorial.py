@@ -1,4 +1,4 @@
-"""Every command block of the tutorial runs as written, in the order of the page."""
+"""Every command block of the tutorial runs in the order of the page."""
 
 import re
 import subprocess
@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(bash|python)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def made(target: str) -> str:
-    """The last command of a target of the Makefile, with `memflow` taken from the path."""
+def last_command(target: str) -> str:
+    """Return the last command of a Makefile target, with `memflow` from the search path."""
     recipe = subprocess.run(
         ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
@@ -20,7 +20,7 @@ def made(target: str) -> str:
 
 
 @pytest.mark.pipeline
-def test_every_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_every_tutorial_block_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     program = programs / "memflow"
@@ -33,7 +33,7 @@ def test_every_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dic
         if language == "python":
             (tmp_path / file).write_text(block, encoding="utf-8")
             continue
-        script = re.sub(r"^make (\w+)$", lambda match: made(match[1]), block, flags=re.MULTILINE)
+        script = re.sub(r"^make (\w+)$", lambda match: last_command(match[1]), block, flags=re.MULTILINE)
         ran = subprocess.run(
             ["bash", "-e", "-c", script],
             cwd=tmp_path,

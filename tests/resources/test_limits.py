@@ -1,4 +1,4 @@
-"""limits.py: the limit is never passed, follows the server, and a budget is hard."""
+"""Concurrency limits that adapt to server overload, and budgets of calls, tokens and cost."""
 
 import asyncio
 
@@ -69,7 +69,7 @@ async def test_cancelled_waiter_takes_no_slot() -> None:
     assert limiter.in_flight == 1  # the third
 
 
-async def test_limiter_is_shared_per_address() -> None:
+async def test_requests_to_one_address_share_a_limiter() -> None:
     limiter = limiter_of("http://a", 8)
     assert limiter_of("http://a", 16) is limiter
     assert limiter_of("http://b", 8) is not limiter

@@ -1,4 +1,4 @@
-"""wordnet.py, on a small database of our own in WordNet's format."""
+"""Synonyms from WordNet, with a small database in its format."""
 
 from pathlib import Path
 

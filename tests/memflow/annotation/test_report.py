@@ -1,4 +1,4 @@
-"""What annotations come to, with figures that can be checked by hand; and a model as one more annotator."""
+"""Annotation reports: agreement values checked by hand, and a model as an annotator."""
 
 from itertools import product
 
@@ -76,7 +76,7 @@ def test_missing_labels_are_not_scored() -> None:
     assert both.agreement.value == 0
 
 
-def test_options_are_scored_by_the_key() -> None:
+def test_option_labels_are_scored_with_the_key() -> None:
     made = sheet(1, 4, OPTIONS)
     key = dict.fromkeys(made.items, "option_2")
     one = by("Ann", made, ["option_2", "option_1", "several", "option_2"])
@@ -85,7 +85,7 @@ def test_options_are_scored_by_the_key() -> None:
     assert both.mean.value == 0.5 and both.agreement.value == 0.75
 
 
-def test_model_is_compared_with_the_majority() -> None:
+def test_model_is_compared_with_the_majority_of_persons() -> None:
     made = sheet(2, 2)
     persons = [
         by("A", made, ["full", "full", "none", "full"]),
