@@ -23,7 +23,7 @@ LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memfl
 
 
 class Served:
-    """A running `memflow dev`. `url` is the UI's."""
+    """A running `memflow dev` and the URL of its UI."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -61,9 +61,9 @@ class Served:
         return [backfill["id"] for backfill in self.ask("Backfills")["results"]]
 
     def ended(self, backfill: str, patience: float = 300) -> dict[str, str]:
-        """The status of each partition's run, once the backfill and its runs have ended.
+        """Return the status of each partition's run after the backfill and its runs have ended.
 
-        Dagster's command has done its part when the runs are queued, so the backfill's own status is not enough.
+        The status of the backfill is not enough: Dagster completes it as soon as the runs are queued.
         """
         found: dict[str, str] = {}
 
@@ -102,10 +102,9 @@ def wait(
     progress: Callable[[], object] = lambda: None,
     pause: float = 1,
 ) -> Any:
-    """Return what `holds` returns, once it is true.
+    """Call `holds` until it returns a true value, and return this value.
 
-    Fails naming `what` after `patience` seconds in which the value of `progress` did not change: a slow machine is
-    waited for, a halt is not.
+    Fail with `what` in the message if the value of `progress` does not change for `patience` seconds.
     """
     reached = progress()
     since = time.monotonic()

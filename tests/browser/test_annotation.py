@@ -32,7 +32,7 @@ from memflow.benchmarks.amemgym.annotation import KINDS
 
 pytestmark = pytest.mark.browser
 
-TOLD = KINDS["exposure"].telling
+CONFIG = KINDS["exposure"].telling
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">{{sheet}}"
 )
@@ -46,9 +46,9 @@ def item(name: str, variable: str, now: str, before: str, could_be: str) -> Item
     facts = [(f"{variable} is now", now), ("was before", before), ("could be", could_be)]
     return Item(
         id=name,
-        asks=TOLD.asks,
+        asks=CONFIG.asks,
         facts=[Part(title=title, text=text) for title, text in facts],
-        labels=TOLD.labels,
+        labels=CONFIG.labels,
     )
 
 
@@ -64,7 +64,7 @@ SHEET = make_sheet(
         benchmark="amemgym",
         kind="exposure",
         title="State exposure",
-        guide=TOLD.told(),
+        guide=CONFIG.guide_text(),
         domain="amemgym_demo",
         seed=0,
         units="messages",
@@ -199,7 +199,7 @@ def test_labels_are_restored_saved_and_reported(desk: Desk) -> None:
     assert (ann.of, ann.mean.value, lei.of, lei.mean.value) == ("Ann Bell", 0.625, "李雷", 0.75)
 
 
-def test_keyboard_navigation_clearing_labels_and_mouse(desk: Desk) -> None:
+def test_keys_move_and_clear_labels_and_clicks_set_labels(desk: Desk) -> None:
     desk.open("Bo")
     desk.press("j")
     assert desk.active() == "u1#place" and desk.at("count").text == "0 of 4 labelled"

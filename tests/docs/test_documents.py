@@ -42,7 +42,7 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def parse(arguments: list[str]) -> None:
-    """Parse a command line without running it. Raises an error that names an unknown command or option."""
+    """Parse a command line without running it. Raise an error that names an unknown command or option."""
     command, path = get_command(app), "memflow"
     context = command.make_context(path, list(arguments))
     while hasattr(command, "resolve_command"):

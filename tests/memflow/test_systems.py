@@ -35,7 +35,7 @@ TOOLS = Tools(CHAT, HashingEmbedder())
 
 @dataclass
 class PlayedRun:
-    """The played episodes, and the recall of each probe while playing."""
+    """Played episodes, and the recall of each probe while playing."""
 
     played: list[PlayedEpisode]
     recalls: dict[str, Recall]

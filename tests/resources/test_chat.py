@@ -256,7 +256,7 @@ def test_chat_works_in_successive_event_loops() -> None:
 
 
 async def test_unreliable_server_answers_each_request_once(tmp_path: Path) -> None:
-    """10 % of 429 and 500, 10 % of truncated JSON, and one outage."""
+    """The server fails 10 % of requests, truncates 10 % of answers and stops once."""
     log = tmp_path / "log.jsonl"
     behavior = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")

@@ -212,7 +212,7 @@ def test_threads_write_and_read_one_log(recorded: list[dg.EventLogEntry], tmp_pa
 def test_event_is_stored_while_the_logging_lock_is_held(
     recorded: list[dg.EventLogEntry], tmp_path: Path
 ) -> None:
-    """The thread that holds the logging lock may wait for another event to be stored."""
+    """Storing an event must not wait for a thread that holds the logging lock."""
     storage = SqliteEventLog(str(tmp_path))
     storage.store_event(recorded[0])
     logging.root.manager._clear_cache()  # type: ignore[attr-defined]

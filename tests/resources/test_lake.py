@@ -255,7 +255,7 @@ def test_stale_snapshots_are_deleted(lake):
         assert young.exists()
 
 
-def test_snapshot_without_hard_links_is_the_lake(lake, monkeypatch):
+def test_snapshot_is_the_lake_itself_without_hard_links(lake, monkeypatch):
     def cannot(self, target):
         raise PermissionError("operation not permitted")
 

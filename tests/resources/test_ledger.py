@@ -87,7 +87,7 @@ def test_usage_is_summed_by_group(either_url: str) -> None:
 
 
 def test_needed_usage_counts_each_completion_once_per_run(url: str) -> None:
-    """It makes no difference whether the completion was requested once, repeatedly or taken from the cache."""
+    """Repeated requests and cache hits of a run count once."""
     replay = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
@@ -167,7 +167,7 @@ def test_four_processes_write_to_a_new_ledger(either_url: str) -> None:
         assert (row.requests, row.cache_hits) == (8 * count, 8 * count)
 
 
-def test_fork_leaves_connections_to_its_parent(url: str) -> None:
+def test_forked_process_and_its_parent_can_both_use_the_ledger(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.used("a", request("a"), ACCOUNT)

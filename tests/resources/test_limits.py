@@ -97,7 +97,7 @@ async def test_budget_admits_what_fits_and_waits_for_running_requests(
     assert budget.spent == Spending(admitted, admitted * used.tokens, 0)
 
 
-async def test_cost_budget_uses_prices() -> None:
+async def test_spent_cost_budget_rejects_further_requests() -> None:
     budget = Budget(cost=1.0)
     most = Spending(1, 0, Prices(prompt=2.0, completion=8.0).cost(100_000, 100_000))
     async with budget.admit(most) as took:

@@ -50,7 +50,7 @@ def test_ignored_and_blocked_signals_are_not_inherited(number: signal.Signals, h
     assert is_ended_by(number)
 
 
-def test_child_needs_no_preparation_without_ignored_signals() -> None:
+def test_default_signals_is_none_without_ignored_signals() -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
     assert default_signals() is None

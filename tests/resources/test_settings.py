@@ -116,7 +116,7 @@ def test_settings_error_names_file_and_setting(text: str, said: str) -> None:
     assert "memflow.toml" in str(wrong.value)
 
 
-def test_model_fingerprint_ignores_its_address() -> None:
+def test_model_fingerprint_ignores_address_and_price() -> None:
     here = Model(model="m", url="http://a/v1", concurrency=1)
     assert here.fingerprint() == Model(model="m", url="http://b/v1", price_in=3).fingerprint()
     assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()

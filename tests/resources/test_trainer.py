@@ -218,7 +218,7 @@ def test_training_program_imports_nothing_of_memflow() -> None:
 
 
 def test_missing_training_packages_are_reported(tmp_path: Path) -> None:
-    """The program itself, run by this environment, which has no TRL."""
+    """Run the training program in this environment, which has no TRL."""
     if find_spec("trl") is not None:
         pytest.skip("this environment has TRL")
     with pytest.raises(TrainingFailed, match=r"lacks a package .*extra `sft`"):

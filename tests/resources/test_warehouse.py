@@ -114,7 +114,7 @@ def test_coverage_counts_quarantined_replies(filled):
     assert (none["asked"], none["quarantined_replies"], none["coverage"]) == (1, 0, 1.0)
 
 
-def test_reasons_cover_every_table(filled):
+def test_reasons_query_counts_reasons_by_table(filled):
     found = {
         (row["table_name"], row["assistant"]): (row["n"], row["example"]) for row in filled.query("reasons")
     }

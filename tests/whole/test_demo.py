@@ -219,7 +219,7 @@ def test_judged_scores_lie_between_none_and_oracle(demo: Demo, metric: str) -> N
     assert values["none"] == min(values.values()) < values["full"] <= values["oracle"] == max(values.values())
 
 
-def test_failure_types_match_known_memories(demo: Demo) -> None:
+def test_oracle_has_no_failures_and_none_has_no_read_failures(demo: Demo) -> None:
     for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.

@@ -101,7 +101,7 @@ def test_model_is_compared_with_the_majority_of_persons() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_missing_annotations_are_an_error_and_empty_ones_have_no_mean() -> None:
+def test_report_requires_annotations_and_empty_annotations_have_no_mean() -> None:
     made = sheet(1, 2)
     with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
         make_report(made, {}, [])
@@ -129,7 +129,7 @@ async def test_judge_sees_the_item_and_returns_a_label() -> None:
     ]
 
 
-async def test_invalid_labels_of_a_judge_become_reasons() -> None:
+async def test_invalid_judge_labels_are_stored_as_failure_reasons() -> None:
     made = sheet(1, 2)
     chat = ScriptedChat({"annotation/label": lambda request: '{"label": "perhaps"}'})
     found = await annotate(made, chat, "qwen")

@@ -29,7 +29,7 @@ ASSISTANTS = ("none", "oracle", "full", "awi")
 
 @dataclass(frozen=True)
 class Home:
-    """Run `memflow` commands with a given home folder."""
+    """A home folder; calling it runs a `memflow` command with this home."""
 
     folder: Path
 

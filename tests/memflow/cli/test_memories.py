@@ -116,7 +116,7 @@ def test_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, templat
 
 
 def test_module_in_current_folder_is_found_without_its_path(template: Path) -> None:
-    """`python -P` does not add the current folder to sys.path, as the console script does not."""
+    """Neither `python -P` nor the console script adds the current folder to sys.path."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-P", "-m", "memflow.cli", "memories", "my_memory:MyMemory"],

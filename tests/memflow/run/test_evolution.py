@@ -72,7 +72,7 @@ class CachingChat:
 
 @dataclass
 class EvolvedAssistant:
-    """An assistant that was measured on the demo."""
+    """Results of an assistant that was measured on the demo."""
 
     played: list[PlayedEpisode]
     policies: list[Policy]
