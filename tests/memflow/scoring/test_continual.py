@@ -69,7 +69,7 @@ def test_low_coverage_hides_the_score() -> None:
     assert all(each.value is None and each.n == 0 and each.reason for each in scores(nothing).values())
 
 
-def test_borrowed_histories_need_the_memory_none() -> None:
+def test_borrowed_histories_require_the_memory_none() -> None:
     borrowed = [replace(each, borrowed=True) for each in ROWS]
     assert {each.reason for each in scores(borrowed, none=False).values()} == {NO_NONE}
     assert scores(borrowed) == scores(ROWS) == scores(ROWS, none=False)
