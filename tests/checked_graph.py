@@ -21,7 +21,7 @@ EVENTS_PER_CHECK = 3
 
 
 def check_names(checks: int) -> list[str]:
-    """The names of the checks."""
+    """Return the names of the checks."""
     return [f"check_{number}" for number in range(checks)]
 
 

@@ -16,7 +16,7 @@ load_profile()
 
 
 def pytest_configure() -> None:
-    """Forget the size of the terminal, which pytest-xdist gives its processes: commands write to pipes here."""
+    """Unset the terminal size that pytest-xdist sets: commands under test write to pipes."""
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
 
@@ -39,14 +39,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads the settings of whoever runs it; MEMFLOW_DATA says where published files are, and stays."""
+    """Hide personal settings from tests, except MEMFLOW_DATA, which names the published files."""
     for name in ("MEMFLOW_SETTINGS", "MEMFLOW_HOME", "MEMFLOW_LAKE", "MEMFLOW_LEDGER", "DAGSTER_HOME"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")
 def published_users() -> Callable[..., Path]:
-    """Writes AMemGym users in the published form: `published_users(folder, users=2)` gives the data folder."""
+    """Return a function that writes AMemGym users in the published format and returns the data folder."""
 
     def write(folder: Path, users: int = 2, periods: int = 3, questions: int = 2) -> Path:
         path = folder / "amemgym/v1.base/data.json"
@@ -60,7 +60,7 @@ def published_users() -> Callable[..., Path]:
 
 @pytest.fixture
 def clean_environment() -> dict[str, str]:
-    """The environment for a process of its own, without anybody's settings."""
+    """Return the environment of a subprocess without personal settings."""
     return {
         name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
     }

@@ -55,7 +55,7 @@ def query(database: Path, statement: str, *parameters: Any) -> list[tuple[Any, .
 
 
 def rows(database: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table, without the columns that hold the time of the insertion."""
+    """Return all rows of every table, without the columns of insertion times."""
     found = {}
     for (table,) in query(database, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
         names = [row[1] for row in query(database, f"PRAGMA table_info({table})")]
@@ -98,7 +98,7 @@ def wait_until(holds: Callable[[], Any], patience_s: float = 60) -> None:
 
 
 def evaluations(instance: dg.DagsterInstance, check: str) -> list[tuple[str, str]]:
-    """(run, status) of each row of a check's history."""
+    """Return (run, status) of each row of a check's history."""
     history = instance.event_log_storage.get_asset_check_execution_history(
         dg.AssetCheckKey(ASSET, check), 1000
     )
@@ -110,7 +110,7 @@ def kind_of(event: dg.EventLogEntry) -> str:
 
 
 def planned_events(events: list[dg.EventLogEntry]) -> list[dg.EventLogEntry]:
-    """The events that Dagster stores in a batch when a run begins."""
+    """Return the events that Dagster stores in a batch when a run begins."""
     return [event for event in events if kind_of(event).endswith("PLANNED")]
 
 

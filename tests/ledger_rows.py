@@ -1,6 +1,6 @@
 """Requests and completions for tests of the ledger, and the function that writes them from a subprocess.
 
-It is a module of its own because a spawned process imports the function by name.
+A separate module is needed because a spawned process imports the function by name.
 """
 
 from typing import Annotated

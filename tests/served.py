@@ -1,6 +1,4 @@
-"""A `memflow dev` of a test's own: on a free port, spoken to as the UI speaks to it (served.graphql), ended as a
-process group. What a test does with it does not belong here.
-"""
+"""A `memflow dev` for one test: on a free port, used over GraphQL as by the UI, ended as a process group."""
 
 import json
 import os
@@ -25,13 +23,13 @@ LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memfl
 
 
 class Served:
-    """A running `memflow dev`. `url` is the UI's."""
+    """A running `memflow dev` and the URL of its UI."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
     def ask(self, name: str, **variables: Any) -> Any:
-        """The answer to an operation of served.graphql: what is under its one field."""
+        """Run an operation of served.graphql and return the value of its only field."""
         body = {"query": QUERIES.read_text(), "operationName": name, "variables": variables}
         request = urllib.request.Request(
             f"{self.url}/graphql", json.dumps(body).encode(), {"Content-Type": "application/json"}
@@ -43,29 +41,29 @@ class Served:
         return found
 
     def runs(self) -> list[dict[str, Any]]:
-        """Every run there is, the latest first, its tags as a mapping."""
+        """Return all runs, the latest first, with their tags as a mapping."""
         found = self.ask("Runs")["results"]
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in found]
 
     def backfill(self, job: str, partitions: list[str]) -> str:
-        """Start a backfill of a job; its id."""
+        """Start a backfill of a job and return its id."""
         selector = {"partitionSetName": f"{job}_partition_set", "repositorySelector": LOCATION}
         params = {"selector": selector, "partitionNames": partitions}
         return self._backfill(self.ask("LaunchBackfill", params=params))
 
     def retry(self, backfill: str) -> str:
-        """Start what failed in a backfill again; the id of the new backfill."""
+        """Rerun the failed partitions of a backfill and return the id of the new backfill."""
         params = {"parentRunId": backfill, "strategy": "FROM_FAILURE"}
         return self._backfill(self.ask("RetryBackfill", params=params))
 
     def backfills(self) -> list[str]:
-        """The ids of all backfills, the latest first."""
+        """Return the ids of all backfills, the latest first."""
         return [backfill["id"] for backfill in self.ask("Backfills")["results"]]
 
     def ended(self, backfill: str, patience: float = 300) -> dict[str, str]:
-        """The status of each partition's run, once the backfill and its runs have ended.
+        """Return the status of each partition's run after the backfill and its runs have ended.
 
-        Dagster's command has done its part when the runs are queued, so the backfill's own status is not enough.
+        The status of the backfill is not enough: Dagster completes it as soon as the runs are queued.
         """
         found: dict[str, str] = {}
 
@@ -82,11 +80,11 @@ class Served:
         return found
 
     def progress(self) -> set[tuple[str, str]]:
-        """Return how far the runs are: the status of each."""
+        """Return the status of each run."""
         return {(run["runId"], run["status"]) for run in self.runs()}
 
     def reasons(self, run: str) -> list[str]:
-        """Why the steps of a run failed: what each raised."""
+        """Return the errors of the failed steps of a run."""
         events = self.ask("Failures", id=run)["eventConnection"]["events"]
         found = [event["error"] for event in events if event["__typename"] == "ExecutionStepFailureEvent"]
         return [(error["causes"] or [error])[0]["message"] for error in found]
@@ -104,10 +102,9 @@ def wait(
     progress: Callable[[], object] = lambda: None,
     pause: float = 1,
 ) -> Any:
-    """Return what `holds` returns, once it is true.
+    """Call `holds` until it returns a true value, and return this value.
 
-    Fails naming `what` after `patience` seconds in which the value of `progress` did not change: a slow machine is
-    waited for, a halt is not.
+    Fail with `what` in the message if the value of `progress` does not change for `patience` seconds.
     """
     reached = progress()
     since = time.monotonic()
@@ -122,7 +119,7 @@ def wait(
 
 @contextmanager
 def served(settings: Path, **environment: str) -> Iterator[Served]:
-    """`memflow dev` with the settings of that file, until the block ends."""
+    """Run `memflow dev` with a settings file until the block ends."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -161,7 +158,7 @@ def served(settings: Path, **environment: str) -> Iterator[Served]:
 
 
 def alone() -> dict[str, str]:
-    """The environment of a process of its own: this tree, and nobody's settings."""
+    """Return the environment of a subprocess: this source tree and no personal settings."""
     mine = {
         name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
     }

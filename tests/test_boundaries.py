@@ -1,6 +1,6 @@
 """The packages import in one direction only: memflow <- resources <- assets.
 
-Each test looks at every file and reports all offenders at once.
+Each test examines all files and reports all violations.
 """
 
 import ast
@@ -42,7 +42,7 @@ def sources(package: str) -> list[Path]:
 
 @cache
 def core_sources() -> list[Path]:
-    """The files of memflow/ without the command line."""
+    """Return the files of memflow/ without the command line."""
     return [path for path in sources("memflow") if "cli" not in path.parts]
 
 
@@ -53,7 +53,7 @@ def syntax_tree(path: Path) -> ast.Module:
 
 @cache
 def imports(path: Path) -> frozenset[str]:
-    """The modules that a file imports, at any level."""
+    """Return the modules that a file imports, at any level."""
     names: set[str] = set()
     for node in ast.walk(syntax_tree(path)):
         if isinstance(node, ast.Import):
@@ -64,7 +64,7 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def offenders(found: dict[Path, list[str]]) -> list[str]:
-    """One line per file with something forbidden in it."""
+    """Return one line per file with a violation."""
     return [f"{path.relative_to(ROOT)}: {', '.join(names)}" for path, names in found.items() if names]
 
 
@@ -76,7 +76,7 @@ def test_core_imports_no_outer_package() -> None:
     assert offenders(found) == []
 
 
-def test_core_reads_no_clock_no_environment_and_no_global_random_state() -> None:
+def test_core_uses_no_clock_environment_or_global_random_state() -> None:
     found = {}
     for path in core_sources():
         if path != ENVIRONMENT_GUARD:
@@ -94,14 +94,14 @@ def test_resources_import_no_assets() -> None:
     assert offenders(found) == []
 
 
-def test_no_postponed_annotations_where_dagster_reads_annotations() -> None:
+def test_assets_and_resources_have_no_postponed_annotations() -> None:
     found = {
         path: sorted(imports(path) & {"__future__"}) for path in [*sources("assets"), *sources("resources")]
     }
     assert offenders(found) == []
 
 
-def test_python_contains_no_sql_no_evaluation_and_no_pickle() -> None:
+def test_python_contains_no_sql_eval_or_pickle() -> None:
     found = {}
     for path in [*core_sources(), *sources("resources"), *sources("assets")]:
         text = path.read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ def test_python_contains_no_sql_no_evaluation_and_no_pickle() -> None:
     assert offenders(found) == []
 
 
-def test_prompts_are_the_only_markdown_files_of_the_core() -> None:
+def test_core_markdown_files_are_prompts() -> None:
     found = list((ROOT / "memflow").rglob("*.md"))
     assert found
     assert [str(path.relative_to(ROOT)) for path in found if path.parent.name != "prompts"] == []

@@ -1,6 +1,6 @@
-"""The vocabulary of docs/glossary.md: former names do not come back into code, messages, tests or docs.
+"""The vocabulary of docs/glossary.md: former names do not occur in code, messages, tests or docs.
 
-Prompt files and their output types are left out: their text is part of every recorded request.
+Prompt files and their output types are excluded, because their text is part of recorded requests.
 """
 
 import ast
@@ -86,7 +86,7 @@ def test_no_name_is_a_bare_participle() -> None:
     assert found == []
 
 
-def test_class_name_is_unique_in_its_package() -> None:
+def test_class_names_are_unique_in_their_package() -> None:
     """A package is a folder of memflow/ or resources/, or one benchmark."""
     places: dict[tuple[str, ...], list[str]] = {}
     for path in texts(".py"):

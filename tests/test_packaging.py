@@ -1,4 +1,4 @@
-"""The packaging files agree: locks, version, and the image's dependencies."""
+"""Packaging files: consistent locks, version and image dependencies."""
 
 import re
 import tomllib
@@ -10,21 +10,21 @@ LOCKED = re.compile(r"^([a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==([^\s;]+)([^\\]*)\\$",
 
 
 def locked(name: str) -> set[tuple[str, str, str]]:
-    """Name, version and environment marker of every package of a lock."""
+    """Return name, version and environment marker of every package in a lock."""
     return {
         (package, version, marker.strip())
         for package, version, marker in LOCKED.findall((ROOT / name).read_text(encoding="utf-8"))
     }
 
 
-def test_the_development_lock_contains_the_runtime_lock() -> None:
+def test_development_lock_contains_the_runtime_lock() -> None:
     runtime, development = locked("requirements.lock"), locked("requirements-dev.lock")
     names = {package for package, _, _ in runtime}
     assert {each[:2] for each in runtime} <= {each[:2] for each in development}
     assert "dagster" in names and not names & {"pytest", "mkdocs", "ruff", "matplotlib"}
 
 
-def test_locks_are_hashed_and_name_no_index() -> None:
+def test_locks_have_hashes_and_no_index_url() -> None:
     for name in ("requirements.lock", "requirements-dev.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert len(re.findall(r"^[a-z0-9]", text, re.MULTILINE)) == len(locked(name))
@@ -35,15 +35,15 @@ def test_locks_are_hashed_and_name_no_index() -> None:
         )
 
 
-def test_the_image_installs_the_runtime_lock_only() -> None:
+def test_image_installs_only_the_runtime_lock() -> None:
     image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert "--require-hashes -r requirements.lock" in image and "requirements-dev" not in image
 
 
-def test_the_changelog_begins_with_the_current_version() -> None:
+def test_changelog_begins_with_the_current_version() -> None:
     first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert first and first[1] == PROJECT["version"]
 
 
-def test_the_package_declares_its_types() -> None:
+def test_package_contains_type_marker() -> None:
     assert (ROOT / "memflow" / "py.typed").exists()

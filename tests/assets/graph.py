@@ -1,8 +1,7 @@
-"""A graph of memflow's shape that writes words instead of asking models: for what is asked for, and when.
+"""A small graph with the structure of memflow's graph. Its assets write words and call no models.
 
-Its folder's models.json says which model plays which part; every asset writes to a file there a digest of the
-models it used and of what it was made from. What follows a `#` in a model's name belongs to its fingerprint, and not
-to what it says.
+models.json in the graph's folder names the model of each role. Every asset writes a digest of its models and inputs
+to a file. The part of a model's name after `#` changes the fingerprint and not the output.
 """
 
 import hashlib
@@ -37,7 +36,7 @@ Used = Callable[[str, str], list[str]]
 def definitions(
     folder: Path, during: Callable[[dg.AssetExecutionContext], None] | None = None
 ) -> dg.Definitions:
-    """The graph over `folder`. `during` is called while an asset is made, after it has read its models."""
+    """Return the graph over `folder`. `during` is called in each asset after it has read its models."""
 
     def model(part: str) -> str:
         return str(json.loads((folder / "models.json").read_text())[part])

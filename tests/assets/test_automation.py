@@ -1,4 +1,4 @@
-"""Which partitions are asked for after a change, tick by tick, on a graph of memflow's shape."""
+"""Which partitions the sensor requests after a change, tick by tick, on a small graph with memflow's structure."""
 
 import importlib.util
 import json
@@ -35,8 +35,8 @@ def every(partitions: list[str], assets: set[str]) -> Asked:
     return {(partition, asset) for partition in partitions for asset in assets}
 
 
-class Walk:
-    """The graph on an instance of its own, ticked by hand; what is asked for is made before the next tick."""
+class GraphSimulation:
+    """Run the graph on a separate instance. Requested partitions are materialized before the next tick."""
 
     def __init__(self, folder: Path, graph: ModuleType) -> None:
         self.folder = folder
@@ -46,7 +46,7 @@ class Walk:
         self.take(graph)
 
     def take(self, graph: ModuleType) -> None:
-        """These definitions from now on, as after a reload of the code location."""
+        """Replace the definitions, as a reload of the code location does."""
         self.graph = graph
         self.defs = graph.definitions(self.folder, self._interrupt)
         nodes = self.defs.resolve_asset_graph()
@@ -96,9 +96,9 @@ class Walk:
         }
 
     def settle(self) -> list[Asked]:
-        """What was asked for in each tick that asked for anything, until nothing more follows.
+        """Return the requests of each tick that requests anything, until no request follows.
 
-        The board comes in the fourth tick after what it waits for, and is the last.
+        The leaderboard is requested last, in the fourth tick after its inputs.
         """
         waves: list[Asked] = []
         quiet = 0
@@ -111,12 +111,12 @@ class Walk:
         return waves
 
     def report(self, events: list[Event]) -> None:
-        """Take these for made and observed."""
+        """Report these events to the instance as materializations and observations."""
         for event in events:
             self.instance.report_runless_asset_event(event)
 
     def events(self) -> tuple[list[Event], list[Event]]:
-        """What says of every asset that it was made, and of every model that it was observed."""
+        """Return the materialization of every asset and the observation of every model."""
         made = [
             dg.AssetMaterialization(key, partition=event.partition, tags=event.tags)
             for key in self.assets
@@ -133,52 +133,53 @@ class Walk:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event], Any]:
-    """All made once but NEVER_MADE, and then, with the sensor on, every model seen: the folder, the events, and
-    the sensor's cursor, which counts events."""
+def materialized(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event], Any]:
+    """Return the folder, the events and the sensor's cursor after everything except NEVER_MADE was materialized."""
     folder = tmp_path_factory.mktemp("toy")
     graph = load_graph()
     (folder / "models.json").write_text(json.dumps(graph.MODELS))
-    first = Walk(folder, graph)
+    first = GraphSimulation(folder, graph)
     first.make_all()
     first.observe()
     made, seen = first.events()
-    walk = Walk(folder, graph)
-    walk.report(made)
-    walk.tick()
-    walk.report(seen)
-    assert not walk.tick() | walk.tick() | walk.tick(), "models were seen for the first time"
-    return folder, [*made, *seen], walk.cursor
+    simulation = GraphSimulation(folder, graph)
+    simulation.report(made)
+    simulation.tick()
+    simulation.report(seen)
+    assert not simulation.tick() | simulation.tick() | simulation.tick(), (
+        "models were seen for the first time"
+    )
+    return folder, [*made, *seen], simulation.cursor
 
 
 @pytest.fixture
-def walk(made: tuple[Path, list[Event], Any], tmp_path: Path) -> Walk:
-    """What was made, on an instance of the test's own."""
-    folder, events, cursor = made
+def simulation(materialized: tuple[Path, list[Event], Any], tmp_path: Path) -> GraphSimulation:
+    """Return a simulation on a separate instance, in which the events of `materialized` were reported."""
+    folder, events, cursor = materialized
     shutil.copytree(folder, tmp_path / "toy")
-    walk = Walk(tmp_path / "toy", load_graph())
-    walk.report(events)
-    walk.cursor = cursor
-    return walk
+    simulation = GraphSimulation(tmp_path / "toy", load_graph())
+    simulation.report(events)
+    simulation.cursor = cursor
+    return simulation
 
 
 RAG = ["rag@qwen|amemgym_base", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"]
 
 
-def test_an_unchanged_model_asks_for_nothing(walk: Walk) -> None:
-    walk.observe()
-    assert not walk.tick()
-    assert not walk.tick()
+def test_unchanged_model_requests_no_partition(simulation: GraphSimulation) -> None:
+    simulation.observe()
+    assert not simulation.tick()
+    assert not simulation.tick()
 
 
-def test_one_of_two_answering_models_leaves_the_other_alone(walk: Walk) -> None:
-    walk.change(**{"rag@qwen": "r2"})
-    assert walk.settle() == [every(RAG, RIGHT), BOARD]
+def test_changed_assistant_model_requests_only_its_partitions(simulation: GraphSimulation) -> None:
+    simulation.change(**{"rag@qwen": "r2"})
+    assert simulation.settle() == [every(RAG, RIGHT), BOARD]
 
 
-def test_the_simulator_regenerates_what_it_made_then_what_was_made_from_that(walk: Walk) -> None:
-    walk.change(simulator="s2")
-    assert walk.settle() == [
+def test_changed_simulator_requests_generation_then_evaluation(simulation: GraphSimulation) -> None:
+    simulation.change(simulator="s2")
+    assert simulation.settle() == [
         every(["amemgym_demo"], LEFT) | {("memorybench_demo", "feedback/sessions")},
         every(["bm25|amemgym_base", "rag@qwen|amemgym_base"], RIGHT),
         every(["bm25|amemgym_demo", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"], RIGHT),
@@ -186,15 +187,15 @@ def test_the_simulator_regenerates_what_it_made_then_what_was_made_from_that(wal
     ]
 
 
-def test_what_a_new_model_made_alike_changes_nothing_further(walk: Walk) -> None:
-    """A tick falls between two looks, too, and asks for nothing by halves."""
+def test_identical_output_of_a_new_simulator_requests_no_evaluation(simulation: GraphSimulation) -> None:
+    """A tick between two observations requests nothing."""
     revised = "s1#another revision"
-    walk.write(simulator=revised)
+    simulation.write(simulator=revised)
     version = {"dagster/data_version": revised}
-    walk.report([dg.AssetObservation(["simulator", "states"], partition="amemgym_demo", tags=version)])
-    assert not walk.tick()
-    walk.observe()
-    waves = walk.settle()
+    simulation.report([dg.AssetObservation(["simulator", "states"], partition="amemgym_demo", tags=version)])
+    assert not simulation.tick()
+    simulation.observe()
+    waves = simulation.settle()
     asked = set().union(*waves)
     assert len(asked) == sum(map(len, waves)), "asked for twice"
     assert ("memorybench_demo", "feedback/sessions") in asked
@@ -202,55 +203,55 @@ def test_what_a_new_model_made_alike_changes_nothing_further(walk: Walk) -> None
     assert not asked & BOARD
 
 
-def test_a_model_that_changes_during_a_run_is_not_taken_for_settled(walk: Walk) -> None:
+def test_model_change_during_a_run_requests_the_partition_again(simulation: GraphSimulation) -> None:
     ticks: list[Asked] = []
 
     def overtake(context: dg.AssetExecutionContext) -> None:
         if context.asset_key.path == ["score", "verdicts"]:
-            walk.during = None
-            walk.change(judge="j3")
-            ticks.extend([walk.tick(), walk.tick()])
+            simulation.during = None
+            simulation.change(judge="j3")
+            ticks.extend([simulation.tick(), simulation.tick()])
 
-    walk.during = overtake
-    walk.change(judge="j2")
+    simulation.during = overtake
+    simulation.change(judge="j2")
     verdicts = {("rag@qwen|memorybench_demo", "score/verdicts")}
-    assert walk.settle() == [verdicts, verdicts, BOARD]
+    assert simulation.settle() == [verdicts, verdicts, BOARD]
     assert ticks == [set(), set()], "asked for while it was being made"
 
 
-def test_nothing_is_made_from_what_failed_until_it_is_mended(walk: Walk) -> None:
+def test_failed_partition_blocks_downstream_until_it_succeeds(simulation: GraphSimulation) -> None:
     def fail(context: dg.AssetExecutionContext) -> None:
         if context.asset_key.path == ["utterance", "turns"]:
             raise RuntimeError("no such model")
 
-    walk.during = fail
-    walk.change(simulator="s2")
+    simulation.during = fail
+    simulation.change(simulator="s2")
     made_from_it = every(["bm25|amemgym_demo", "rag@qwen|amemgym_demo"], RIGHT)
-    waves = walk.settle()
+    waves = simulation.settle()
     assert every(["amemgym_demo"], LEFT) <= waves[0]
     assert not set().union(*waves) & made_from_it
     assert waves[-1] == BOARD, "one failure holds back the others' figures"
 
-    walk.during = None
-    assert walk.make("amemgym_demo", {"utterance/turns", "feedback/sessions"})
-    assert walk.settle() == [made_from_it, BOARD]
+    simulation.during = None
+    assert simulation.make("amemgym_demo", {"utterance/turns", "feedback/sessions"})
+    assert simulation.settle() == [made_from_it, BOARD]
 
 
-def test_a_new_assistant_leaves_the_others_alone(walk: Walk) -> None:
+def test_new_assistant_does_not_make_other_assistants_stale(simulation: GraphSimulation) -> None:
     graph = load_graph()
     graph.assistant = dg.StaticPartitionsDefinition(["bm25", "mem0", "rag@qwen"])
     graph.domain_assistant = dg.MultiPartitionsDefinition(
         {"domain": graph.domain, "assistant": graph.assistant}
     )
-    walk.take(graph)
-    walk.change(mem0="m1")
-    assert not walk.tick()
-    assert not walk.tick()
-    walk.change(mem0="m2", bm25="b2")
-    assert walk.settle() == [every(["bm25|amemgym_base", "bm25|amemgym_demo"], RIGHT), BOARD]
+    simulation.take(graph)
+    simulation.change(mem0="m1")
+    assert not simulation.tick()
+    assert not simulation.tick()
+    simulation.change(mem0="m2", bm25="b2")
+    assert simulation.settle() == [every(["bm25|amemgym_base", "bm25|amemgym_demo"], RIGHT), BOARD]
 
 
-def test_the_sensor_is_stopped_by_default() -> None:
+def test_regeneration_sensor_is_stopped_by_default() -> None:
     sensor = automation.regeneration(30)
     assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
     assert "Stopped by default" in (sensor.description or "")

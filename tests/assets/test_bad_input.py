@@ -1,4 +1,4 @@
-"""Bad input through the pipeline: a clear error for the domain it belongs to, and nothing else is lost."""
+"""Bad input to the pipeline: a clear error for the affected domain, and complete results for the others."""
 
 import json
 import os
@@ -28,7 +28,7 @@ Users = list[dict[str, Any]]
 
 
 class Silent:
-    """A watcher that tells nobody."""
+    """A progress listener that prints nothing."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -38,7 +38,7 @@ class Silent:
 
 @pytest.fixture
 def data(tmp_path: Path, published_users: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two published users, and nobody's settings in sight."""
+    """Return a folder with two published users, without other settings."""
     monkeypatch.chdir(tmp_path)
     return write_users(published_users, tmp_path)
 
@@ -49,13 +49,13 @@ def write_users(published_users: Callable[..., Path], folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def good_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which the domain GOOD was measured. Tests copy it."""
+    """Return a home in which the domain GOOD was measured. Tests copy it."""
     return measured_once(tmp_path_factory.mktemp("good"), GOOD, ASSISTANTS)
 
 
 @pytest.fixture(scope="module")
 def published_home(tmp_path_factory: pytest.TempPathFactory, published_users: Callable[..., Path]) -> Path:
-    """A home in which the published users of `data` were read and built, and measured with `none`. Tests copy it."""
+    """Return a home in which the users of `data` were ingested and measured with `none`. Tests copy it."""
     folder = tmp_path_factory.mktemp("published")
     return measured_once(folder, BAD, ("none",), data=write_users(published_users, folder))
 
@@ -72,13 +72,13 @@ def measured_once(folder: Path, domain: str, assistants: tuple[str, ...], **over
 
 @pytest.fixture
 def good_is_measured(data: Path, good_home: Path) -> None:
-    """The home of this test already has the domain GOOD."""
+    """Copy a home in which the domain GOOD was measured."""
     shutil.copytree(good_home, data.parent / "home")
 
 
 @pytest.fixture
 def published_is_measured(data: Path, published_home: Path) -> None:
-    """The home of this test already has the published users, measured with `none`."""
+    """Copy a home in which the published users were measured with `none`."""
     shutil.copytree(published_home, data.parent / "home")
 
 
@@ -90,8 +90,8 @@ def measured(settings: Settings, *domains: str, assistants: tuple[str, ...] = AS
     return run_pipeline(settings, RunRequest(domains, assistants, limit=1), Silent())
 
 
-def told(settings: Settings, outcome: Outcome, *domains: str) -> str:
-    """What a person reads at the end."""
+def printed_summary(settings: Settings, outcome: Outcome, *domains: str) -> str:
+    """Return the summary that is printed at the end of a run."""
     summary = Summary.of(Selection(settings, domains, ASSISTANTS, 1), outcome)
     return "\n".join(str(each) for each in summary.shown())
 
@@ -150,7 +150,7 @@ BROKEN = {
 
 @pytest.mark.usefixtures("good_is_measured")
 @pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
-def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[Path, Users], None]) -> None:
+def test_invalid_file_fails_only_its_domain(data: Path, break_it: Callable[[Path, Users], None]) -> None:
     path = data / FILE
     break_it(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -165,12 +165,12 @@ def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[P
     assert {(figure.domain, figure.assistant) for figure in outcome.scores} == {
         (GOOD, assistant) for assistant in ASSISTANTS
     }
-    text = told(settings, outcome, BAD, GOOD)
+    text = printed_summary(settings, outcome, BAD, GOOD)
     assert reason in text
     assert "3 skipped, because their inputs failed." in text
 
 
-def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) -> None:
+def test_failed_rule_is_named_and_fails_only_its_domain(data: Path) -> None:
     path = data / FILE
     no_gold(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -187,7 +187,7 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
 
 
 @pytest.mark.usefixtures("good_is_measured")
-def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
+def test_missing_file_fails_only_its_domain(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
@@ -196,10 +196,10 @@ def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
     assert "none of its data sets exists here. Download v1.base/data.json" in reason
     assert "MEMFLOW_DATA" in reason
     assert {figure.domain for figure in outcome.scores} == {GOOD}
-    assert reason in told(settings, outcome, BAD, GOOD)
+    assert reason in printed_summary(settings, outcome, BAD, GOOD)
 
 
-def test_where_nothing_is_there_nothing_is_begun(data: Path) -> None:
+def test_run_without_data_sets_raises_before_writing(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     with pytest.raises(MissingData, match="amemgym_base: none of its data sets exists here"):
@@ -207,7 +207,7 @@ def test_where_nothing_is_there_nothing_is_begun(data: Path) -> None:
     assert not (settings.home / "lake").exists()
 
 
-def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
+def test_repaired_file_is_read_by_the_next_run(data: Path) -> None:
     whole = (data / FILE).read_bytes()
     truncated(data / FILE, [])
     settings = settings_of(data)
@@ -235,7 +235,7 @@ def unused_port() -> int:
 
 
 @pytest.mark.usefixtures("published_is_measured")
-def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
+def test_unreachable_endpoint_fails_immediately_and_can_be_rerun(data: Path) -> None:
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=600.0))
     order = RunRequest((BAD,), ("none@there", "none"), limit=1)
@@ -257,8 +257,8 @@ def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
 
 
 @pytest.mark.usefixtures("published_is_measured")
-def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
-    """A server that fails for good costs rows with a reason, and these only until it is well."""
+def test_unanswered_requests_are_repeated_by_the_next_run(data: Path) -> None:
+    """A failing server causes rows with a reason. The next run replaces only these rows."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
     order = RunRequest((BAD,), ("none@there",), limit=1)

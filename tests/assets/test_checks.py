@@ -1,4 +1,4 @@
-"""Checks in the graph: a damaged partition fails the check that names the damage, and stops what is built on it."""
+"""Asset checks: an invalid partition fails the rule that covers it and blocks downstream assets."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ Damage = Callable[[list[Any]], list[Any]]
 
 
 class Damaged(Lake):
-    """A lake that keeps other rows of one table than it is given."""
+    """A lake that changes the rows of one table when they are written."""
 
     table = "question.probes"
 
@@ -62,7 +62,7 @@ DAMAGES = {
 
 
 def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
-    """The job generate_domain on a lake that damages the probes."""
+    """Run the job generate_domain on a lake that damages the probes."""
     settings = Settings(home=home)
     resources = build_resources(settings)
     try:
@@ -84,7 +84,7 @@ def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
 
 
 def failed(result: dg.ExecuteInProcessResult) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the table and the record of every rule that failed and blocks, by rule."""
+    """Return the table and the record of every failed blocking rule, by rule name."""
     return {
         str(record.data["rule"]): (check.asset_key.to_user_string(), dict(record.data))
         for check in result.get_asset_check_evaluations()
@@ -101,27 +101,27 @@ def rules(check: dg.AssetCheckEvaluation) -> list[dg.TableRecord]:
     return list(found.records)
 
 
-def made(result: dg.ExecuteInProcessResult) -> set[dg.AssetKey]:
+def materialized_assets(result: dg.ExecuteInProcessResult) -> set[dg.AssetKey]:
     return {event.asset_key for event in result.get_asset_materialization_events() if event.asset_key}
 
 
-def test_a_sound_partition_passes_and_is_built_on(tmp_path: Path) -> None:
+def test_valid_partition_passes_and_does_not_block_downstream(tmp_path: Path) -> None:
     result = build(tmp_path, list)
     assert result.success
     assert failed(result) == {}
-    assert set(KEYS.values()) <= made(result)
+    assert set(KEYS.values()) <= materialized_assets(result)
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__)
-def test_a_damaged_partition_is_caught_and_not_built_on(tmp_path: Path, damage: Damage) -> None:
+def test_invalid_partition_fails_its_rule_and_blocks_downstream(tmp_path: Path, damage: Damage) -> None:
     result = build(tmp_path, damage)
     assert not result.success
     table, rule = failed(result)[DAMAGES[damage]]
     assert table == "question/probes"
     assert rule["unexpected"] > 0
     assert ("probe_id=" in rule["offending"]) == (damage is not nothing)
-    assert KEYS["question.probes"] in made(result)
-    assert KEYS["feedback.sessions"] not in made(result)
+    assert KEYS["question.probes"] in materialized_assets(result)
+    assert KEYS["feedback.sessions"] not in materialized_assets(result)
 
 
 def state_is_not_exposed(user: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ def two_golds(user: dict[str, Any]) -> None:
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
-def test_a_damaged_published_file_is_stopped_where_the_invariant_is(
+def test_invalid_published_file_fails_the_rule_that_covers_it(
     tmp_path: Path,
     published_users: Callable[..., Path],
     damage: Callable[[Any], None],
@@ -168,7 +168,7 @@ def test_a_damaged_published_file_is_stopped_where_the_invariant_is(
     assert users[1]["id"] in rule["offending"]
 
 
-def test_a_check_lists_the_rules_of_its_benchmark_alone(tmp_path: Path) -> None:
+def test_check_lists_only_rules_of_its_benchmark(tmp_path: Path) -> None:
     result = build(tmp_path, list)
     checks = {
         check.check_name: check
@@ -184,7 +184,7 @@ def test_a_check_lists_the_rules_of_its_benchmark_alone(tmp_path: Path) -> None:
     assert checks[BLOCKING].metadata["partition"].value == DOMAIN
 
 
-def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path) -> None:
+def test_check_without_partition_covers_all_partitions(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     build(tmp_path, list)
@@ -204,7 +204,7 @@ def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path)
     assert failed(result)["valid_kind"][1]["unexpected"] == 1
 
 
-def test_a_check_without_anything_to_check_does_not_pass(tmp_path: Path) -> None:
+def test_check_on_an_empty_lake_fails(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
@@ -219,7 +219,7 @@ def test_a_check_without_anything_to_check_does_not_pass(tmp_path: Path) -> None
     assert result.get_asset_check_evaluations() == []
 
 
-def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: Path) -> None:
+def test_asset_materialized_alone_runs_only_its_checks(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     key = dg.AssetKey(["score", "attributions"])
@@ -236,7 +236,7 @@ def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: 
     ]
 
 
-def test_great_expectations_blocks_what_enters_damaged(tmp_path: Path) -> None:
+def test_great_expectations_reports_invalid_raw_records(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     damage = Damaged(tmp_path / "lake", lambda rows: [replace(rows[0], sha256="?"), *rows[1:]])

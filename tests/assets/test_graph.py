@@ -1,7 +1,7 @@
-"""The graph as plain data: what is in it, what hangs on what, and what a person is asked for.
+"""The asset graph: its structure as a text snapshot, descriptions, configuration and default states.
 
-The snapshot is graph.txt beside this file. Where the graph was meant to change, write it again and look at the
-difference: `python tests/assets/test_graph.py`.
+The snapshot is graph.txt beside this file. After an intended change, regenerate it and check the difference:
+`python tests/assets/test_graph.py`.
 """
 
 import json
@@ -32,7 +32,7 @@ def defs(tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
 
 
 def lines(defs: dg.Definitions) -> Iterator[str]:
-    """The graph, a line for each thing and its properties below it."""
+    """Yield the graph as text: a line for each definition, followed by its properties."""
     graph = defs.resolve_asset_graph()
     for key in sorted(graph.get_all_asset_keys(), key=lambda key: key.path):
         node = graph.get(key)
@@ -72,7 +72,7 @@ def shape(partitions: dg.PartitionsDefinition | None) -> str:
     return ", ".join(partitions.get_partition_keys())
 
 
-def test_the_graph_is_the_one_that_was_agreed_on(defs: dg.Definitions) -> None:
+def test_graph_matches_the_snapshot(defs: dg.Definitions) -> None:
     agreed = SNAPSHOT.read_text(encoding="utf-8").splitlines()
     assert list(lines(defs)) == agreed, "the graph differs; was that meant? python tests/assets/test_graph.py"
 
@@ -82,7 +82,7 @@ def test_every_table_is_an_asset(defs: dg.Definitions) -> None:
     assert set(TABLE_KEYS) <= made
 
 
-def test_what_an_asset_says_of_itself(defs: dg.Definitions) -> None:
+def test_table_assets_have_description_owner_kind_and_schema(defs: dg.Definitions) -> None:
     graph = defs.resolve_asset_graph()
     for table, key in zip(TABLES, TABLE_KEYS, strict=True):
         node = graph.get(key)
@@ -96,7 +96,7 @@ def test_what_an_asset_says_of_itself(defs: dg.Definitions) -> None:
         assert all(column.description for column in stated.columns)
 
 
-def test_everything_that_runs_says_what_it_is(defs: dg.Definitions) -> None:
+def test_jobs_schedules_sensors_and_assets_have_descriptions(defs: dg.Definitions) -> None:
     named = [*(defs.jobs or []), *(defs.schedules or []), *(defs.sensors or [])]
     assert [each.name for each in named if not each.description] == []
     graph = defs.resolve_asset_graph()
@@ -121,12 +121,12 @@ def test_every_config_field_has_a_default_and_a_description(defs: dg.Definitions
     assert found > 0
 
 
-def test_every_job_can_be_launched_with_nothing_filled_in(defs: dg.Definitions) -> None:
+def test_every_job_accepts_an_empty_run_config(defs: dg.Definitions) -> None:
     for job in defs.jobs or []:
         assert dg.validate_run_config(defs.resolve_job_def(job.name), {}) is not None
 
 
-def test_nothing_starts_by_itself(defs: dg.Definitions) -> None:
+def test_sensor_and_schedules_are_stopped_by_default(defs: dg.Definitions) -> None:
     [sensor] = defs.sensors or []
     assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
     assert "Stopped by default" in sensor.description
@@ -135,7 +135,7 @@ def test_nothing_starts_by_itself(defs: dg.Definitions) -> None:
     }
 
 
-def test_what_a_run_reports() -> None:
+def test_report_counts_rows_and_shortens_the_preview() -> None:
     rows = [
         Profile(domain="d", user_id=f"u{number}", name="a|b\nc", profile="x" * 300, start_date="2020-01-01")
         for number in range(7)
@@ -155,7 +155,7 @@ def test_what_a_run_reports() -> None:
     assert all(len(line) < 400 and line.count(" | ") == preview[0].count(" | ") for line in preview[2:])
 
 
-def test_a_description_begins_with_the_grain() -> None:
+def test_asset_description_begins_with_the_grain() -> None:
     said = described("question.probes", "And more.")
     assert said["description"].startswith("One row per question asked at a checkpoint.\n\nKey: ")
     assert isinstance(said["metadata"]["dagster/column_schema"], dg.TableSchema)

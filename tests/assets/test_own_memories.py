@@ -1,4 +1,4 @@
-"""A user's own memories are partitions like any other, and one that cannot be had keeps none from being seen."""
+"""User memories as partitions: from memflow.toml, including one that cannot be imported, and from run options."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ path = "no_such_module:Memory"
 """
 
 
-def test_own_memories_are_partitions_and_a_broken_one_hides_no_other(
+def test_user_memories_are_partitions_although_one_cannot_be_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ class Mine(Full):
 """
 
 
-def test_assistants_of_the_command_line_are_partitions_that_the_code_location_reruns(
+def test_assistants_from_run_options_become_partitions_that_can_be_rerun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What a materialization says of itself."""
+"""Metadata of a materialization: preview, usage, quarantined rows and rule results."""
 
 from dataclasses import replace
 
@@ -23,22 +23,22 @@ def verdict(number: int, domain: str = "d", value: float | None = 1.0) -> Verdic
     )
 
 
-def test_a_preview_leaves_out_what_the_partition_says_and_what_is_empty() -> None:
+def test_preview_omits_partition_columns_and_empty_columns() -> None:
     head, _, first, *rest = preview([verdict(number) for number in range(9)]).splitlines()
     assert head == "| probe_id | episode_id | checkpoint | dataset | metric | variant | value |"
     assert first == "| p0 | e | 0 | s | accuracy | standard | 1.0 |"
     assert len(rest) == 4
 
 
-def test_a_preview_keeps_the_domain_where_there_are_several() -> None:
+def test_preview_shows_the_domain_if_there_are_several() -> None:
     assert preview([verdict(0), verdict(1, domain="other")]).startswith("| domain | probe_id |")
 
 
-def test_a_bar_in_a_cell_does_not_part_it() -> None:
+def test_preview_escapes_vertical_bars() -> None:
     assert "no answer \\| at all" in preview([verdict(0, value=None)])
 
 
-def test_accounts_are_left_out_where_nothing_was_asked() -> None:
+def test_usage_is_omitted_without_requests() -> None:
     idle = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 0.0})
     busy = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 2.0})
     assert idle.metadata is not None and busy.metadata is not None
@@ -46,13 +46,13 @@ def test_accounts_are_left_out_where_nothing_was_asked() -> None:
     assert {"asked", "kept"} <= set(busy.metadata)
 
 
-def test_quarantined_rows_are_counted_and_the_first_says_why() -> None:
+def test_quarantined_rows_are_counted_with_the_first_reason() -> None:
     said = report("score.verdicts", [verdict(0), verdict(1, value=None)], "x").metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
 
 
-def test_rules_are_listed_with_the_failed_ones_first() -> None:
+def test_failed_rules_are_listed_before_passed_rules() -> None:
     passed = RuleResult("d", "unique_keys", True, "error", 0, 9, (), "Probes are unique")
     failed = replace(passed, name="gold_not_blank", passed=False, unexpected=2, offending=("p1", "p2"))
     broken = replace(passed, name="days_are_days", passed=False, error="rule days_are_days raised")

@@ -1,4 +1,4 @@
-"""A real Chromium before a real UI: a home with the demo in it, `memflow dev` on it, and a page to click on."""
+"""Browser tests: a home with the demo, `memflow dev`, and a headless Chromium."""
 
 import json
 import os
@@ -38,7 +38,7 @@ OPTIONS = (
 
 
 class Page:
-    """A browser that stands before the UI. Elements are found by what a person reads."""
+    """A browser page on the UI. Elements are found by their visible text."""
 
     def __init__(self, driver: Chrome, url: str) -> None:
         self.driver = driver
@@ -46,12 +46,12 @@ class Page:
         self._pictures = os.environ.get("MEMFLOW_SCREENSHOTS")
 
     def open(self, path: str, width: int = 1500, height: int = 1000) -> None:
-        """Go to a page, in a window of that size (in CSS pixels)."""
+        """Open a page in a window of the given size (CSS pixels)."""
         self.driver.set_window_size(width, height)
         self.driver.get(self.url + path)
 
     def reads(self, *texts: str) -> None:
-        """Wait until all of these can be read on the page."""
+        """Wait until all these texts are visible on the page."""
 
         def lacking() -> list[str]:
             shown = self.driver.find_element(By.TAG_NAME, "body").text
@@ -66,7 +66,7 @@ class Page:
             ) from wrong
 
     def find(self, path: str) -> WebElement:
-        """Wait until something that can be seen is at that XPath."""
+        """Wait for a visible element at the XPath and return it."""
 
         def seen(driver: Chrome) -> WebElement | None:
             return next((each for each in driver.find_elements(By.XPATH, path) if each.is_displayed()), None)
@@ -78,11 +78,11 @@ class Page:
             raise AssertionError(f"{path} is not on {self.driver.current_url}:\n{shown}") from wrong
 
     def press(self, button: str) -> None:
-        """Press the button that reads so, once it can be pressed."""
+        """Press the button with this label when it is enabled."""
         self.find(f"//button[contains(., {_quoted(button)}) and not(@disabled)]").click()
 
     def picture(self, name: str) -> None:
-        """Keep a picture of the page, where MEMFLOW_SCREENSHOTS names a folder for them."""
+        """Save a screenshot if MEMFLOW_SCREENSHOTS names a folder."""
         if self._pictures:
             folder = ROOT / self._pictures
             folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ SLOW = "none@slow"
 
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory, chromium: Callable[[], Chrome]) -> Iterator[Served]:
-    """`memflow dev` on a home in which the demo was run: whole for the pictures, else with one memory."""
+    """Return `memflow dev` on a home with the demo: complete for screenshots, else with one memory."""
     folder = tmp_path_factory.mktemp("ui")
     settings = folder / "memflow.toml"
     few = [] if "MEMFLOW_SCREENSHOTS" in os.environ else ["--memory", "bm25_message", "--no-bounds"]
@@ -119,7 +119,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, chromium: Callable[[], Chrome])
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Chrome]]:
-    """chromium(): a new headless Chromium, with nothing remembered. Skips where there is none, but not in CI."""
+    """Return a function that starts a headless Chromium without stored data. Skip without Chromium, except in CI."""
     programs = [shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")]
     if None in programs:
         if os.environ.get("CI") == "true":
@@ -145,7 +145,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
 
 @pytest.fixture
 def page(ui: Served, chromium: Callable[[], Chrome]) -> Page:
-    """A page of the UI."""
+    """Return a page of the UI."""
     return Page(chromium(), ui.url)
 
 

@@ -1,4 +1,4 @@
-"""The annotation page in a real browser, from disk: keys, reload, saved files, texts that look like markup."""
+"""The annotation page in a real browser: keyboard, reload, saved files and texts that look like markup."""
 
 import json
 import os
@@ -32,7 +32,7 @@ from memflow.benchmarks.amemgym.annotation import KINDS
 
 pytestmark = pytest.mark.browser
 
-EXPOSURE = KINDS["exposure"].config
+CONFIG = KINDS["exposure"].config
 HOSTILE = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">{{sheet}}"
 )
@@ -46,9 +46,9 @@ def item(name: str, variable: str, now: str, before: str, could_be: str) -> Item
     facts = [(f"{variable} is now", now), ("was before", before), ("could be", could_be)]
     return Item(
         id=name,
-        asks=EXPOSURE.asks,
+        asks=CONFIG.asks,
         facts=[Part(title=title, text=text) for title, text in facts],
-        labels=EXPOSURE.labels,
+        labels=CONFIG.labels,
     )
 
 
@@ -64,7 +64,7 @@ SHEET = make_sheet(
         benchmark="amemgym",
         kind="exposure",
         title="State exposure",
-        guide=EXPOSURE.guide_text(),
+        guide=CONFIG.guide_text(),
         domain="amemgym_demo",
         seed=0,
         units="messages",
@@ -87,7 +87,7 @@ SHEET = make_sheet(
 
 
 class Desk:
-    """One annotator's browser before one page from disk."""
+    """A browser of one annotator with the page opened from disk."""
 
     def __init__(self, driver: Chrome, folder: Path, saved: Path) -> None:
         self.driver, self.folder, self.saved = driver, folder, saved
@@ -126,7 +126,7 @@ class Desk:
         wait("loaded", then)
 
     def picture(self, name: str) -> None:
-        """Keep a picture, where MEMFLOW_SCREENSHOTS names a folder for them."""
+        """Save a screenshot if MEMFLOW_SCREENSHOTS names a folder."""
         if "MEMFLOW_SCREENSHOTS" in os.environ:
             folder = ROOT / os.environ["MEMFLOW_SCREENSHOTS"]
             folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def written(folder: Path, sheet: Sheet) -> Path:
 
 @pytest.fixture
 def desk(driver: Chrome, tmp_path: Path) -> Iterator[Desk]:
-    """A page from disk; what the browser kept of another test is forgotten, and nothing may have gone wrong."""
+    """Return a browser with the page and empty local storage. Fail if the page logs an error."""
     (tmp_path / "saved").mkdir()
     desk = Desk(driver, written(tmp_path / "sheet", SHEET), tmp_path / "saved")
     desk.open()
@@ -159,7 +159,7 @@ def desk(driver: Chrome, tmp_path: Path) -> Iterator[Desk]:
     assert desk.errors() == []
 
 
-def test_from_keys_to_the_report(desk: Desk) -> None:
+def test_labels_are_restored_saved_and_reported(desk: Desk) -> None:
     desk.open("Ann Bell")
     assert desk.at("count").text == "0 of 4 labelled" and not desk.at("save").is_enabled()
     desk.press("1")
@@ -199,7 +199,7 @@ def test_from_keys_to_the_report(desk: Desk) -> None:
     assert (ann.of, ann.mean.value, lei.of, lei.mean.value) == ("Ann Bell", 0.625, "李雷", 0.75)
 
 
-def test_moving_clearing_and_the_mouse(desk: Desk) -> None:
+def test_keys_move_and_clear_labels_and_clicks_set_labels(desk: Desk) -> None:
     desk.open("Bo")
     desk.press("j")
     assert desk.active() == "u1#place" and desk.at("count").text == "0 of 4 labelled"
@@ -218,7 +218,7 @@ def test_moving_clearing_and_the_mouse(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_it_looks_like(desk: Desk, scheme: str) -> None:
+def test_page_supports_color_schemes_and_narrow_windows(desk: Desk, scheme: str) -> None:
     scheme_wanted = [{"name": "prefers-color-scheme", "value": scheme}]
     desk.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme_wanted})
     desk.driver.set_window_size(1280, 1040)
@@ -244,7 +244,7 @@ def test_what_it_looks_like(desk: Desk, scheme: str) -> None:
     assert desk.driver.execute_script(wide) == 0  # nothing to scroll sideways on a telephone
 
 
-def test_data_is_never_markup(desk: Desk) -> None:
+def test_item_text_is_not_interpreted_as_markup(desk: Desk) -> None:
     desk.open("Bo")
     desk.press("n", "n")
     assert desk.driver.find_element(By.CSS_SELECTOR, "#shown .text").text == HOSTILE
@@ -257,7 +257,7 @@ def test_data_is_never_markup(desk: Desk) -> None:
     assert shown.get_attribute("lang") == "zh"
 
 
-def test_a_saved_file_is_loaded_again_and_a_wrong_one_is_not(desk: Desk, tmp_path: Path) -> None:
+def test_saved_file_is_loaded_and_invalid_file_is_rejected(desk: Desk, tmp_path: Path) -> None:
     desk.open("Bo")
     desk.press("1", "2")
     saved = desk.save()
@@ -280,7 +280,7 @@ def test_a_saved_file_is_loaded_again_and_a_wrong_one_is_not(desk: Desk, tmp_pat
     desk.load(saved, lambda: not desk.at("problem").is_displayed())
 
 
-def test_what_the_browser_kept_is_held_against_the_sheet(desk: Desk) -> None:
+def test_invalid_labels_in_local_storage_are_ignored(desk: Desk) -> None:
     kept = {"labels": {"u1#time": "perhaps", "u9": "fully", "u1#place": "fully"}, "place": 99}
     name = f"memflow annotation {SHEET.header.digest} Bo"
     desk.driver.execute_script("localStorage.setItem(...arguments)", name, json.dumps(kept))
@@ -288,7 +288,7 @@ def test_what_the_browser_kept_is_held_against_the_sheet(desk: Desk) -> None:
     assert desk.at("count").text == "1 of 4 labelled" and desk.active() == "u1#time"
 
 
-def test_everything_has_a_name_and_can_be_reached_by_tab(desk: Desk) -> None:
+def test_controls_have_accessible_names_and_are_reachable_by_tab(desk: Desk) -> None:
     desk.open("Bo")
     reached = set()
     for _ in range(30):

@@ -1,4 +1,4 @@
-"""What a person sees in the UI, and a backfill that they start there. MEMFLOW_SCREENSHOTS=docs keeps the pictures."""
+"""Pages of the UI, and a backfill started there. MEMFLOW_SCREENSHOTS=docs saves screenshots."""
 
 import re
 import time
@@ -18,7 +18,7 @@ TABLE = "answer.replies"
 CHECKED = "question.probes"
 
 
-def test_the_graph_shows_every_table(page) -> None:
+def test_graph_page_shows_every_table(page) -> None:
     page.open("/asset-groups")
     page.driver.execute_script("localStorage.setItem('asset-graph-direction', '\"vertical\"')")
     expanded = "%2C".join(f"global%40global%3A{group}" for group in GROUPS)
@@ -28,7 +28,7 @@ def test_the_graph_shows_every_table(page) -> None:
     page.picture("graph")
 
 
-def test_an_asset_shows_its_columns_metadata_and_checks(page) -> None:
+def test_asset_page_shows_columns_metadata_and_checks(page) -> None:
     page.open(f"/assets/{TABLE.replace('.', '/')}", 1500, 2100)
     page.reads((TABLES[TABLE].__doc__ or "").strip(), "Columns", *(column.name for column in columns(TABLE)))
     page.reads("dagster/partition_row_count", "preview", "quarantined", "prompt_tokens")
@@ -42,7 +42,7 @@ def test_an_asset_shows_its_columns_metadata_and_checks(page) -> None:
     page.picture("checks")
 
 
-def test_a_backfill_of_two_domains(page, ui: Served) -> None:
+def test_backfill_of_two_domains_succeeds(page, ui: Served) -> None:
     before = ui.backfills()
     page.open("/locations/memflow/jobs/generate_domain")
     page.press("Materialize all")
@@ -63,7 +63,7 @@ def test_a_backfill_of_two_domains(page, ui: Served) -> None:
     page.picture("run")
 
 
-def test_the_log_of_a_run_in_progress_moves_on_the_open_page(page, ui: Served) -> None:
+def test_run_page_updates_without_reload_during_the_run(page, ui: Served) -> None:
     partition = f"{SLOW}|{DOMAINS[0]}"
     backfill = ui.backfill("evaluate_memory", [partition])
 
@@ -71,7 +71,7 @@ def test_the_log_of_a_run_in_progress_moves_on_the_open_page(page, ui: Served) -
         return next((run for run in ui.runs() if run["tags"].get("dagster/backfill") == backfill), None)
 
     def succeeded_steps() -> int:
-        """The page counts them from the events that reach it."""
+        """Return the number of succeeded steps that the page shows."""
         shown = page.driver.find_element("tag name", "body").text
         return int((re.findall(r"Succeeded \((\d+)\)", shown) or ["0"])[-1])
 

@@ -1,4 +1,4 @@
-"""A `memflow dev` on a free port, used through GraphQL as by the UI, and ended as a process group."""
+"""`memflow dev` on a free port, used over GraphQL as by the UI, and ended as a process group."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Served:
         self.url = url
 
     def ask(self, name: str, **variables: Any) -> Any:
-        """The answer to an operation of queries.graphql: what is under its one field."""
+        """Run an operation of queries.graphql and return the value of its only field."""
         body = {
             "query": (HERE / "queries.graphql").read_text(),
             "operationName": name,
@@ -46,7 +46,7 @@ class Served:
         return found
 
     def launch(self, job: str, tags: Mapping[str, str]) -> str:
-        """Start a job; its run id."""
+        """Start a job and return its run id."""
         execution = {
             "selector": {**LOCATION, "jobName": job},
             "runConfigData": {},
@@ -57,12 +57,12 @@ class Served:
         return str(found["run"]["runId"])
 
     def runs(self) -> list[dict[str, Any]]:
-        """Every run there is, the latest first, its tags as a mapping."""
+        """Return all runs, the latest first, with their tags as a mapping."""
         found = self.ask("Runs")["results"]
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in found]
 
     def requested(self, schedule: str) -> dict[str, str]:
-        """The tags of the one run that one evaluation of a schedule requests."""
+        """Return the tags of the only run that one evaluation of a schedule requests."""
         tick = self.ask("DryRun", schedule={**LOCATION, "scheduleName": schedule}, at=time.time())
         assert tick["evaluationResult"]["error"] is None, tick
         (asked,) = tick["evaluationResult"]["runRequests"]
@@ -79,18 +79,18 @@ class Served:
         self.ask("SwitchOff", id=found["sensorState"]["id"])
 
     def ticks(self, sensor: str) -> list[dict[str, Any]]:
-        """The sensor's latest ticks that have ended, the latest first."""
+        """Return the sensor's ended ticks, the latest first."""
         found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})["sensorState"]["ticks"]
         return [tick for tick in found if tick["endTimestamp"]]
 
     def progress(self) -> set[tuple[str, str]]:
-        """Return how far the runs are: the status of each."""
+        """Return the status of each run."""
         return {(run["runId"], run["status"]) for run in self.runs()}
 
 
 @pytest.fixture
 def memflow_dev(tmp_path: Path, clean_environment: dict[str, str]) -> Iterator[Callable[[Path], Served]]:
-    """memflow_dev(settings): `memflow dev` with the settings of that file."""
+    """Return a function that starts `memflow dev` with a settings file."""
     started: list[subprocess.Popen[bytes]] = []
 
     def serve(settings: Path) -> Served:

@@ -1,6 +1,6 @@
-"""A model changes in memflow.toml while a real daemon runs: what is regenerated, and what stays.
+"""A model changes in memflow.toml while a real daemon runs: which partitions are regenerated.
 
-Which condition asks for what, tick by tick, is tests/assets/test_automation.py.
+The requests of each tick are tested in tests/assets/test_automation.py.
 """
 
 import time
@@ -47,7 +47,7 @@ def every(partitions: list[str], assets: set[str]) -> set[tuple[str, str]]:
 
 
 class Silent:
-    """A watcher that prints nothing."""
+    """A progress listener that prints nothing."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -56,7 +56,7 @@ class Silent:
 
 
 class Deployment:
-    """A settings file, and in time a daemon on it."""
+    """A settings file, and optionally a daemon that uses it."""
 
     def __init__(self, folder: Path, data: Path) -> None:
         self.file = folder / "memflow.toml"
@@ -69,18 +69,18 @@ class Deployment:
         self.lake = Lake(load(self.file).lake_root)
 
     def change(self, **values: Any) -> None:
-        """Write the settings, with these values from now on."""
+        """Write the settings with these values."""
         self.values.update(values)
         self.file.write_text(SETTINGS.substitute(self.values), encoding="utf-8")
 
     def make(self) -> None:
-        """Everything in MADE, as `memflow run` makes it."""
+        """Materialize the partitions of MADE with `memflow run`."""
         for domain, assistants in MADE.items():
             outcome = run_pipeline(load(self.file), RunRequest([domain], assistants), Silent())
             assert not outcome.failed, outcome.failed
 
     def contents(self) -> dict[tuple[str, str], str]:
-        """The content digest of every partition of every table."""
+        """Return the content hash of every partition of every table."""
         tables = [asset.replace("/", ".") for asset in (*LEFT, *RIGHT)]
         return {
             (partition, table): self.lake.facts(table, partition).digest
@@ -89,7 +89,7 @@ class Deployment:
         }
 
     def observe(self, partitioned: bool = True, meanwhile: Callable[[], None] = lambda: None) -> Made:
-        """Look at the models as the daily schedules do, and return the new materializations once no more follow."""
+        """Observe the models as the daily schedules do. Return the materializations once no more follow."""
         seen = {run["runId"] for run in self.served.runs()}
         looks = set()
         for job in OBSERVE:
@@ -109,9 +109,9 @@ class Deployment:
         )
 
     def settle(self) -> None:
-        """Wait until QUIET ticks in a row requested nothing, all of them begun after no run was under way.
+        """Wait until QUIET ticks in a row requested nothing, all started while no run was in progress.
 
-        A look at the runs can take longer than a tick: ticks count from the end of the first look that finds none.
+        Ticks count only after the first check of the runs that finds none in progress, because a check can be slow.
         """
         since: float | None = None
 
@@ -132,7 +132,7 @@ class Deployment:
         wait("the daemon to be quiet", is_quiet, progress=self.served.progress, pause=0.5)
 
     def switch_on_late(self) -> None:
-        """Switch the sensor on after some time in which nothing may run."""
+        """Switch the sensor on after a time in which no run may start."""
         runs = self.served.runs()
         time.sleep(10)
         assert len(self.served.runs()) == len(runs), "the sensor is off"
@@ -151,7 +151,7 @@ class Deployment:
 def deployment(
     tmp_path: Path, published_users: Callable[..., Path], memflow_dev: Callable[[Path], Any]
 ) -> Deployment:
-    """Everything in MADE made by `memflow run`, and then a daemon with its sensor on."""
+    """Return a deployment in which `memflow run` materialized MADE, with a daemon and its sensor on."""
     deployment = Deployment(tmp_path, published_users(tmp_path / "data", users=1, periods=2))
     deployment.make()
     deployment.served = memflow_dev(deployment.file)
@@ -159,7 +159,7 @@ def deployment(
     return deployment
 
 
-def test_a_changed_model_regenerates_what_depends_on_it_and_nothing_else(deployment: Deployment) -> None:
+def test_changed_model_regenerates_only_its_dependents(deployment: Deployment) -> None:
     assert deployment.observe() == [], "models are seen for the first time"
     assert deployment.observe(partitioned=False) == [], "unchanged"
 

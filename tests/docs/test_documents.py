@@ -1,4 +1,4 @@
-"""The pages: links, commands, settings blocks and the site that `make docs` builds."""
+"""Documentation pages: links, commands, settings blocks and the site that `make docs` builds."""
 
 import os
 import re
@@ -24,7 +24,7 @@ COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:\S*/)?memflow\s+(.+)")
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Code blocks of a page in a language; those indented by four spaces (README, CONTRIBUTING) are commands."""
+    """Return the code blocks of a page in a language. Blocks indented by four spaces count as commands."""
     text = page.read_text(encoding="utf-8")
     fenced = re.findall(rf"^( *)```{language}\b[^\n]*\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
     found = [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in fenced]
@@ -33,7 +33,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def commands(page: Path) -> list[list[str]]:
-    """Arguments of every `memflow` command in the page's code blocks."""
+    """Return the arguments of every `memflow` command in the page's code blocks."""
     lines = "\n".join(blocks(page, "bash")).replace("\\\n", " ")
     # An SQL statement in quotes goes over several lines.
     joined = re.sub(r'"[^"]*"', lambda quoted: " ".join(quoted[0].split()), lines)
@@ -42,7 +42,7 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def parse(arguments: list[str]) -> None:
-    """Parse a command line without running it. Raises an error that names an unknown command or option."""
+    """Parse a command line without running it. Raise an error that names an unknown command or option."""
     command, path = get_command(app), "memflow"
     context = command.make_context(path, list(arguments))
     while hasattr(command, "resolve_command"):
@@ -60,17 +60,17 @@ def test_every_documented_command_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["unknown"], ["run", "--unknown"], ["show", "unknown"]])
-def test_an_unknown_command_or_option_is_an_error(arguments: list[str]) -> None:
+def test_unknown_command_or_option_is_rejected(arguments: list[str]) -> None:
     with pytest.raises(Exception, match="unknown"):
         parse(arguments)
 
 
-def test_pages_contain_commands() -> None:
+def test_pages_contain_more_than_50_commands() -> None:
     assert sum(len(commands(page)) for page in PAGES) > 50
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_and_pictures_exist(page: Path) -> None:
+def test_targets_of_links_and_pictures_exist(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if not target.startswith(("http:", "https:")):
@@ -80,7 +80,7 @@ def test_links_and_pictures_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_files_of_the_repository_that_a_page_names_exist(page: Path) -> None:
+def test_repository_files_named_in_pages_exist(page: Path) -> None:
     named = re.findall(
         r"`((?:memflow|assets|resources|sql|tests|bench|examples|docs)/[\w./-]+)`",
         page.read_text(encoding="utf-8"),
@@ -98,11 +98,11 @@ def test_settings_blocks_are_valid(page: Path) -> None:
             Settings(**{**table, "models": {**models, **table.get("models", {})}})
 
 
-def test_the_readme_has_at_most_600_words() -> None:
+def test_readme_has_at_most_600_words() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 600
 
 
-def test_the_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+def test_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

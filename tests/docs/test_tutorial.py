@@ -1,4 +1,4 @@
-"""Every command block of the tutorial runs as written, in the order of the page."""
+"""Every command block of the tutorial runs in the order of the page."""
 
 import os
 import re
@@ -13,9 +13,7 @@ BLOCK = re.compile(r"^```(bash|python)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.D
 
 
 def last_command(target: str) -> str:
-    """Return the last command of a target of the Makefile, with `memflow` taken from the path."""
-    # Without the flags of a `make test-rest` around it, which prints the folders that it enters.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    """Return the last command of a Makefile target, with `memflow` from the search path."""
     recipe = subprocess.run(
         ["make", "--dry-run", target], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout
@@ -23,7 +21,7 @@ def last_command(target: str) -> str:
 
 
 @pytest.mark.pipeline
-def test_every_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_every_tutorial_block_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     program = programs / "memflow"

@@ -1,4 +1,4 @@
-"""Everything that states the order of the pipeline derives from memflow/pipeline.py."""
+"""Assets, checks and the dry run take their tables and their order from memflow/pipeline.py."""
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ def test_inputs_are_written_by_earlier_steps() -> None:
         known |= set(step.writes)
 
 
-def test_assets_have_the_inputs_and_the_order_of_the_steps(tmp_path: Path) -> None:
+def test_assets_and_jobs_have_the_tables_of_the_steps(tmp_path: Path) -> None:
     definitions = build_defs(Settings(home=tmp_path))
     graph = definitions.resolve_asset_graph()
     for step in STEPS:
@@ -61,7 +61,7 @@ def test_dry_run_runs_the_steps_that_call_models() -> None:
     assert set(order) - set(ran) == {"verdicts"}  # AMemGym's verdicts call no judge
 
 
-def test_table_of_the_documentation_is_current() -> None:
+def test_documented_pipeline_table_is_up_to_date() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     section = text.partition("<!-- pipeline -->\n")[2].partition("\n<!-- /pipeline -->")[0]
     assert section == markdown_table(), (
@@ -70,13 +70,13 @@ def test_table_of_the_documentation_is_current() -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_step_is_described(step) -> None:
+def test_step_has_a_one_line_description(step) -> None:
     assert step.description.endswith(".") and "\n" not in step.description
     assert step in steps_of(step.scope)
 
 
-def test_other_modules_state_no_inputs() -> None:
-    """No module of assets/ or the dry run lists several tables in one literal: that would be a second statement."""
+def test_step_inputs_are_declared_only_in_pipeline() -> None:
+    """A literal with more than two table names in assets/ or in the dry run would be a second declaration."""
     found = []
     for path in [
         *(ROOT / "assets").glob("*.py"),

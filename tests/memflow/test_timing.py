@@ -1,4 +1,4 @@
-"""What writes and reads took: models by their recorded seconds, own computing without any waiting, nothing twice."""
+"""Time of writes and reads: recorded seconds of models and own computing time, without waiting or double counting."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from memflow.timing import count_completion, timed, took
 
 @dataclass
 class Clock:
-    """Moves when it is told to."""
+    """A clock that advances only when `work` is called."""
 
     now: float = 0.0
 
@@ -24,7 +24,7 @@ class Clock:
 
 @dataclass
 class Model:
-    """Answers after a while that counts as `latency`; asking it computes for a second."""
+    """A model with a recorded latency; a request also takes one second of computing."""
 
     clock: Clock
     latency: float = 10.0
@@ -37,7 +37,7 @@ class Model:
         return Completion(question, latency_s=self.latency)
 
 
-async def test_own_seconds_are_those_of_its_own_steps() -> None:
+async def test_own_seconds_exclude_other_tasks() -> None:
     clock = Clock()
 
     async def work() -> str:
@@ -54,7 +54,7 @@ async def test_own_seconds_are_those_of_its_own_steps() -> None:
     assert (watch.own, watch.models) == (5.0, 0.0)
 
 
-async def test_a_models_seconds_are_the_recorded_ones_and_asking_it_is_not_counted_twice() -> None:
+async def test_model_seconds_are_the_recorded_latency_and_not_own_time() -> None:
     clock = Clock()
     model = Model(clock)
 
@@ -67,7 +67,7 @@ async def test_a_models_seconds_are_the_recorded_ones_and_asking_it_is_not_count
     assert watch is not None and (watch.own, watch.models, watch.calls) == (5.0, 10.0, 1)
 
 
-async def test_questions_asked_at_once_count_each() -> None:
+async def test_concurrent_requests_are_all_counted() -> None:
     clock = Clock()
     model = Model(clock)
 
@@ -79,13 +79,13 @@ async def test_questions_asked_at_once_count_each() -> None:
     assert watch is not None and (watch.own, watch.models, watch.calls) == (2.0, 30.0, 3)
 
 
-async def test_an_embedder_in_a_thread_says_what_it_took() -> None:
+async def test_embedder_time_in_a_thread_is_counted() -> None:
     clock = Clock()
     _, watch = await timed(asyncio.to_thread(took, 4.0), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (0.0, 4.0, 0)
 
 
-async def test_two_at_once_are_told_apart() -> None:
+async def test_concurrent_operations_are_timed_separately() -> None:
     clock = Clock()
 
     async def work(seconds: float) -> None:
@@ -98,7 +98,7 @@ async def test_two_at_once_are_told_apart() -> None:
     assert [(watch.own, watch.models) for _, watch in found if watch] == [(3.0, 3.0), (6.0, 6.0)]
 
 
-async def test_what_fails_fails_and_what_is_stopped_stops() -> None:
+async def test_errors_and_cancellations_are_propagated() -> None:
     clock, seen = Clock(), []
 
     async def fails() -> None:
@@ -124,7 +124,7 @@ async def test_what_fails_fails_and_what_is_stopped_stops() -> None:
     assert seen == ["cancelled"]
 
 
-async def test_without_a_clock_nothing_is_measured() -> None:
+async def test_nothing_is_measured_without_a_clock() -> None:
     assert await timed(asyncio.sleep(0, "done"), None) == ("done", None)
     assert await count_completion(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
     took(1.0)

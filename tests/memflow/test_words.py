@@ -1,4 +1,4 @@
-"""Words for search, by the script of the text."""
+"""Tokenization for search, depending on the script of the text."""
 
 import pytest
 
@@ -19,9 +19,9 @@ from memflow.words import search_words
         ("Привет мир", ["привет", "мир"]),
     ],
 )
-def test_words(text: str, words: list[str]) -> None:
+def test_text_is_split_into_words_of_its_script(text: str, words: list[str]) -> None:
     assert search_words(text) == words
 
 
-def test_one_chinese_character_is_a_word() -> None:
+def test_single_chinese_character_is_a_word() -> None:
     assert search_words("茶") == ["茶"]

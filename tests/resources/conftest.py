@@ -1,4 +1,4 @@
-"""Fixtures for event logs, and a PostgreSQL server where its programs are installed."""
+"""Fixtures for event logs, and a PostgreSQL server if its programs are installed."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from bench.measure import postgres_server
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """The SQLAlchemy URL of an empty database."""
+    """Return the SQLAlchemy URL of an empty database."""
     with postgres_server() as port:
         if port is None:
             message = "PostgreSQL is missing: neither initdb on the path nor /usr/lib/postgresql"
@@ -32,13 +32,13 @@ def _batched_events(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """An instance's folder that names our event log."""
+    """Return the folder of a Dagster instance that uses memflow's event log."""
     return folder_with(tmp_path / "home", OURS)
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[dg.EventLogEntry]:
-    """The events of a real run with checks, in the order in which Dagster stores them."""
+    """Return the events of a real run with checks, in the order in which Dagster stores them."""
     folder = folder_with(tmp_path_factory.mktemp("recorded"), SHIPPED)
     events: list[dg.EventLogEntry] = []
     with opened(folder) as instance:

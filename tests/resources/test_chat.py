@@ -1,4 +1,4 @@
-"""chat.py and endpoint.py: what is sent and read, and what becomes of a server that fails."""
+"""Chat completions over HTTP: requests, retries, concurrency, budgets and errors."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ def request(text: str = "hello", **more: Any) -> ChatRequest:
 
 
 class Time:
-    """A clock that only sleeping moves."""
+    """A clock that advances only while sleeping."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -163,7 +163,7 @@ async def test_connection_error_names_address_and_remedy() -> None:
     assert "MEMFLOW_TEST_KEY" not in str(caught.value)
 
 
-async def test_known_address_is_retried_longer() -> None:
+async def test_address_that_answered_before_is_retried_longer() -> None:
     async with Stub() as stub:
         url, met = stub.url, Time()
         async with chat_at(url, met, patience=100) as chat:
@@ -256,7 +256,7 @@ def test_chat_works_in_successive_event_loops() -> None:
 
 
 async def test_unreliable_server_answers_each_request_once(tmp_path: Path) -> None:
-    """10 % of 429 and 500, 10 % of truncated JSON, and one outage."""
+    """The server fails 10 % of requests, truncates 10 % of answers and stops once."""
     log = tmp_path / "log.jsonl"
     behavior = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")

@@ -1,4 +1,4 @@
-"""Checks of partitions of the lake: their rows, and those of the tables that rules refer to."""
+"""Checks of lake partitions, including the tables that the rules refer to."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ OF_ASSISTANT = ("memory", "answer")
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """A lake of valid rows, but for a reply without a verdict."""
+    """Return a lake of valid rows in which one reply has no verdict."""
     lake, world = Lake(tmp_path / "lake"), valid_rows()
     del world["score.verdicts"][0]
     for table, rows in world.items():

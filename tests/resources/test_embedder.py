@@ -1,4 +1,4 @@
-"""embedder.py: unit vectors in order, asked for once, in batches."""
+"""Embedders: unit vectors in input order, batches, cached vectors and errors."""
 
 import asyncio
 import sys
@@ -62,7 +62,7 @@ async def test_concurrent_episodes_share_requests(ledger: SqlLedger) -> None:
     assert all(np.array_equal(each[-1], found[0][-1]) for each in found)
 
 
-async def test_embedding_time_is_split_and_replayed(ledger: SqlLedger) -> None:
+async def test_embedding_time_is_split_among_texts_and_replayed(ledger: SqlLedger) -> None:
     async with (
         Stub(StubBehavior(latency=0.05)) as stub,
         EndpointEmbedder(stub.url, "stub", ledger) as embedder,
@@ -81,7 +81,7 @@ async def test_embedding_time_is_split_and_replayed(ledger: SqlLedger) -> None:
     assert again == first
 
 
-async def test_failed_batch_affects_only_its_texts(ledger: SqlLedger) -> None:
+async def test_failed_batch_does_not_affect_other_batches(ledger: SqlLedger) -> None:
     async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
         whole = embedder._batch
 
@@ -105,7 +105,9 @@ def test_embedder_works_without_context_manager(ledger: SqlLedger) -> None:
     assert np.array_equal(asyncio.run(session("a")), asyncio.run(session("a")))
 
 
-async def test_missing_vectors_are_reported(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_response_without_vectors_is_rejected(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Stub, "_embeddings", lambda self, body: {"data": []})
     async with Stub() as stub:
         with pytest.raises(BadInput, match=r"0 vectors for 1 texts\. Check that stub is an embedding model"):

@@ -1,4 +1,4 @@
-"""encoder.py, with a tiny model of random weights that the test makes."""
+"""The BERTScore encoder, with a tiny model of random weights."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "home")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BERT of 3 layers with random weights, as transformers writes one."""
+    """Return the folder of a BERT with 3 layers and random weights, as transformers writes it."""
     torch = pytest.importorskip("torch", reason="torch is not installed (the extra bert)")
     transformers = pytest.importorskip(
         "transformers", reason="transformers is not installed (the extra bert)"
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def states(folder: Path, text: str, layer: int) -> Any:
-    """What the whole model has at a layer, from unit to unit."""
+    """Return the hidden states of a layer, computed with the complete model."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -98,7 +98,7 @@ def test_layer_is_looked_up_or_required(tmp_path: Path) -> None:
         FolderEncoder(tmp_path / "none")
 
 
-def test_other_weights_or_another_layer_have_another_fingerprint(tmp_path: Path) -> None:
+def test_encoder_fingerprint_covers_weights_and_layer(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_text("weights")
     one = FolderEncoder(tmp_path, layer=1).fingerprint
     assert FolderEncoder(tmp_path, name="renamed", layer=1).fingerprint == one

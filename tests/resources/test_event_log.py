@@ -29,7 +29,9 @@ from resources.event_log import EXPECTED, OPEN_SHARDS, SqliteEventLog
 from resources.event_schema import changed_methods
 
 
-def test_batches_write_the_rows_of_single_writes(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
+def test_batches_store_the_same_rows_as_single_writes(
+    recorded: list[dg.EventLogEntry], tmp_path: Path
+) -> None:
     shipped = SqliteEventLogStorage(str(tmp_path / "shipped"))
     single, batch = (SqliteEventLog(str(tmp_path / name)) for name in ("single", "batch"))
     for event in recorded:
@@ -50,7 +52,7 @@ def test_batches_write_the_rows_of_single_writes(recorded: list[dg.EventLogEntry
         assert rows(tmp_path / "batch" / name) == wanted
 
 
-def test_a_new_run_database_has_the_shipped_schema(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
+def test_new_databases_have_the_schema_of_dagster(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
     ours, shipped = SqliteEventLog(str(tmp_path / "ours")), SqliteEventLogStorage(str(tmp_path / "shipped"))
     for storage in (ours, shipped):
         storage.store_event(recorded[0])
@@ -60,7 +62,7 @@ def test_a_new_run_database_has_the_shipped_schema(recorded: list[dg.EventLogEnt
         assert rows(tmp_path / "ours" / name)["alembic_version"] == [(event_schema.head_revision(),)]
 
 
-def test_a_run_has_the_events_and_checks_of_the_shipped_log(home: Path, tmp_path: Path) -> None:
+def test_run_has_the_same_events_and_checks_as_in_dagster_storage(home: Path, tmp_path: Path) -> None:
     found = []
     for folder in (home, folder_with(tmp_path / "shipped", SHIPPED)):
         with opened(folder) as instance:
@@ -112,7 +114,7 @@ def test_run_with_failed_batch_has_each_check_once(
 
 
 def fail_once(monkeypatch: pytest.MonkeyPatch, after: int) -> Callable[[], int]:
-    """Make the planned check after `after` others raise, once. Return a function that counts the stored ones."""
+    """Make the planned check after `after` others raise once. Return a function that counts the stored checks."""
     store = SqliteEventLog._store_asset_check_evaluation_planned
     stored = 0
     failed = False
@@ -167,7 +169,7 @@ def test_newer_schema_is_reported(home: Path) -> None:
     assert "feedfacefeed" in str(error.value)
 
 
-def test_damaged_index_and_file_instead_of_folder_are_reported(home: Path) -> None:
+def test_damaged_index_or_file_instead_of_folder_is_reported(home: Path) -> None:
     (home / "history").mkdir()
     logs(home).write_text("a file")
     with pytest.raises(EventLogError, match=r"Cannot open .*index\.db"):

@@ -33,7 +33,7 @@ from event_logs import (
 from resources.event_log import SqliteEventLog
 
 
-def test_watcher_sees_every_event_of_an_open_log(home: Path) -> None:
+def test_watcher_receives_every_event_of_an_open_log(home: Path) -> None:
     with opened(home) as instance:
         writer = start_writer(home, "a", CHECKS=str(CHECKS), PAUSE_S="3", STAY="yes")
         wait_until(lambda: instance.get_runs_count() == 1)
@@ -212,7 +212,7 @@ def test_threads_write_and_read_one_log(recorded: list[dg.EventLogEntry], tmp_pa
 def test_event_is_stored_while_the_logging_lock_is_held(
     recorded: list[dg.EventLogEntry], tmp_path: Path
 ) -> None:
-    """That thread may wait for the logging handler within which an event is stored."""
+    """Storing an event must not wait for a thread that holds the logging lock."""
     storage = SqliteEventLog(str(tmp_path))
     storage.store_event(recorded[0])
     logging.root.manager._clear_cache()  # type: ignore[attr-defined]

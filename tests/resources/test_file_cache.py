@@ -1,4 +1,4 @@
-"""The cache by file state: it returns what the file holds now, whatever happens to the file or to the cache."""
+"""The cache keyed by file state: it never returns an outdated value, even if the file or the cache is damaged."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ OLD_NS = time.time_ns() - 3600 * 10**9
 
 
 def age(path: Path, seconds: int = 0) -> None:
-    """Set a modification time that is an hour ago, and so many seconds more."""
+    """Set the modification time to one hour ago plus `seconds`."""
     os.utime(path, ns=(OLD_NS + seconds * 10**9, OLD_NS + seconds * 10**9))
 
 
@@ -65,7 +65,7 @@ def truncate(path: Path) -> None:
     "change",
     [lambda path: age(path, 5), replace_with_same_size, rename_over_with_same_size_and_time, truncate],
 )
-def test_changed_file_is_not_cached(file, stored, change, reopened) -> None:
+def test_changed_file_invalidates_its_cached_value(file, stored, change, reopened) -> None:
     cache = FileCache(stored)
     cache.put(str(file), state(file), "one")
     assert cache.get(str(file), state(file)) == "one"
@@ -92,7 +92,7 @@ def test_recent_and_future_files_are_not_cached(file, stored, seconds_ago) -> No
         lambda text: text.replace(b"\t", b" "),
     ],
 )
-def test_damaged_cache_is_ignored_and_written_again(file, stored, damage) -> None:
+def test_damaged_cache_is_ignored_and_rewritten(file, stored, damage) -> None:
     FileCache(stored).put(str(file), state(file), "one")
     stored.write_bytes(damage(stored.read_bytes()))
     assert FileCache(stored).get(str(file), state(file)) is None
@@ -100,7 +100,7 @@ def test_damaged_cache_is_ignored_and_written_again(file, stored, damage) -> Non
     assert FileCache(stored).get(str(file), state(file)) == "one"
 
 
-def test_cache_that_cannot_be_written_loses_nothing(file, tmp_path) -> None:
+def test_unwritable_cache_keeps_values_in_memory(file, tmp_path) -> None:
     (tmp_path / "cache").write_text("a file where the folder belongs")
     cache = FileCache(tmp_path / "cache" / "values-1")
     cache.put(str(file), state(file), "one")
@@ -108,7 +108,7 @@ def test_cache_that_cannot_be_written_loses_nothing(file, tmp_path) -> None:
     assert FileCache(tmp_path / "cache" / "values-1").get(str(file), state(file)) is None
 
 
-def test_folder_moved_with_its_cache_keeps_it(tmp_path) -> None:
+def test_moved_folder_keeps_its_cached_values(tmp_path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     file = home / "a\tb\n é"
@@ -120,7 +120,7 @@ def test_folder_moved_with_its_cache_keeps_it(tmp_path) -> None:
     assert FileCache(moved / "values-1", moved).get(str(file), state(file)) == "x"
 
 
-def test_outdated_lines_are_removed(file, stored, monkeypatch) -> None:
+def test_outdated_cache_lines_are_removed(file, stored, monkeypatch) -> None:
     monkeypatch.setattr(file_cache, "SPARE_LINES", 10)
     gone = file.with_name("gone")
     gone.write_text("x")
@@ -136,7 +136,7 @@ def test_outdated_lines_are_removed(file, stored, monkeypatch) -> None:
     assert FileCache(stored).get(str(file), state(file)) == 49
 
 
-def test_concurrent_processes_lose_no_line(tmp_path, stored) -> None:
+def test_concurrent_processes_lose_no_cached_value(tmp_path, stored) -> None:
     files = [tmp_path / f"file{number}" for number in range(60)]
     for path in files:
         path.write_text(path.name)
@@ -168,8 +168,8 @@ CHANGES = st.lists(
 
 @given(changes=CHANGES)
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_cached_value_is_the_content_of_the_file(tmp_path, changes) -> None:
-    """Values are right whatever happens to the file, as long as no state comes twice with another content."""
+def test_cached_value_equals_the_file_after_any_changes(tmp_path, changes) -> None:
+    """This holds if no file state occurs twice with different content."""
     folder = tmp_path / "case"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -215,7 +215,7 @@ def test_facts_are_read_from_a_file_once(lake, monkeypatch) -> None:
     assert lake.facts("question.keys", "other") is None
 
 
-def test_facts_follow_the_file(lake) -> None:
+def test_facts_change_with_the_file(lake) -> None:
     assert lake.facts("question.keys", "d").fingerprint == "r1"
     lake.write("question.keys", "d", [], fingerprint="r2")
     for each in (lake, Lake(lake.root)):
@@ -225,7 +225,7 @@ def test_facts_follow_the_file(lake) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 300])
-def test_truncated_partition_is_noticed(lake, size) -> None:
+def test_truncated_partition_is_rejected(lake, size) -> None:
     path = Path(lake.path("question.keys", "d"))
     lake.facts("question.keys", "d")
     path.write_bytes(path.read_bytes()[:size])
@@ -234,7 +234,7 @@ def test_truncated_partition_is_noticed(lake, size) -> None:
         lake.facts("question.keys", "d")
 
 
-def test_partition_overwritten_by_hand_with_old_times_is_noticed(lake) -> None:
+def test_partition_replaced_by_an_older_file_is_read_again(lake) -> None:
     path = Path(lake.path("question.keys", "d"))
     other = Lake(path.parents[2] / "other")
     other.write("question.keys", "d", [], fingerprint="r3", meta={"run": "é"})
@@ -245,7 +245,7 @@ def test_partition_overwritten_by_hand_with_old_times_is_noticed(lake) -> None:
     assert lake.facts("question.keys", "d").fingerprint == "r3"
 
 
-def test_facts_in_a_read_only_lake_are_read_each_time(lake, monkeypatch) -> None:
+def test_facts_in_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError("read-only")
 
@@ -254,7 +254,7 @@ def test_facts_in_a_read_only_lake_are_read_each_time(lake, monkeypatch) -> None
     assert not (Path(lake.root) / CACHE).exists()
 
 
-def test_checksums_are_kept_between_processes(tmp_path, monkeypatch) -> None:
+def test_checksums_are_cached_on_disk(tmp_path, monkeypatch) -> None:
     (tmp_path / "a.json").write_text("{}")
     age(tmp_path / "a.json")
     known = {"a": Dataset("a", "A", "amemgym", ("a.json",), "MIT", "here", "Download it.")}

@@ -1,4 +1,4 @@
-"""What a killed process leaves in Dagster's instance, the next one clears away."""
+"""Cleanup of Dagster's instance after a killed process."""
 
 import signal
 import subprocess
@@ -74,7 +74,7 @@ def test_running_process_keeps_its_runs(tmp_path: Path) -> None:
         living.wait()
 
 
-def test_finished_process_removes_its_lock(tmp_path: Path) -> None:
+def test_finished_process_removes_its_lock_file(tmp_path: Path) -> None:
     with open_instance(tmp_path):
         assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
     assert list((tmp_path / "dagster/processes").iterdir()) == []

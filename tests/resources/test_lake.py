@@ -1,4 +1,4 @@
-"""The lake: what is written is read, what cannot be says which column and row, nothing is half there."""
+"""The lake: round trips, invalid rows and files, atomic writes, snapshots and caching."""
 
 import os
 from dataclasses import replace
@@ -21,7 +21,7 @@ PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a
 
 
 def row_of(table, *, nulls, **given):
-    """A row of `table` with a value of its type in every column, or null wherever that may be."""
+    """Return a row of `table` with a value in every column, or with null in every nullable column."""
     values = {
         column.name: None if nulls and column.nullable else PLAIN[column.type] for column in columns(table)
     }
@@ -69,7 +69,7 @@ def test_facts_are_read_without_rows(lake):
     assert lake.facts("score.verdicts", "d/other") is None
 
 
-def test_measured_columns_do_not_change_the_digest(lake):
+def test_time_and_usage_columns_do_not_change_the_digest(lake):
     fast = row_of("answer.replies", nulls=False, latency_s=0.1)
     slow = replace(fast, latency_s=9.0, completion="other", prompt_tokens=1, own_s=3.0, model_calls=5)
     said = replace(fast, parsed="something else")
@@ -79,7 +79,7 @@ def test_measured_columns_do_not_change_the_digest(lake):
     assert digests[0] == digests[1] != digests[2]
 
 
-def test_measured_scores_do_not_change_the_digest(lake):
+def test_time_scores_do_not_change_the_digest(lake):
     accuracy, time = (
         row_of("score.leaderboard", nulls=False, metric=name) for name in ("accuracy", "write_time")
     )
@@ -130,7 +130,7 @@ def test_partitions_are_sorted_and_read_in_given_order(lake):
         ("metric", "\ud800", "ud800"),
     ],
 )
-def test_wrong_type_names_column_and_row(lake, column, value, told):
+def test_wrong_type_error_names_column_and_row(lake, column, value, told):
     rows = [verdict(1, 1.0), replace(verdict(2, 1.0), **{column: value})]
     with pytest.raises(BadInput) as wrong:
         lake.write("score.verdicts", "d/a", rows, fingerprint="")
@@ -255,7 +255,7 @@ def test_stale_snapshots_are_deleted(lake):
         assert young.exists()
 
 
-def test_snapshot_without_hard_links_is_the_lake(lake, monkeypatch):
+def test_snapshot_is_the_lake_itself_without_hard_links(lake, monkeypatch):
     def cannot(self, target):
         raise PermissionError("operation not permitted")
 

@@ -1,4 +1,4 @@
-"""The index of entries: by text, by vector, by both, and as of any sequence number; in English and in Chinese."""
+"""The entry index: search by text, vector or both, at any sequence number, in English and Chinese."""
 
 import factories
 import pytest

@@ -1,4 +1,4 @@
-"""The ledger on SQLite and PostgreSQL: stored completions, several processes, a SIGKILL, sums of usage."""
+"""The ledger on SQLite and PostgreSQL: completions, vectors, usage, concurrent processes and killed writers."""
 
 import json
 import multiprocessing
@@ -33,7 +33,7 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def either_url(request: pytest.FixtureRequest, url: str) -> str:
-    """The URL of an empty ledger in either database."""
+    """Return the URL of an empty ledger, once per database."""
     if request.param == "sqlite":
         return url
     url = request.getfixturevalue("postgres_url")
@@ -43,7 +43,7 @@ def either_url(request: pytest.FixtureRequest, url: str) -> str:
     return url
 
 
-def test_first_completion_of_a_digest_stays(either_url: str) -> None:
+def test_first_stored_completion_is_not_replaced(either_url: str) -> None:
     url = either_url
     with SqlLedger(url) as ledger, SqlLedger(url) as other:
         assert ledger.get("k") is None is other.get("k")
@@ -86,8 +86,8 @@ def test_usage_is_summed_by_group(either_url: str) -> None:
             ledger.usage(by=("colour",))
 
 
-def test_needed_usage_is_the_same_for_a_replay(url: str) -> None:
-    """Each answer once, whether it was asked, asked for twice, or held already."""
+def test_needed_usage_counts_each_completion_once_per_run(url: str) -> None:
+    """Repeated requests and cache hits of a run count once."""
     replay = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
@@ -103,7 +103,7 @@ def test_needed_usage_is_the_same_for_a_replay(url: str) -> None:
         assert ledger.needed(("role",), "run 3") == []
 
 
-def test_on_use_is_called_for_each_request(url: str) -> None:
+def test_on_use_is_called_for_sent_cached_and_failed_requests(url: str) -> None:
     seen: list[tuple[str, str, str]] = []
     with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
@@ -112,7 +112,7 @@ def test_on_use_is_called_for_each_request(url: str) -> None:
     assert seen == [(event, "a/prompt", "answer") for event in ("asked", "kept", "failed")]
 
 
-def test_first_vector_of_a_digest_stays(either_url: str) -> None:
+def test_first_stored_vector_is_not_replaced(either_url: str) -> None:
     vectors = {f"k{n}": TimedVector(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
     with SqlLedger(either_url) as ledger:
         ledger.keep_vectors(vectors)
@@ -167,7 +167,7 @@ def test_four_processes_write_to_a_new_ledger(either_url: str) -> None:
         assert (row.requests, row.cache_hits) == (8 * count, 8 * count)
 
 
-def test_fork_leaves_connections_to_its_parent(url: str) -> None:
+def test_forked_process_and_its_parent_can_both_use_the_ledger(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.used("a", request("a"), ACCOUNT)

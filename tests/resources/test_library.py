@@ -1,4 +1,4 @@
-"""The library: finding the files of data sets, and telling the published ones from others."""
+"""The library: locating data set files and verifying checksums."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_library_finds_files_by_name(folder):
+def test_complete_data_set_is_found_with_checksums(folder):
     (folder / "set" / "b.json").write_bytes(TWO)
     library = Library(folder)
     assert library.paths(published()) == {
@@ -97,7 +97,7 @@ def test_checksum_is_cached_until_the_file_changes(folder, monkeypatch):
     assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
-def test_data_set_is_found_by_name(tmp_path):
+def test_status_lists_all_data_sets_and_unknown_name_is_rejected(tmp_path):
     holdings = Library(tmp_path).status()
     assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
     assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
@@ -106,7 +106,7 @@ def test_data_set_is_found_by_name(tmp_path):
         Library(tmp_path).paths("loco")
 
 
-def test_absolute_path_of_own_file_is_used(tmp_path):
+def test_user_data_set_may_have_absolute_paths(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
     (tmp_path / "far.jsonl").write_bytes(TWO)
@@ -121,7 +121,7 @@ def test_absolute_path_of_own_file_is_used(tmp_path):
         library.paths("locomo")
 
 
-def test_own_files_match_a_pattern(tmp_path):
+def test_user_data_set_may_have_file_patterns(tmp_path):
     for user, period in (("b", 1), ("a", 0), ("a", 1)):
         folder = tmp_path / "runs" / user / "interactions"
         folder.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def test_first_existing_alternative_is_used(folder):
     assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
 
 
-def test_domain_lists_incomplete_data_sets(folder):
+def test_incomplete_data_sets_of_a_domain_are_listed(folder):
     known = {
         "part": published(files=("set/a.json",), optional=("set/b.json",)),
         "none": published(files=("set/b.json",)),

@@ -1,4 +1,4 @@
-"""limits.py: the limit is never passed, follows the server, and a budget is hard."""
+"""Concurrency limits that adapt to server overload, and budgets of calls, tokens and cost."""
 
 import asyncio
 
@@ -69,7 +69,7 @@ async def test_cancelled_waiter_takes_no_slot() -> None:
     assert limiter.in_flight == 1  # the third
 
 
-async def test_limiter_is_shared_per_address() -> None:
+async def test_requests_to_one_address_share_a_limiter() -> None:
     limiter = limiter_of("http://a", 8)
     assert limiter_of("http://a", 16) is limiter
     assert limiter_of("http://b", 8) is not limiter
@@ -97,7 +97,7 @@ async def test_budget_admits_what_fits_and_waits_for_running_requests(
     assert budget.spent == Spending(admitted, admitted * used.tokens, 0)
 
 
-async def test_cost_budget_uses_prices() -> None:
+async def test_spent_cost_budget_rejects_further_requests() -> None:
     budget = Budget(cost=1.0)
     most = Spending(1, 0, Prices(prompt=2.0, completion=8.0).cost(100_000, 100_000))
     async with budget.admit(most) as took:

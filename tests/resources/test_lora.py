@@ -1,6 +1,6 @@
-"""lora.py, really run: a tiny model of random weights is trained by TRL and PEFT, and answers otherwise afterwards.
+"""LoRA training with TRL and PEFT: a tiny model of random weights changes its answers.
 
-`MEMFLOW_SFT_PYTHON` names the Python of an environment with memflow's extra `sft`; nothing is fetched.
+`MEMFLOW_SFT_PYTHON` names the Python of an environment with memflow's extra `sft`. Nothing is downloaded.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""MetricBackends are those that the settings name and a domain's metrics use."""
+"""Metric backends that the settings configure and a domain's metrics use."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ EVERY = (ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT)
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """An English encoder, an empty WordNet, and a dictionary of one word."""
+    """Return settings with an English encoder, an empty WordNet and a dictionary of one word."""
     encoder, wordnet, dictionary = tmp_path / "tiny", tmp_path / "wordnet", tmp_path / "cmudict.dict"
     encoder.mkdir()
     (encoder / "config.json").write_text("{}")
@@ -37,13 +37,13 @@ def test_configured_backends_are_built(settings: Settings) -> None:
     assert (few.encoders, few.syllables) == ({}, None) and few.synonyms is not None
 
 
-def test_unconfigured_backends_are_missing(tmp_path: Path) -> None:
+def test_unconfigured_backends_are_not_built(tmp_path: Path) -> None:
     found = build_metric_backends(Settings(home=tmp_path), EVERY)
     assert (found.encoders, found.synonyms, found.syllables) == ({}, None, None)
     assert fingerprints(Settings(home=tmp_path), EVERY) == {}
 
 
-def test_wrong_path_of_used_backend_is_an_error(settings: Settings, tmp_path: Path) -> None:
+def test_invalid_path_is_rejected_only_for_used_backends(settings: Settings, tmp_path: Path) -> None:
     gone = settings.model_copy(update={"wordnet": tmp_path / "gone", "cmudict": tmp_path / "config"})
     (tmp_path / "config").write_text("no dictionary\n")
     with pytest.raises(MissingData, match="is not a WordNet folder"):

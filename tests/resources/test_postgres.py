@@ -1,4 +1,4 @@
-"""The deployment's files: its settings against a real PostgreSQL, the embedded ones, and what compose publishes."""
+"""Deployment files: Dagster settings for PostgreSQL and for the embedded instance, and compose.yaml."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ def tiny() -> dg.MaterializeResult[Any]:
 
 @pytest.fixture
 def deployed(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A DAGSTER_HOME with the deployment's dagster.yaml, and the variables that compose.yaml would give."""
+    """Return a DAGSTER_HOME with the deployment's dagster.yaml and the variables that compose.yaml sets."""
     url = make_url(postgres_url)
     named = {
         "DAGSTER_POSTGRES_HOST": url.host,
@@ -38,7 +38,7 @@ def deployed(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.postgres
-def test_runs_and_events_are_in_postgresql_and_come_back(deployed: Path, postgres_url: str) -> None:
+def test_runs_and_events_are_stored_in_and_read_from_postgresql(deployed: Path, postgres_url: str) -> None:
     with dg.DagsterInstance.from_config(str(deployed)) as instance:
         result = dg.materialize([tiny], instance=instance, tags={"memflow/reason": "test"})
         assert result.success
@@ -64,7 +64,7 @@ def test_runs_and_events_are_in_postgresql_and_come_back(deployed: Path, postgre
     assert not list(deployed.glob("**/*.db")), "nothing is kept in SQLite beside it"
 
 
-def test_the_embedded_instance_needs_nothing(tmp_path: Path) -> None:
+def test_embedded_instance_stores_runs_in_sqlite(tmp_path: Path) -> None:
     shutil.copy(SETTINGS["resources/instance.yaml"], tmp_path / "dagster.yaml")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         assert dg.materialize([tiny], instance=instance).success
@@ -75,7 +75,7 @@ def test_the_embedded_instance_needs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_an_instance_has_what_was_found_necessary(name: str) -> None:
+def test_instance_settings_configure_pools_monitoring_and_retention(name: str) -> None:
     found = yaml.safe_load(SETTINGS[name].read_text(encoding="utf-8"))
     assert found["concurrency"]["pools"]["granularity"] == "op"
     assert found["run_monitoring"]["free_slots_after_run_end_seconds"] > 0
@@ -84,7 +84,7 @@ def test_an_instance_has_what_was_found_necessary(name: str) -> None:
     assert not found["telemetry"]["enabled"]
 
 
-def test_compose_is_local_ordered_and_sets_every_variable() -> None:
+def test_compose_binds_to_localhost_and_sets_every_variable() -> None:
     services = COMPOSE["services"]
     ports = [port for service in services.values() for port in service.get("ports", ())]
     assert ports and all(port.startswith("127.0.0.1:") for port in ports)

@@ -1,4 +1,4 @@
-"""The event log on PostgreSQL: few connections, whole batches, and the rows of the shipped storage."""
+"""The event log on PostgreSQL: few connections, atomic batches, and the same rows as Dagster's storage."""
 
 import threading
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ TABLES = ("event_logs", "asset_check_executions", "asset_keys", "asset_event_tag
 
 @pytest.fixture
 def url(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The server's URL, on a database of this test's own."""
+    """Return the URL of a new database on the server."""
     monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "1000")
     name = f"events_{threading.get_ident()}"
     query(postgres_url, f"CREATE DATABASE {name}")
@@ -41,7 +41,7 @@ def query(url: str, statement: str) -> list[tuple[Any, ...]]:
 
 
 def instance_on(storage: PostgresEventLogStorage, folder: Path) -> dg.DagsterInstance:
-    """An instance whose runs are in SQLite and whose events are in `storage`."""
+    """Return an instance whose runs are in SQLite and whose events are in `storage`."""
     folder.mkdir(exist_ok=True)
     instance = dg.DagsterInstance.local_temp(str(folder), overrides={"telemetry": {"enabled": False}})
     storage.register_instance(instance)
@@ -53,7 +53,7 @@ def statuses(instance: dg.DagsterInstance) -> list[list[str]]:
     return [[status for _, status in evaluations(instance, name)] for name in check_names(CHECKS)]
 
 
-def test_a_run_has_the_events_and_checks_of_the_shipped_log(url: str, tmp_path: Path) -> None:
+def test_run_has_the_same_events_and_checks_as_in_dagster_storage(url: str, tmp_path: Path) -> None:
     found = []
     for storage in (PostgresEventLogStorage(url), PostgresEventLog(url)):
         SqlEventLogStorageMetadata.drop_all(storage._engine)
@@ -68,7 +68,7 @@ def test_a_run_has_the_events_and_checks_of_the_shipped_log(url: str, tmp_path: 
     assert len(found[0][0]) > 3 * CHECKS
 
 
-def test_few_connections_are_made_and_closed_at_the_end(url: str, tmp_path: Path) -> None:
+def test_run_opens_at_most_10_connections_and_closes_them(url: str, tmp_path: Path) -> None:
     def sessions() -> int:
         ((count,),) = query(url, "SELECT sessions FROM pg_stat_database WHERE datname = current_database()")
         return int(count)
@@ -87,7 +87,7 @@ def test_few_connections_are_made_and_closed_at_the_end(url: str, tmp_path: Path
         assert sessions() - before <= 10, "a connection for each event would be more than 40"
 
 
-def test_half_a_batch_leaves_nothing_and_the_run_has_each_check_once(
+def test_failed_batch_stores_nothing_and_run_has_each_check_once(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = PostgresEventLog._store_asset_check_evaluation_planned
@@ -132,7 +132,7 @@ def test_more_threads_than_connections_store_every_event(url: str, tmp_path: Pat
             assert len(storage.get_logs_for_run(f"other-{number}")) == len(events)
 
 
-def test_the_web_server_gets_its_own_pool(url: str) -> None:
+def test_statement_timeout_of_the_web_server_is_applied(url: str) -> None:
     storage = PostgresEventLog(url)
     storage.optimize_for_webserver(statement_timeout=5000, pool_recycle=60, max_overflow=7)
     with storage._connect() as connection:
@@ -140,7 +140,9 @@ def test_the_web_server_gets_its_own_pool(url: str) -> None:
     storage.dispose()
 
 
-def test_a_token_provider_and_options_reach_the_pool(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_provider_and_url_options_are_passed_to_the_pool(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: list[tuple[str, Any, dict[str, Any]]] = []
     create = postgres_event_log.create_pg_engine
 
@@ -161,7 +163,9 @@ def test_a_token_provider_and_options_reach_the_pool(url: str, monkeypatch: pyte
     assert options["connect_args"] == {"options": "-c application_name=memflow"}
 
 
-def test_the_installed_storage_has_the_methods_relied_on(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_method_of_the_installed_storage_is_reported(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert changed_methods(PostgresEventLogStorage, EXPECTED) == []
     monkeypatch.delattr(PostgresEventLogStorage, "_connect")
     with pytest.raises(EventLogError, match="changed: _connect"):

@@ -1,4 +1,4 @@
-"""process.py: a subprocess can be ended although the process that starts it ignores or blocks signals."""
+"""Signal handling of subprocesses: they can be ended although the parent ignores or blocks signals."""
 
 import signal
 import subprocess
@@ -14,7 +14,7 @@ WAITS = "import time; print('ready', flush=True); time.sleep(60)"
 
 @pytest.fixture(autouse=True)
 def restored_signals() -> Iterator[None]:
-    """Restore the handlers and the mask of this process."""
+    """Restore the signal handlers and the signal mask of this process."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     yield
@@ -24,7 +24,7 @@ def restored_signals() -> Iterator[None]:
 
 
 def is_ended_by(number: signal.Signals) -> bool:
-    """Whether a subprocess that is started now ends at this signal."""
+    """Return whether the signal ends a subprocess that is started now."""
     with subprocess.Popen(
         [sys.executable, "-c", WAITS],
         stdout=subprocess.PIPE,
@@ -50,7 +50,7 @@ def test_ignored_and_blocked_signals_are_not_inherited(number: signal.Signals, h
     assert is_ended_by(number)
 
 
-def test_nothing_runs_in_the_child_where_no_signal_is_ignored() -> None:
+def test_default_signals_is_none_without_ignored_signals() -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
     assert default_signals() is None

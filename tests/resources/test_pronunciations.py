@@ -1,4 +1,4 @@
-"""pronunciations.py: syllables from either form of the CMU dictionary."""
+"""Syllable counts from both formats of the CMU Pronouncing Dictionary."""
 
 from pathlib import Path
 

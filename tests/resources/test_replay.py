@@ -1,4 +1,4 @@
-"""A replay from the ledger reports what was measured first: the seconds of chat model and embedder, and the calls."""
+"""Replays from the ledger report the original seconds and calls of chat model and embedder."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ Took = list[tuple[float | None, int | None]]
 
 
 async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[float | None]]:
-    """Seconds of models and calls of every write and of one read, and the writes' own seconds."""
+    """Return model seconds and calls of every write and one read, and the writes' own seconds."""
     async with OpenAIChat(url, "stub", "f") as served, EndpointEmbedder(url, "stub", ledger) as embedder:
         new = memory_factory(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
         played = await play_all(EPISODES, new, None, clock=time.perf_counter)
@@ -46,7 +46,7 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
 
 
 @pytest.mark.parametrize(("name", "calls"), [("retrieval", 0), ("generative_agent", 1)])
-def test_replay_reports_original_seconds(name: str, calls: int, tmp_path: Path) -> None:
+def test_replay_reports_original_seconds_and_calls(name: str, calls: int, tmp_path: Path) -> None:
     async def twice() -> None:
         async with Stub(StubBehavior(latency=0.02)) as stub:
             with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:

@@ -1,4 +1,4 @@
-"""The request batcher: requests are combined, and an error or a cancellation affects only its own caller."""
+"""The request batcher: requests are combined; an error or a cancellation affects only its caller."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from resources.request_batcher import MAX_WAIT_S, OnResult, RequestBatcher
 
 
 class Server:
-    """Upper case of what it is asked for, after a turn of the loop; refuses what is in `refused`."""
+    """Return its keys in upper case after one turn of the event loop; reject the keys in `refused`."""
 
     def __init__(self, refused: tuple[str, ...] = (), wait: float = 0.0) -> None:
         self.asked: list[list[str]] = []
@@ -65,7 +65,7 @@ async def test_cancelled_caller_does_not_cancel_others() -> None:
     assert first.cancelled()
 
 
-async def test_batch_closes_while_keys_keep_arriving() -> None:
+async def test_batch_is_sent_while_keys_keep_arriving() -> None:
     server = Server()
     gathering = RequestBatcher(server)
     loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ async def test_batch_closes_while_keys_keep_arriving() -> None:
     await asyncio.gather(*others)
 
 
-async def test_close_cancels_waiting_callers() -> None:
+async def test_closing_cancels_waiting_callers() -> None:
     gathering = RequestBatcher(Server(wait=60))
     waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
     await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The settings: the file, the environment over it, the command line over both."""
+"""Settings: the command line overrides the environment, which overrides the file."""
 
 import tomllib
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_example_settings_are_the_defaults() -> None:
 
 
 def test_commented_example_settings_are_valid() -> None:
-    """Every line of the form `# name = value` or `# [table]` stands for a setting that there is."""
+    """Every line of the form `# name = value` or `# [table]` names an existing setting."""
     lines = []
     for line in example().splitlines():
         bare = line.removeprefix("# ")
@@ -66,7 +66,7 @@ def test_command_line_overrides_environment_and_file(monkeypatch: pytest.MonkeyP
     assert settings.home == Path("of_command_line").absolute()
 
 
-def test_own_memory_has_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_memories_come_from_packages_paths_or_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     from memflow.memories.user_memories import UserMemory
     from resources import settings
 
@@ -86,7 +86,7 @@ def test_own_memory_has_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> N
     assert own["pets"].parameters["on"] is True
 
 
-def test_unlisted_domains_need_to_be_named() -> None:
+def test_unlisted_domains_are_selected_only_by_name() -> None:
     unlisted = {name for name, domain in registry.domains().items() if not domain.listed}
     assert {"amemgym_extra", "amemgym_base_generated"} <= unlisted
     assert unlisted.isdisjoint(load().domains)
@@ -116,13 +116,13 @@ def test_settings_error_names_file_and_setting(text: str, said: str) -> None:
     assert "memflow.toml" in str(wrong.value)
 
 
-def test_model_fingerprint_ignores_its_address() -> None:
+def test_model_fingerprint_ignores_address_and_price() -> None:
     here = Model(model="m", url="http://a/v1", concurrency=1)
     assert here.fingerprint() == Model(model="m", url="http://b/v1", price_in=3).fingerprint()
     assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()
 
 
-def test_own_data_sets_are_added() -> None:
+def test_user_data_sets_are_added_and_invalid_ones_rejected() -> None:
     own = "[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = ['/somewhere/personas.jsonl']\n"
     settings = load(written(own))
     assert set(settings.datasets) == {*registry.datasets(), "mine"}
@@ -133,7 +133,7 @@ def test_own_data_sets_are_added() -> None:
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
 
 
-def test_adapter_needs_revision_and_has_own_fingerprint() -> None:
+def test_adapter_requires_revision_which_determines_the_fingerprint() -> None:
     base = Model(kind="vllm", model="tiny")
     liked = Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="a")
     assert liked.served_as == "tiny_liked"

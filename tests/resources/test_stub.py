@@ -1,4 +1,4 @@
-"""stub.py and stub_answers.py: the stub answers what it is asked for, counts, and misbehaves as told."""
+"""The stub server: answers that match the schema, request counts and simulated failures."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ async def test_stub_is_deterministic() -> None:
     assert stub.counts.asked == stub.counts.answered == 3
 
 
-async def test_stub_fails_and_garbles_a_share(tmp_path: Path) -> None:
+async def test_stub_fails_or_truncates_the_configured_share(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema_of(Whole)}}
     async with Stub(StubBehavior(fail=0.3, garble=0.3, log=str(log))) as stub:

@@ -1,4 +1,4 @@
-"""trainer.py and adapter.py: a training is run, waited for, and leaves an adapter or nothing; with a fake program."""
+"""Training in a subprocess and the resulting adapter, with a fake training program."""
 
 import json
 import os
@@ -65,7 +65,7 @@ JOB = Job(
 
 @pytest.fixture
 def trainer(tmp_path: Path):
-    """Makes a trainer whose program is the text given."""
+    """Return a function that makes a trainer from the text of its program."""
 
     def of(program: str) -> Trainer:
         (tmp_path / "program.py").write_text(program, encoding="utf-8")
@@ -218,7 +218,7 @@ def test_training_program_imports_nothing_of_memflow() -> None:
 
 
 def test_missing_training_packages_are_reported(tmp_path: Path) -> None:
-    """The program itself, run by this environment, which has no TRL."""
+    """Run the training program in this environment, which has no TRL."""
     if find_spec("trl") is not None:
         pytest.skip("this environment has TRL")
     with pytest.raises(TrainingFailed, match=r"lacks a package .*extra `sft`"):

@@ -1,4 +1,4 @@
-"""vllm.py: a server is attached to or started, waited for, and ended with all that it started."""
+"""vLLM servers: an existing server is used; a started server ends with its subprocesses."""
 
 import os
 import sys
@@ -124,7 +124,7 @@ class Diary(BaseModel):
 
 
 @pytest.mark.vllm
-async def test_vllm_follows_the_schema() -> None:
+async def test_vllm_completions_match_the_schema() -> None:
     url = os.environ.get("MEMFLOW_VLLM_URL")
     if not url:
         pytest.skip("MEMFLOW_VLLM_URL names no running vLLM server")

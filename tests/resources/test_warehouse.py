@@ -1,4 +1,4 @@
-"""The warehouse: questions over the lake, a person's SELECT, and the file that other tools open."""
+"""The warehouse: named queries, SELECT statements of users, and the published DuckDB file."""
 
 import subprocess
 import sys
@@ -114,7 +114,7 @@ def test_coverage_counts_quarantined_replies(filled):
     assert (none["asked"], none["quarantined_replies"], none["coverage"]) == (1, 0, 1.0)
 
 
-def test_reasons_cover_every_table(filled):
+def test_reasons_query_counts_reasons_by_table(filled):
     found = {
         (row["table_name"], row["assistant"]): (row["n"], row["example"]) for row in filled.query("reasons")
     }
@@ -133,13 +133,13 @@ def test_unknown_query_or_parameter_is_rejected(filled):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_table_without_files_is_empty(warehouse, table):
+def test_table_without_partitions_is_empty(warehouse, table):
     rows = warehouse.sql(f"SELECT * FROM {table}")
     assert rows == []
     assert rows.columns == [column.name for column in columns(table)]
 
 
-def test_sql_runs_a_select(filled):
+def test_sql_returns_rows_of_a_select(filled):
     rows = filled.sql("WITH p AS (FROM question.probes) SELECT count(*) AS n, min(gold) AS gold FROM p;")
     assert rows == [{"n": 3, "gold": "1"}]
     assert filled.sql("DESCRIBE score.verdicts")[0]["column_name"] == "domain"

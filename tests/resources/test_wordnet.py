@@ -1,4 +1,4 @@
-"""wordnet.py, on a small database of our own in WordNet's format."""
+"""Synonyms from WordNet, with a small database in its format."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ LICENCE = "  1 This is no part of the data.  \n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """house: two senses as a noun, one as a verb; child, with an irregular plural; big, marked (a)."""
+    """Write a database with house (noun and verb senses), child (irregular plural) and big (marked "(a)")."""
     data = {
         "noun": [
             "06 n 02 house 0 home 1 000 | where one lives",

@@ -1,4 +1,4 @@
-"""The operations that DuckDB adds up: writes by their last messages, reads of sound probes, each episode by itself."""
+"""The query `operations`: time and calls of writes and reads, summed by assistant and episode."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Every question in sql/queries: it says what it answers, names its parameters, and runs on an empty lake."""
+"""Every query in sql/queries states its grain and parameters and runs on an empty lake."""
 
 import re
 import tomllib
@@ -31,7 +31,7 @@ def test_header_states_grain_and_parameters(path):
     assert set(re.findall(r"\$([a-z_]+)", header)) == set(statement.named_parameters)
 
 
-def test_the_linter_knows_every_parameter():
+def test_linter_settings_list_every_query_parameter():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     known = set(settings["tool"]["sqlfluff"]["templater"]["placeholder"]) - {"param_style"}
     asked = {

@@ -1,4 +1,4 @@
-"""Views over the verdicts: they say what they hold, and SQL and Python say the same of how answers change."""
+"""Views over the verdicts: their headers, and equal results of SQL and Python for histories."""
 
 import math
 from collections import defaultdict
@@ -43,7 +43,7 @@ def verdict(of: Probe, assistant: str, value: float) -> Verdict:
 
 
 def fill(lake: Lake, domain: str, values: dict[str, Array], opens: bool, metric: str = "accuracy") -> None:
-    """Probes of `domain` and each assistant's verdicts: `values` of shape (questions, checkpoints)."""
+    """Write probes of `domain` and verdicts of each assistant; `values` has the shape (questions, checkpoints)."""
     questions, checkpoints = next(iter(values.values())).shape
     probes = [
         [probe(domain, question, at, opens and not at, metric) for at in range(checkpoints)]
@@ -60,19 +60,19 @@ def fill(lake: Lake, domain: str, values: dict[str, Array], opens: bool, metric:
 
 
 def histories(values: dict[str, Array], assistant: str, opens: bool) -> Array:
-    """What Python follows: the guess, where nothing opens the histories, is what `none` answers at first."""
+    """Return the histories that Python uses: without an opening checkpoint, `none` gives the first column."""
     if opens:
         return values[assistant]
     _, at, model = assistant.partition("@")
     return np.column_stack((values[f"none{at}{model}"][:, 0], values[assistant]))
 
 
-def test_every_view_has_its_file_and_every_file_its_view() -> None:
+def test_views_and_view_files_correspond() -> None:
     assert {f"{path.parent.name}.{path.stem}" for path in SQL.rglob("*.sql")} == set(VIEWS)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_says_its_grain_and_is_named_as_its_file(view: str) -> None:
+def test_view_states_its_grain_and_has_the_name_of_its_file(view: str) -> None:
     text = (SQL / f"{view.replace('.', '/')}.sql").read_text(encoding="utf-8")
     assert text.startswith("-- Grain: One row per ")
     assert f"CREATE OR REPLACE VIEW {view} AS" in text
@@ -84,7 +84,7 @@ GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math
 
 @settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_sql_and_python_say_the_same_of_random_histories(
+def test_sql_and_python_agree_on_random_histories(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("views")
@@ -109,11 +109,11 @@ def test_sql_and_python_say_the_same_of_random_histories(
                 correct
             ).any()
             if complete_rows(correct).any():
-                same_as_python(rows, correct, opens)
-                same_figures([row for row in added if row.assistant == assistant], correct, opens)
+                assert_same_rows(rows, correct, opens)
+                assert_same_scores([row for row in added if row.assistant == assistant], correct, opens)
 
 
-def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool) -> None:
+def assert_same_rows(rows: Sequence[dict[str, float]], correct: Array, opens: bool) -> None:
     wanted, first = summary(correct), 0 if opens else 1
     for name in ("accuracy", "forgetting", "forward_transfer", "backward_transfer"):
         assert [row[name] for row in rows] == pytest.approx(getattr(wanted, name)[first:], abs=1e-12), name
@@ -122,8 +122,8 @@ def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool
         assert rows[-1][name] == pytest.approx(getattr(wanted, name), abs=1e-12), name
 
 
-def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
-    """The sums of the query come to the same, where enough histories are complete for a figure."""
+def assert_same_scores(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
+    """Assert that scores from the sums of the query equal those of Python, if coverage is sufficient."""
     found = {
         (each.metric, each.slice): each.value for each in continual_scores(rows, metric_context(), none=True)
     }
@@ -142,7 +142,7 @@ def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) ->
         assert found[name, "all"] == pytest.approx(getattr(wanted, name), abs=1e-12)
 
 
-def test_a_history_row_by_row(tmp_path: Path) -> None:
+def test_history_view_has_the_expected_rows(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1, 0, 1, 0], [0, 0, 1, math.nan]])}, opens=True)
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").sql(
@@ -161,7 +161,7 @@ def test_a_history_row_by_row(tmp_path: Path) -> None:
     ]
 
 
-def test_a_value_is_a_share_of_its_metrics_range(tmp_path: Path) -> None:
+def test_history_values_are_shares_of_the_range_of_their_metric(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1.0, 3.0, 5.0]])}, opens=True, metric="quality")
     fill(lake, "e", {"rag": np.array([[1.0, 0.0, -1.0]])}, opens=True, metric="bertscore[roberta-base,L10]")
@@ -172,7 +172,7 @@ def test_a_value_is_a_share_of_its_metrics_range(tmp_path: Path) -> None:
     assert [row["complete"] for row in rows] == [True] * 6 + [False] * 3
 
 
-def test_what_is_quarantined_is_not_followed_nor_what_is_asked_once(tmp_path: Path) -> None:
+def test_histories_exclude_quarantined_probes_and_single_questions(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1.0, 0.0], [1.0, 1.0]])}, opens=True)
     probes = lake.read("question.probes", "d")
@@ -184,7 +184,7 @@ def test_what_is_quarantined_is_not_followed_nor_what_is_asked_once(tmp_path: Pa
     assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}
 
 
-def test_borrowed_histories_need_the_memory_none(tmp_path: Path) -> None:
+def test_borrowed_histories_require_the_memory_none(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     values = np.array([[1.0, 0.0], [1.0, 1.0]])
     fill(lake, "d", {"rag": values, "none@big": values}, opens=False)
@@ -193,7 +193,7 @@ def test_borrowed_histories_need_the_memory_none(tmp_path: Path) -> None:
     assert complete == {("rag", True, 0), ("none@big", True, 1)}
 
 
-def test_the_views_are_in_the_published_file_and_where_nothing_was_run(tmp_path: Path) -> None:
+def test_views_exist_in_an_empty_lake_and_in_the_published_file(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
     assert warehouse.sql("FROM score.histories") == warehouse.sql("FROM score.continual") == []
@@ -206,7 +206,7 @@ def test_the_views_are_in_the_published_file_and_where_nothing_was_run(tmp_path:
     assert found == [(0, 0.0), (1, 1.0)]
 
 
-def test_questions_are_counted_by_episode(tmp_path: Path) -> None:
+def test_continual_query_counts_questions_by_episode(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[0.0, 1.0]] * 4 + [[1.0, 0.0]] * 3)}, opens=True)
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("continual", domain="d")

@@ -1,4 +1,4 @@
-"""Runs of the whole pipeline as `memflow run` does, and the contents of a home."""
+"""Fixtures for end-to-end tests: runs in this process, and the contents of a home."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from resources.settings import load
 
 
 class Silent:
-    """A watcher that tells nobody."""
+    """A progress listener that prints nothing."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -24,14 +24,14 @@ class Silent:
 
 
 @pytest.fixture(autouse=True)
-def _nobodys_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somewhere where no memflow.toml lies."""
+def _empty_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change to a folder without memflow.toml."""
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def own_environment() -> dict[str, str]:
-    """The environment for a process of its own: this tree, and nobody's settings."""
+    """Return the environment of a subprocess: this source tree and no personal settings."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
     }
@@ -40,7 +40,7 @@ def own_environment() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def contents() -> Callable[[Path], dict[str, str]]:
-    """The content digest of every table and partition of a home."""
+    """Return a function that maps each table and partition of a home to its content hash."""
 
     def of(home: Path) -> dict[str, str]:
         lake = Lake(home / "lake")
@@ -55,7 +55,7 @@ def contents() -> Callable[[Path], dict[str, str]]:
 
 @pytest.fixture
 def run_in() -> Callable[..., Outcome]:
-    """Run as `memflow run` does: `run_in(home, domains, assistants, limit=1, models={...})`."""
+    """Return a function that runs the pipeline: `run_in(home, domains, assistants, limit=1, models={...})`."""
 
     def run(
         home: Path,

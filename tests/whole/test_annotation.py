@@ -1,4 +1,4 @@
-"""Two models annotate through the whole graph: a budget stops them with what is done kept, and a second run goes on."""
+"""Annotation by two models through the whole graph: a budget stops it, and the next run continues it."""
 
 import json
 import sqlite3
@@ -17,7 +17,7 @@ QUESTIONS = 6 + 5 + 6  # of the first three dialogues
 
 
 class Counting:
-    """A watcher that keeps how far annotation got."""
+    """A progress listener that records the progress of annotation."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[int, int]] = []
@@ -40,11 +40,11 @@ def settings_of(home: Path, url: str) -> Settings:
     return settings.model_copy(update={"domains": (DOMAIN,), "assistants": ("none",)})
 
 
-def asked(log: Path) -> list[str]:
+def request_digests(log: Path) -> list[str]:
     return [json.loads(line)["key"] for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path) -> None:
+def test_next_run_continues_annotation_stopped_by_the_budget(tmp_path: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "asked.jsonl"
     order, watcher = RunRequest((DOMAIN,), ("none",), limit=3), Counting()
     with stub_process(latency=0.01, log=log) as url:
@@ -52,14 +52,14 @@ def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path
         stopped = run_pipeline(settings, order, watcher, Budget(calls=100))
         [(run, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
         assert "the budget of 100 calls is spent" in reason and run.partition == DOMAIN
-        assert len(asked(log)) == 100 == in_ledger(home)
+        assert len(request_digests(log)) == 100 == in_ledger(home)
         assert watcher.steps[-1][1] == 4 * QUESTIONS
         outcome = run_pipeline(settings, order, watcher)
     # Answers drawn at random agree on no question at all four checkpoints: there is nothing to ask.
     assert {run.job: reason for run, reason in outcome.failed}["generate_domain"].endswith(
         "the table is empty"
     )
-    assert max(Counter(asked(log)).values()) == 1 and len(asked(log)) == in_ledger(home)
+    assert max(Counter(request_digests(log)).values()) == 1 and len(request_digests(log)) == in_ledger(home)
     assert watcher.steps[-1] == (4 * QUESTIONS, 4 * QUESTIONS)
     roles = {row["role"]: row for row in outcome.usage if row["stage"] == "question"}
     assert sum(row["requests"] for row in roles.values()) == 8 * QUESTIONS - 100

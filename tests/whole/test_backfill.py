@@ -1,4 +1,4 @@
-"""A backfill of three domains, one of which cannot be made: the others land, and only it is made again."""
+"""A backfill of three domains, one with an invalid file: a retry runs only the failed partition."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ DATASETS = [dataset for name in (*LANDS, DAMAGED) for dataset in find(name).data
 
 
 def read(settings: Path, datasets: list[str]) -> dict[str, bool]:
-    """Whether each data set could be read."""
+    """Return whether each data set can be ingested."""
     found = load(settings)
     job = build_defs(found).resolve_job_def("ingest_datasets")
     with open_instance(found.home) as opened:
@@ -33,8 +33,8 @@ def read(settings: Path, datasets: list[str]) -> dict[str, bool]:
         }
 
 
-def from_the_command_line(dev: Served, settings: Path, partitions: list[str]) -> str:
-    """Start a backfill with Dagster's own command; its id."""
+def start_backfill(dev: Served, settings: Path, partitions: list[str]) -> str:
+    """Start a backfill with Dagster's command line and return its id."""
     home = load(settings).home
     before = dev.backfills()
     subprocess.run(
@@ -71,7 +71,7 @@ def built(dev: Served) -> list[str]:
     return [run["runId"] for run in dev.runs() if run["jobName"] == "generate_domain"]
 
 
-def test_only_what_failed_is_made_again(
+def test_retry_of_a_backfill_runs_only_failed_partitions(
     tmp_path: Path, published_users, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MEMFLOW_DATA", raising=False)  # it would go over the settings' folder
@@ -86,7 +86,7 @@ def test_only_what_failed_is_made_again(
     assert read(settings, DATASETS) == {name: name != "amemgym_v1_base" for name in DATASETS}
 
     with served(settings) as dev:
-        first = from_the_command_line(dev, settings, [*LANDS, DAMAGED])
+        first = start_backfill(dev, settings, [*LANDS, DAMAGED])
         assert dev.ended(first) == {**dict.fromkeys(LANDS, "SUCCESS"), DAMAGED: "FAILURE"}
         (failed,) = [
             run["runId"]

@@ -1,4 +1,4 @@
-"""A server that fails, goes away and answers nonsense: the run ends, what was lost says why, and it is counted."""
+"""A server that fails, stops and returns invalid JSON: the run ends, and lost rows have a reason and are counted."""
 
 import json
 import subprocess
@@ -48,7 +48,7 @@ def counts(url: str) -> dict[str, int]:
 
 
 @pytest.mark.kill
-def test_a_server_that_fails_dies_and_garbles(
+def test_run_against_an_unreliable_server_ends_with_reasons_for_lost_rows(
     tmp_path: Path, published_users: Callable[..., Path], own_environment: dict[str, str]
 ) -> None:
     data = published_users(tmp_path / "data", users=USERS, periods=PERIODS, questions=QUESTIONS)
@@ -99,7 +99,7 @@ def test_a_server_that_fails_dies_and_garbles(
 
 
 def check_coverage_of_scores(scores: list[dict[str, Any]]) -> dict[str, int]:
-    """A score that rests on too little is not shown, and says so; how many were and were not."""
+    """Check that scores with low coverage have a reason and no value; return the numbers of shown and hidden scores."""
     seen: Counter[str] = Counter()
     for score in scores:
         where = (score["assistant"], score["metric"], score["variant"], score["slice"])

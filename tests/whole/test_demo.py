@@ -1,7 +1,7 @@
 """The demo: the whole graph on two domains, and the values of its scores.
 
-The demo runs once for all of these tests, and what a test changes it restores. Tests that run much more of it are
-marked `pipeline`: a second demo in another home and process, and a limit that is raised.
+The demo runs once for all tests of this module; each test restores what it changes. Tests that run much more of the
+pipeline are marked `pipeline`.
 """
 
 import json
@@ -56,7 +56,7 @@ RunPipeline = Callable[..., Outcome]
 
 @dataclass(frozen=True)
 class Demo:
-    """A home in which the demo ran, and what the run printed."""
+    """A home in which the demo was run, and the output of the run."""
 
     home: Path
     summary: dict[str, Any]
@@ -67,7 +67,7 @@ class Demo:
         return Lake(self.home / "lake")
 
     def score(self, domain: str, assistant: str, metric: str) -> dict[str, Any]:
-        """The score over all of an assistant."""
+        """Return the score of an assistant over all probes."""
         wanted = (domain, assistant, metric, "standard", "all")
         names = ("domain", "assistant", "metric", "variant", "slice")
         [found] = [row for row in self.summary["leaderboard"] if tuple(row[name] for name in names) == wanted]
@@ -102,13 +102,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str, st
 
 
 def times(home: Path) -> dict[str, int]:
-    """When each file of the lake was written."""
+    """Return the modification time of each file of the lake."""
     lake = Path(Lake(home / "lake").root)
     return {str(path.relative_to(lake)): path.stat().st_mtime_ns for path in lake.rglob("*.parquet")}
 
 
 def ledger_rows(home: Path) -> dict[str, int]:
-    """Rows of the ledger's tables."""
+    """Return the number of rows of each ledger table."""
     with sqlite3.connect(home / "ledger.sqlite") as connection:
         return {
             table: connection.execute(f"select count(*) from {table}").fetchone()[0]
@@ -120,7 +120,7 @@ def run_names(outcome: Outcome) -> list[str]:
     return [f"{run.job} {run.partition or ''}".strip() for run in outcome.ran]
 
 
-def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
+def test_every_run_is_stored_in_the_instance_of_the_ui(demo: Demo) -> None:
     with open_instance(demo.home) as opened:
         runs = opened.instance.get_runs()
         made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
@@ -136,7 +136,7 @@ def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
     assert demo.summary["runs"] == {"done": len(runs), "up_to_date": 0, "failed": [], "skipped": []}
 
 
-def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> None:
+def test_only_expected_tables_are_empty(demo: Demo) -> None:
     held = {
         (table, partition): demo.lake.facts(table, partition).rows
         for table in TABLES
@@ -149,13 +149,13 @@ def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> No
         assert (rows == 0) == empty, f"{table} of {partition} has {rows} rows"
 
 
-def of_a_memory(row: dict[str, Any]) -> bool:
-    """Whether a score follows the evidence, or is of writes and reads, which no bound has."""
+def is_evidence_or_efficiency_score(row: dict[str, Any]) -> bool:
+    """Return whether the score is about evidence, writes or reads, which the bounds do not have."""
     named = (RECALL_AT_10, *EFFICIENCY_NAMES)
     return row["metric"].startswith("evidence") or row["metric"] in named or row["variant"] == BY_EVIDENCE
 
 
-def test_nothing_was_lost(demo: Demo) -> None:
+def test_demo_has_full_coverage_and_no_unexpected_reasons(demo: Demo) -> None:
     lost = Counter(
         (table, partition, each.reason)
         for table, row in TABLES.items()
@@ -172,11 +172,11 @@ def test_nothing_was_lost(demo: Demo) -> None:
     assert all(
         row["coverage"] == 1
         for row in demo.summary["leaderboard"]
-        if row["slice"] == "all" and not of_a_memory(row)
+        if row["slice"] == "all" and not is_evidence_or_efficiency_score(row)
     )
 
 
-def test_none_is_at_chance(demo: Demo) -> None:
+def test_memory_none_scores_at_chance(demo: Demo) -> None:
     accuracy = demo.score(AMEMGYM, "none", "accuracy")
     assert accuracy["low"] <= demo.value(AMEMGYM, "none", "random") <= accuracy["high"]
     score = demo.score(AMEMGYM, "none", "memory_score")
@@ -188,7 +188,7 @@ def test_none_is_at_chance(demo: Demo) -> None:
         )
 
 
-def test_the_oracle_is_at_the_top(demo: Demo) -> None:
+def test_oracle_has_the_best_score_of_every_metric(demo: Demo) -> None:
     assert demo.value(AMEMGYM, "oracle", "accuracy") == 1
     assert demo.value(AMEMGYM, "oracle", "memory_score") == 1
     for domain, metrics in METRICS.items():
@@ -200,7 +200,7 @@ def test_the_oracle_is_at_the_top(demo: Demo) -> None:
 @pytest.mark.parametrize(
     ("domain", "metric"), [(domain, metric) for domain in DEMO for metric in METRICS[domain]]
 )
-def test_memories_that_keep_more_lie_in_between(demo: Demo, domain: str, metric: str) -> None:
+def test_memory_scores_lie_between_none_and_oracle(demo: Demo, domain: str, metric: str) -> None:
     def value(assistant: str) -> float:
         return demo.value(domain, assistant, metric)
 
@@ -214,12 +214,12 @@ def test_memories_that_keep_more_lie_in_between(demo: Demo, domain: str, metric:
 
 
 @pytest.mark.parametrize("metric", JUDGED)
-def test_what_a_judge_says_lies_between_the_bounds(demo: Demo, metric: str) -> None:
+def test_judged_scores_lie_between_none_and_oracle(demo: Demo, metric: str) -> None:
     values = {assistant: demo.value(MEMORYBENCH, assistant, metric) for assistant in ASSISTANTS}
     assert values["none"] == min(values.values()) < values["full"] <= values["oracle"] == max(values.values())
 
 
-def test_failures_are_those_of_the_memory(demo: Demo) -> None:
+def test_oracle_has_no_failures_and_none_has_no_read_failures(demo: Demo) -> None:
     for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.
@@ -227,7 +227,7 @@ def test_failures_are_those_of_the_memory(demo: Demo) -> None:
     assert demo.value(AMEMGYM, "none", "write_failure") > demo.value(AMEMGYM, "recent", "write_failure")
 
 
-def test_efficiency_and_recall_at_10_are_of_memories_that_have_them(demo: Demo) -> None:
+def test_efficiency_and_recall_at_10_equal_means_over_stored_rows(demo: Demo) -> None:
     for domain in DEMO:
         for assistant in ASSISTANTS:
             for metric in EFFICIENCY_NAMES:
@@ -248,24 +248,24 @@ def test_efficiency_and_recall_at_10_are_of_memories_that_have_them(demo: Demo) 
                 assert recall["value"] <= demo.value(domain, assistant, "evidence_recall") + 1e-12
 
 
-def test_every_figure_says_that_no_language_model_made_it(demo: Demo) -> None:
+def test_every_score_is_marked_as_scripted(demo: Demo) -> None:
     assert demo.summary["leaderboard"]
     assert all(row["scripted"] and row["model"] == "scripted" for row in demo.summary["leaderboard"])
     assert demo.summary["label"] == LABEL
 
 
-def test_scores_have_denominators_or_a_reason(demo: Demo) -> None:
+def test_scores_have_a_value_with_counts_or_a_reason(demo: Demo) -> None:
     for row in demo.summary["leaderboard"]:
         assert row["value"] is not None or row["reason"]
         unranked = row["metric"] == RECALL_AT_10 and row["assistant"] not in RETRIEVAL
-        if not (unranked or (row["assistant"] in BOUNDS and of_a_memory(row))):
+        if not (unranked or (row["assistant"] in BOUNDS and is_evidence_or_efficiency_score(row))):
             assert row["n"] > 0
             assert row["n_episodes"] > 0
         if row["value"] is not None and row["n_episodes"] > 1:
             assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_progress_and_accounts_are_told(demo: Demo) -> None:
+def test_run_prints_progress_and_usage(demo: Demo) -> None:
     runs = demo.summary["runs"]["done"]
     assert f"[{runs}/{runs}] publish_leaderboard: done" in demo.progress
     asked = sum(row["requests"] for row in demo.summary["usage"])
@@ -274,14 +274,16 @@ def test_progress_and_accounts_are_told(demo: Demo) -> None:
 
 
 @pytest.mark.pipeline
-def test_another_home_and_another_process_make_the_same(
+def test_demo_is_reproducible_in_another_home_and_process(
     demo: Demo, contents: Contents, own_environment: dict[str, str], tmp_path: Path
 ) -> None:
     other = run_demo(tmp_path / "elsewhere" / "other", own_environment, hash_seed=2)
     assert contents(demo.home) == contents(other.home)
 
 
-def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment: dict[str, str]) -> None:
+def test_second_run_sends_no_requests_and_writes_no_files(
+    demo: Demo, own_environment: dict[str, str]
+) -> None:
     before = times(demo.home), ledger_rows(demo.home)
     second = subprocess.run(
         command(demo.home),
@@ -303,7 +305,7 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
         assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the scores, and in those by evidence"
 
 
-def test_what_was_deleted_is_made_again_from_the_ledger(
+def test_deleted_partition_is_rebuilt_from_the_ledger(
     demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
     whole, before, asked = contents(demo.home), times(demo.home), ledger_rows(demo.home)["completions"]
@@ -321,7 +323,7 @@ def test_what_was_deleted_is_made_again_from_the_ledger(
     assert ledger_rows(demo.home)["completions"] == asked
 
 
-def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
+def test_rebuilt_upstream_with_same_content_does_not_rerun_downstream(
     demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
     whole, asked = contents(demo.home), ledger_rows(demo.home)["completions"]
@@ -334,7 +336,7 @@ def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
 
 
 @pytest.mark.pipeline
-def test_raising_the_limit_asks_only_for_what_is_new(run_in: RunPipeline, tmp_path: Path) -> None:
+def test_higher_limit_sends_only_new_requests(run_in: RunPipeline, tmp_path: Path) -> None:
     home = tmp_path / "home"
     order = ((AMEMGYM,), ("none", "bm25_message"))
     small = run_in(home, *order, limit=1)
@@ -355,7 +357,7 @@ def test_raising_the_limit_asks_only_for_what_is_new(run_in: RunPipeline, tmp_pa
     assert ledger_rows(home)["completions"] == asked
 
 
-def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise_named(
+def test_selected_partitions_of_a_former_version_are_rebuilt_and_others_reported(
     demo: Demo, run_in: RunPipeline, contents: Contents, tmp_path: Path
 ) -> None:
     home = tmp_path / "former"
@@ -389,8 +391,8 @@ def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise
         } - {other}
 
 
-def test_the_lake_can_move(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
-    """What is up to date does not hang on where it lies."""
+def test_moved_lake_stays_up_to_date(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
+    """Fingerprints do not depend on the location of the home."""
     home = tmp_path / "moved"
     shutil.copytree(demo.home, home)
     assert run_in(home, DEMO, ASSISTANTS).ran == []

@@ -1,4 +1,4 @@
-"""The example benchmark, installed by pip into a fresh environment: domain, scores, view and check."""
+"""The example benchmark, installed with pip into a new environment: domain, scores, view and check."""
 
 import json
 import os
@@ -20,7 +20,7 @@ Memflow = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def memflow(tmp_path_factory: pytest.TempPathFactory) -> Memflow:
-    """`memflow` in an environment of its own, with the example installed and its domain run."""
+    """Return a function that runs `memflow` in a new environment with the example benchmark, whose domain was run."""
     folder = tmp_path_factory.mktemp("example")
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -45,23 +45,23 @@ def memflow(tmp_path_factory: pytest.TempPathFactory) -> Memflow:
     return lambda *arguments: call(*command, *arguments)
 
 
-def test_domain_of_an_installed_package_is_listed(memflow: Memflow) -> None:
+def test_domain_of_installed_benchmark_is_listed(memflow: Memflow) -> None:
     [row] = [each for each in json.loads(memflow("domains", "--format", "json")) if each["domain"] == DOMAIN]
     assert row["benchmark"] == "whereabouts" and not row["in_settings"]
 
 
-def test_scores_of_an_installed_package_are_published(memflow: Memflow) -> None:
+def test_scores_of_installed_benchmark_are_published(memflow: Memflow) -> None:
     scores = json.loads(memflow("show", "leaderboard", "--metric", "accuracy", "--format", "json"))["scores"]
     accuracy = {score["assistant"]: score["value"] for score in scores}
     assert accuracy["full"] == accuracy["oracle"] == 1.0 > accuracy["none"]
 
 
-def test_view_of_an_installed_package_is_a_command(memflow: Memflow) -> None:
+def test_view_of_installed_benchmark_is_a_command(memflow: Memflow) -> None:
     assert "moves" in memflow("show", "--help")
     rows = json.loads(memflow("show", "moves", "--format", "json"))["rows"]
     assert {"assistant": "full", "category": "moved", "correct": 3, "questions": 3} in rows
 
 
-def test_check_of_an_installed_package_is_evaluated(memflow: Memflow) -> None:
+def test_check_of_installed_benchmark_is_evaluated(memflow: Memflow) -> None:
     shown = memflow("checks", "question.probes", "--domain", DOMAIN)
     assert any("passed" in line and "Gold in evidence" in line for line in shown.splitlines())

@@ -1,4 +1,4 @@
-"""Killed at random moments and started again: no answered request is asked twice, and the tables are the same."""
+"""A run killed at random moments and restarted: it repeats no stored request and writes the same tables."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def command(home: Path, url: str) -> list[str]:
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *wanted]
 
 
-def in_ledger(home: Path) -> set[str]:
+def stored_digests(home: Path) -> set[str]:
     path = home / "ledger.sqlite"
     if not path.exists():
         return set()
@@ -38,7 +38,7 @@ def in_ledger(home: Path) -> set[str]:
             return set()  # killed before its tables were made
 
 
-def asked(log: Path) -> list[str]:
+def request_digests(log: Path) -> list[str]:
     if not log.exists():
         return []
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
@@ -46,7 +46,9 @@ def asked(log: Path) -> list[str]:
 
 
 @pytest.mark.kill
-def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment, contents) -> None:
+def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
+    tmp_path: Path, published_users, clean_environment, contents
+) -> None:
     environment = {
         **clean_environment,
         "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=12, periods=6, questions=4)),
@@ -61,7 +63,7 @@ def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment,
     moments, unkept = [], 0
     with stub_process(latency=0.05, log=log) as url:
         for _ in range(KILLS):
-            known, before = in_ledger(home), len(asked(log))
+            known, before = stored_digests(home), len(request_digests(log))
             process = subprocess.Popen(
                 command(home, url),
                 env=environment,
@@ -71,34 +73,32 @@ def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment,
             )
             # A moment counted in answers, so that kills fall into the work and not into the start-up.
             until = before + chance.randint(0, 60)
-            while len(asked(log)) < until and process.poll() is None:
+            while len(request_digests(log)) < until and process.poll() is None:
                 time.sleep(0.01)
             time.sleep(chance.random() * 0.1)
             assert process.poll() is None, "the run ended before it could be killed: give it more to do"
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            new = asked(log)[before:]
+            new = request_digests(log)[before:]
             moments.append(len(new))
             # Answers on their way when the process died reached nobody, and they are no more than were in flight. All
             # before them have to be in the ledger.
-            lost = set(new) - in_ledger(home)
+            lost = set(new) - stored_digests(home)
             assert len(lost) <= IN_FLIGHT
             unkept += len(lost)
             assert not known & set(new), "asked again what the ledger held when the process was started"
             assert max(Counter(new).values(), default=1) == 1, "asked twice by one process"
             settle(url)
-        known, before = in_ledger(home), len(asked(log))
+        known, before = stored_digests(home), len(request_digests(log))
         subprocess.run(command(home, url), env=environment, check=True, capture_output=True, timeout=900)
-        assert not known & set(asked(log)[before:])
+        assert not known & set(request_digests(log)[before:])
     assert sum(moment > 0 for moment in moments) >= KILLS // 2, f"the kills hit nothing: {moments}"
     assert contents(home) == contents(undisturbed)
-    print(
-        f"{len(asked(log))} answers; kills after {moments} answers; {unkept} were on their way when a kill struck"
-    )
+    print(f"{len(request_digests(log))} answers; kills after {moments} answers; {unkept} in flight at a kill")
 
 
 def settle(url: str) -> None:
-    """Wait until the stub has nothing in flight: what a dead process had asked is answered to nobody."""
+    """Wait until the stub has no requests in flight."""
     while True:
         with urllib.request.urlopen(url.removesuffix("/v1") + "/stub/counts") as counts:
             if json.load(counts)["in_flight"] == 0:

@@ -1,4 +1,4 @@
-"""Off-policy through the whole graph: play, export, give the dialogues to other memories, compare."""
+"""Off-policy evaluation through the whole graph: play, export, replay to other memories, compare."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def memflow(home: Path, *arguments: str):
 
 @pytest.fixture
 def compared(tmp_path: Path, published_users: Callable[..., Path], run_in) -> SimpleNamespace:
-    """A home in which both policies were measured, on two users of our own making."""
+    """Return a home in which both policies were measured with two generated users."""
     data, home = published_users(tmp_path / "data"), tmp_path / "home"
     run_in(home, (ON,), ASSISTANTS, data=data)
     exported = memflow(home, "export", "transcript", ON, RECORDED, str(data / RUN), "--format", "json")
@@ -35,7 +35,7 @@ def compared(tmp_path: Path, published_users: Callable[..., Path], run_in) -> Si
 
 
 @pytest.mark.pipeline
-def test_off_policy_through_the_graph(compared, run_in) -> None:
+def test_recorded_memory_has_the_same_entries_and_scores_off_policy(compared, run_in) -> None:
     home, header, lake = compared.home, compared.header, Lake(compared.home / "lake")
     assert not compared.outcome.failed and not compared.outcome.missing
 
@@ -92,7 +92,7 @@ def test_off_policy_through_the_graph(compared, run_in) -> None:
     assert f"{ON} was not played with 'full'; it was played with {RECORDED}" in other.stderr
 
 
-def test_an_off_policy_domain_without_its_run_says_how_to_get_one(
+def test_off_policy_domain_without_recorded_run_names_the_export_command(
     tmp_path: Path, published_users: Callable[..., Path], run_in
 ) -> None:
     outcome = run_in(tmp_path / "home", (OFF,), ("none",), data=published_users(tmp_path / "data"))

@@ -1,4 +1,4 @@
-"""Four processes measure at once while another reads: nothing is lost, nothing half seen, nobody meets a lock."""
+"""Four processes write while another reads: no lost rows, no partial partitions, no lock errors."""
 
 import json
 import shutil
@@ -71,7 +71,7 @@ Seen = dict[tuple[str, str], set[int]]
 
 
 @pytest.mark.kill
-def test_four_processes_measure_while_another_reads(
+def test_concurrent_processes_lose_no_rows_and_expose_no_partial_partitions(
     tmp_path: Path,
     run_in: Callable[..., Outcome],
     contents: Callable[[Path], dict[str, str]],

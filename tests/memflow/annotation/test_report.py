@@ -1,4 +1,4 @@
-"""What annotations come to, with figures that can be checked by hand; and a model as one more annotator."""
+"""Annotation reports: agreement values checked by hand, and a model as an annotator."""
 
 from itertools import product
 
@@ -76,7 +76,7 @@ def test_missing_labels_are_not_scored() -> None:
     assert both.agreement.value == 0
 
 
-def test_options_are_scored_by_the_key() -> None:
+def test_option_labels_are_scored_with_the_key() -> None:
     made = sheet(1, 4, OPTIONS)
     key = dict.fromkeys(made.items, "option_2")
     one = by("Ann", made, ["option_2", "option_1", "several", "option_2"])
@@ -85,7 +85,7 @@ def test_options_are_scored_by_the_key() -> None:
     assert both.mean.value == 0.5 and both.agreement.value == 0.75
 
 
-def test_model_is_compared_with_the_majority() -> None:
+def test_model_is_compared_with_the_majority_of_persons() -> None:
     made = sheet(2, 2)
     persons = [
         by("A", made, ["full", "full", "none", "full"]),
@@ -101,7 +101,7 @@ def test_model_is_compared_with_the_majority() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_missing_annotations_are_an_error_and_empty_ones_have_no_mean() -> None:
+def test_report_requires_annotations_and_empty_annotations_have_no_mean() -> None:
     made = sheet(1, 2)
     with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
         make_report(made, {}, [])
@@ -129,7 +129,7 @@ async def test_judge_sees_the_item_and_returns_a_label() -> None:
     ]
 
 
-async def test_invalid_labels_of_a_judge_become_reasons() -> None:
+async def test_invalid_judge_labels_are_stored_as_failure_reasons() -> None:
     made = sheet(1, 2)
     chat = ScriptedChat({"annotation/label": lambda request: '{"label": "perhaps"}'})
     found = await annotate(made, chat, "qwen")

@@ -1,4 +1,4 @@
-"""Sheets, keys and annotations as files: what is written is read, and what was changed is refused with the place."""
+"""Files of sheets, keys and annotations: round trips, and errors that name the modified or invalid line."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Unbounded places of output types are named."""
+"""Detection of unbounded fields in output types."""
 
 from typing import Annotated, Literal
 
@@ -33,7 +33,7 @@ class Good(BaseModel):
     kind: Literal["x"]
 
 
-def test_unbounded_places_are_named() -> None:
+def test_unbounded_fields_are_named() -> None:
     assert unbounded(Whole) == [
         "Whole.parts[].loose lacks maxLength",
         "Whole.endless lacks maxItems",

@@ -1,4 +1,4 @@
-"""The ledgered chat: each request is sent once, and a cancellation affects no other request."""
+"""The chat with a ledger: each request is sent once, and a cancellation affects no other request."""
 
 import asyncio
 
@@ -59,8 +59,8 @@ async def test_waiting_request_is_sent_after_cancellation() -> None:
     assert (await second).text == "answer 2"
 
 
-async def test_first_stored_completion_stays() -> None:
-    """Another process may answer the same request meanwhile; all then use the one that is kept."""
+async def test_completion_stored_by_another_process_is_used() -> None:
+    """Another process may complete the same request first. All callers then get its completion."""
     ledger = MemoryLedger()
 
     class Overtaken(SlowChat):

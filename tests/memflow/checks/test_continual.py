@@ -1,4 +1,4 @@
-"""Figures of histories belong together: sound ones pass, and each damage to them is found where it is."""
+"""Rules on checkpoint scores: consistent scores pass, and each inconsistent score is found."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ WORKED = [[0, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1
 
 
 def scores_of(correct: object, opens: bool = True, **whose: str) -> list[Score]:
-    """The scores of histories, whose first column is a checkpoint of its own where it `opens` them."""
+    """Return the scores of histories. The first column is a checkpoint if `opens`, else the no-context accuracy."""
     found, template = summary(np.asarray(correct)), replace(SCORE, **whose)
     first = 0 if opens else 1
     scores = [replace(template, metric="guess", variant="complete", value=found.accuracy[0])]
@@ -47,7 +47,7 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
-def test_computed_metrics_pass(correct: np.ndarray, opens: bool) -> None:
+def test_computed_scores_pass(correct: np.ndarray, opens: bool) -> None:
     scores = scores_of(correct, opens)
     assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
 
@@ -81,7 +81,7 @@ def place(scores: list[Score], metric: str, name: str) -> int:
     ],
 )
 @pytest.mark.parametrize("damage", [lambda value: value + 0.01, lambda value: None])
-def test_violated_identity_is_found(
+def test_violated_accuracy_identity_is_found(
     metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
 ) -> None:
     scores = scores_of(WORKED)

@@ -1,4 +1,4 @@
-"""Evaluation of rules: valid rows pass, and every fault fails the rule about it, which names the row."""
+"""Evaluation of rules: valid rows pass; an invalid row fails its rule, which names the row."""
 
 from dataclasses import replace
 
@@ -187,7 +187,7 @@ def test_at_most_three_offending_rows_are_named():
 
 
 @pytest.mark.parametrize(("quarantined", "passed"), [(1, True), (2, False)])
-def test_one_tenth_may_be_quarantined(quarantined, passed):
+def test_up_to_one_tenth_of_rows_may_be_quarantined(quarantined, passed):
     world = valid_rows()
     world["memory.transcripts"] = [
         replace(
@@ -200,7 +200,7 @@ def test_one_tenth_may_be_quarantined(quarantined, passed):
 
 
 @pytest.mark.parametrize(("failed", "passed"), [(1, True), (2, False)])
-def test_one_tenth_of_writes_may_fail(failed, passed):
+def test_up_to_one_tenth_of_writes_may_fail(failed, passed):
     world = valid_rows()
     entry = world["memory.indexes"][0]
     world["memory.indexes"] = [
@@ -295,7 +295,7 @@ def test_domain_dependent_rule_requires_a_domain():
         check_rows("question.probes", world["question.probes"], all_expectations(), world.__getitem__)
 
 
-def test_combine_sums_results_per_rule():
+def test_results_are_summed_per_rule():
     world = valid_rows()
     rules = expectations_of("question.probes", DOMAIN.benchmark)
     damaged = [replace(each, kind="essay") for each in world["question.probes"]]

@@ -29,7 +29,7 @@ ASSISTANTS = ("none", "oracle", "full", "awi")
 
 @dataclass(frozen=True)
 class Home:
-    """A home folder, and `memflow` in it."""
+    """A home folder; calling it runs a `memflow` command with this home."""
 
     folder: Path
 
@@ -57,7 +57,7 @@ class Home:
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings of this machine, and a folder of its own to be in."""
+    """Hide the machine's settings and change to an empty folder."""
     for name in ("MEMFLOW_SETTINGS", "MEMFLOW_DATA", "MEMFLOW_HOME", "MEMFLOW_LAKE", "MEMFLOW_LEDGER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
@@ -67,13 +67,13 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Home:
-    """A home in which nothing was ever run."""
+    """Return a home in which no run was started."""
     return Home(tmp_path / "home")
 
 
 @pytest.fixture(scope="session")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """A home in which one user was measured. No command of these tests writes to it."""
+    """Return a home in which one user was measured. No command of these tests writes to it."""
     folder = tmp_path_factory.mktemp("measured")
     settings = load(over={"home": folder})
     models = Models(settings, SqlLedger(settings.ledger_url))

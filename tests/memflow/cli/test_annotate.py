@@ -1,4 +1,4 @@
-"""`memflow annotate`: a sample with its page, the scripted judge as an annotator, and the report."""
+"""`memflow annotate`: sample items with an annotation page, label them with the scripted judge, report agreement."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def annotated(folder: Path, name: str, *odd: int) -> None:
     write_annotations(folder / f"annotations-{name}.jsonl", sheet, Annotations(name, "person", labels))
 
 
-def test_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
+def test_report_compares_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
     annotated(sampled, "Ann", 0)
     annotated(sampled, "Bo", 1)
     # What the judge asks is booked, and the measured home serves other tests.
@@ -59,7 +59,7 @@ def test_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
     assert "2 items on which persons differ" in shown and "Ann: Partly, Bo: Fully" in shown
 
 
-def test_a_sheet_and_its_page_depend_on_the_seed_alone(measured, sampled, tmp_path) -> None:
+def test_same_seed_gives_the_same_annotation_page(measured, sampled, tmp_path) -> None:
     for folder, seed in (("again", "0"), ("other", "1")):
         measured(
             "annotate", "sample", "amemgym_demo", str(tmp_path / folder), "--kind", "exposure", "--seed", seed
@@ -69,7 +69,7 @@ def test_a_sheet_and_its_page_depend_on_the_seed_alone(measured, sampled, tmp_pa
     assert (tmp_path / "other/annotate.html").read_bytes() != page
 
 
-def test_integrity_is_of_an_assistant(measured, tmp_path) -> None:
+def test_integrity_sample_requires_an_assistant_that_played(measured, tmp_path) -> None:
     def sample(*options: str):
         return measured("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), *options)
 
@@ -84,7 +84,7 @@ def test_integrity_is_of_an_assistant(measured, tmp_path) -> None:
     assert "Choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
 
 
-def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, tmp_path) -> None:
+def test_missing_run_annotations_or_sheet_is_reported(measured, empty, sampled, tmp_path) -> None:
     assert "memflow run --domain amemgym_demo" in empty.error(
         "annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure"
     )
@@ -92,7 +92,7 @@ def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, t
     assert "items.jsonl is missing" in measured.error("annotate", "report", str(tmp_path))
 
 
-def test_a_changed_sheet_is_refused(measured, sampled) -> None:
+def test_modified_sheet_is_rejected(measured, sampled) -> None:
     annotated(sampled, "Ann")
     path = sampled / "items.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("Fully", "Wholly"), encoding="utf-8")

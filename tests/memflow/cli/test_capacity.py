@@ -1,4 +1,4 @@
-"""`show capacity`, and its picture: on a leaderboard of a few scores."""
+"""`show capacity` and its plot, on a leaderboard with a few scores."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ NONE = "accuracy does not fall for good within 12,345 tokens"
 
 @pytest.fixture
 def measured(empty):
-    """A home in which `recent_6` falls at 4,096 tokens, and `full` does not."""
+    """Return a home in which the accuracy of `recent_6` falls at 4,096 tokens and that of `full` does not fall."""
     knee = factories.score(
         domain=DOMAIN, assistant="recent_6", memory="recent_6", metric="capacity", value=4096.0, low=3950.0,
         high=4200.0, n=900, n_episodes=30, scripted=True,
@@ -38,7 +38,7 @@ def measured(empty):
     return empty
 
 
-def test_the_knee_is_shown_or_that_there_is_none(measured) -> None:
+def test_knee_or_its_reason_is_shown(measured) -> None:
     told = measured.json("show", "capacity")
     assert told["label"] == "scripted, not a language model"
     assert [(row["tokens"], row["assistant"], row["knee"], row["reason"]) for row in told["capacity"]] == [
@@ -53,13 +53,13 @@ def test_the_knee_is_shown_or_that_there_is_none(measured) -> None:
     assert "4,096" in shown and "3,950 – 4,200" in shown and "0.250" in shown and NONE in shown
 
 
-def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
+def test_domain_without_capacity_is_rejected_and_measured_domain_is_listed(measured, tmp_path) -> None:
     assert f"it was measured in {DOMAIN}" in measured.error(
         "show", "capacity", "--domain", "membench_memdaily"
     )
 
 
-def test_the_curves_are_drawn(measured, tmp_path) -> None:
+def test_capacity_plot_is_written_as_svg_and_png(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))
     drawn = (tmp_path / "out" / "capacity.svg").read_text()

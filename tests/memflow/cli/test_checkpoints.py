@@ -1,4 +1,4 @@
-"""`show checkpoints` and its pictures: on a board made from answers that can be counted by hand."""
+"""`show checkpoints` and its plots, on a leaderboard computed from answers that can be counted by hand."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ REASON = "the memory none has not been scored with this model"
 
 @pytest.fixture
 def measured(empty, tmp_path, monkeypatch):
-    """A home with CoMem's demo, scripted; a domain like the paper's; and AMemGym, whose histories begin elsewhere."""
+    """Return a home with scores of CoMem's scripted demo, of a domain like the paper's, and of AMemGym."""
     settings = tmp_path / "memflow.toml"
     settings.write_text(SETTINGS)
     monkeypatch.setenv("MEMFLOW_SETTINGS", str(settings))
@@ -37,7 +37,7 @@ def measured(empty, tmp_path, monkeypatch):
 
 
 def tables(result):
-    """The lines of each table, by its heading and first word."""
+    """Return the lines of each table, by heading and first word."""
     found, head = {}, ""
     for line in result.stdout.splitlines():
         if ", " in line and not line.startswith(" ") and line.split(",")[0] in (DEMO, OURS, OTHER):
@@ -47,7 +47,7 @@ def tables(result):
     return found
 
 
-def test_the_four_tables_say_how_answers_change(measured) -> None:
+def test_four_tables_show_accuracy_forgetting_transfer_and_stability(measured) -> None:
     result = measured("show", "checkpoints", "--domain", DEMO)
     found = tables(result)
     assert list(found) == ["accuracy", "forgetting", "forward transfer", "over all checkpoints"]
@@ -65,7 +65,7 @@ def test_the_four_tables_say_how_answers_change(measured) -> None:
     assert "scripted, not a language model" in result.stdout and "Full Memory" not in result.stdout
 
 
-def test_the_papers_figures_stand_below_ours_with_what_is_wrong_with_comparing_them(measured) -> None:
+def test_paper_values_are_shown_with_their_doubts(measured) -> None:
     result = measured("show", "checkpoints", "--domain", OURS, "--paper")
     lines = [line.split() for line in result.stdout.splitlines()]
     mem0 = [line for line in lines if line[:1] == ["Mem0"]]
@@ -80,12 +80,12 @@ def test_the_papers_figures_stand_below_ours_with_what_is_wrong_with_comparing_t
     assert "full@x" in result.stdout
 
 
-def test_where_the_paper_has_no_figures_that_is_said(measured) -> None:
+def test_missing_paper_values_are_reported(measured) -> None:
     result = measured("show", "checkpoints", "--domain", DEMO, "--paper")
     assert "The paper has no figures of these domains." in result.stdout and "paper, GPT" not in result.stdout
 
 
-def test_what_cannot_be_told_has_its_reason(measured) -> None:
+def test_missing_value_is_shown_with_its_reason(measured) -> None:
     result = measured("show", "checkpoints", "--domain", OTHER)
     found = tables(result)
     assert found["accuracy"]["memory"] == ["before", "0", "1", "2", "3", "n"]
@@ -93,14 +93,14 @@ def test_what_cannot_be_told_has_its_reason(measured) -> None:
     assert f"– {REASON}: full." in result.stdout
 
 
-def test_without_room_there_are_no_intervals(measured, monkeypatch) -> None:
+def test_narrow_terminal_omits_intervals(measured, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     result = measured("show", "checkpoints", "--domain", DEMO)
     assert tables(result)["accuracy"]["full"] == ["0.500", "0.750", "0.750", "0.750", "0.500*", "4"]
     assert "csv and json have them" in result.stdout
 
 
-def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
+def test_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
     told = measured.json("show", "checkpoints", "--paper")
     assert told["label"] == "scripted, not a language model" and set(told["doubts"]) == {"T1"}
     assert {row["domain"] for row in told["rows"]} == {DEMO, OURS, OTHER}
@@ -118,13 +118,13 @@ def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
     assert (theirs["value"], theirs["n"], theirs["doubt"]) == ("0.19", "200", "T1")
 
 
-def test_a_domain_without_checkpoints_is_refused_and_so_is_an_empty_home(measured, tmp_path) -> None:
+def test_domain_without_checkpoints_is_rejected_and_measured_domains_are_listed(measured, tmp_path) -> None:
     assert f"measured: {DEMO}, {OURS}, {OTHER}" in measured.error(
         "show", "checkpoints", "--domain", "membench_memdaily"
     )
 
 
-def test_pictures_are_written(measured, tmp_path) -> None:
+def test_plot_writes_all_checkpoint_plots_or_the_requested_one(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
     assert measured("plot", DEMO, "--out", str(out)).exit_code == 0

@@ -1,4 +1,4 @@
-"""Writing a run to a file, and comparing policies: what is said where it cannot be."""
+"""`memflow export transcript` and `show policies`: the exported file and the error messages."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from memflow.benchmarks.domains import find
 EXPORT = ("export", "transcript", "amemgym_demo", "full")
 
 
-def test_export_of_a_run_without_provenance_names_the_command_that_replays_it(empty, tmp_path: Path) -> None:
+def test_export_without_provenance_names_the_replay_command(empty, tmp_path: Path) -> None:
     empty.write("memory.transcripts", "amemgym_demo/full", [])
     result = empty(*EXPORT, str(tmp_path / "run.jsonl"))
     assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
@@ -34,7 +34,9 @@ def test_export_of_a_run_without_provenance_names_the_command_that_replays_it(em
         (("nowhere", "full"), "there is no domain 'nowhere'"),
     ],
 )
-def test_what_was_not_played_cannot_be_written(measured, tmp_path: Path, arguments, wrong) -> None:
+def test_export_rejects_assistant_or_domain_that_was_not_played(
+    measured, tmp_path: Path, arguments, wrong
+) -> None:
     assert wrong in measured.error("export", "transcript", *arguments, str(tmp_path / "run.jsonl"))
 
 
@@ -56,7 +58,7 @@ def play(home, *reasons: str | None) -> None:
     home.write("memory.transcripts", "amemgym_demo/full", messages, **meta)
 
 
-def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) -> None:
+def test_export_writes_complete_run_and_overwrites_only_with_force(empty, tmp_path: Path) -> None:
     play(empty, None, None, None, "no answer")
     file = tmp_path / "run.jsonl"
     told = empty.json(*EXPORT, str(file))
@@ -71,7 +73,7 @@ def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
 
 
-def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
+def test_export_to_missing_folder_is_reported(empty, tmp_path: Path) -> None:
     play(empty, None)
     assert "run.jsonl cannot be written: No such file" in empty.error(
         *EXPORT, str(tmp_path / "none" / "run.jsonl")
@@ -90,11 +92,11 @@ def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_policies_that_cannot_be_compared(measured, arguments, wrong) -> None:
+def test_policies_rejects_domains_that_cannot_be_compared(measured, arguments, wrong) -> None:
     assert wrong in measured.error("show", "policies", *arguments)
 
 
-def test_policies_on_regenerated_probes_are_refused(measured, tmp_path: Path) -> None:
+def test_policies_rejects_scores_of_former_probes(measured, tmp_path: Path) -> None:
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
     home.write("question.probes", "amemgym_demo", [])
     reason = "measured on probes that were regenerated since"

@@ -18,7 +18,7 @@ DOMAIN = "comem_demo"
 
 @pytest.fixture
 def labeled(empty):
-    """A home with the demo's contexts and gold labels."""
+    """Return a home with the demo's contexts and gold labels."""
     demo = generate(DOMAIN)
     [source] = demo.domain.datasets
     empty.write("raw.records", source, demo.rows("raw.records"))
@@ -50,7 +50,7 @@ def test_exported_labels_can_be_imported(labeled) -> None:
     assert imported == stored
 
 
-def test_export_names_the_scripted_model_and_what_is_left_out(labeled) -> None:
+def test_export_names_the_scripted_model_and_dropped_questions(labeled) -> None:
     model = load(over={"home": labeled.folder}).model("scripted")
     scripted = ScriptedChat({}, name=model.fingerprint()).fingerprint
     labels = [

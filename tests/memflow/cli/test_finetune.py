@@ -1,4 +1,4 @@
-"""`memflow finetune`: what would be learned, a training by a fake program, and the lines that make it a model."""
+"""`memflow finetune`: counting examples, training with a fake program, and the settings of the trained model."""
 
 import asyncio
 import json
@@ -40,8 +40,8 @@ print(json.dumps({
 
 
 @pytest.fixture
-def taught(empty: Any) -> Callable[..., Any]:
-    """A home with the demo's feedback by the scripted chat, in which so many first answers are liked."""
+def home_with_feedback(empty: Any) -> Callable[..., Any]:
+    """Return a function that writes the demo's feedback, in which `liked` first answers have a like."""
 
     def prepare(liked: int = 3) -> Any:
         settings = load(over={"home": empty.folder})
@@ -74,7 +74,7 @@ def taught(empty: Any) -> Callable[..., Any]:
 
 @pytest.fixture
 def finetune_settings(tmp_path: Path) -> None:
-    """A memflow.toml with a model that has weights, and a Python that learns."""
+    """Write a memflow.toml with a trainable model and a fake training program."""
     (tmp_path / "learns.py").write_text(LEARNS, encoding="utf-8")
     Path("memflow.toml").write_text(
         f'[training]\npython = "{sys.executable} {tmp_path / "learns.py"}"\n'
@@ -84,9 +84,9 @@ def finetune_settings(tmp_path: Path) -> None:
     )
 
 
-def test_what_would_be_learned_is_counted_without_a_training_environment(taught: Any) -> None:
+def test_count_needs_no_training_environment(home_with_feedback: Any) -> None:
     said = json.loads(
-        taught()("finetune", DOMAIN, "--model", "scripted", "--count", "--format", "json").stdout
+        home_with_feedback()("finetune", DOMAIN, "--model", "scripted", "--count", "--format", "json").stdout
     )
     assert said["action"] == "like" and said["left_out"] == []
     assert sum(row["examples"] for row in said["counts"]) == 3
@@ -94,8 +94,8 @@ def test_what_would_be_learned_is_counted_without_a_training_environment(taught:
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_an_adapter_is_trained_and_its_lines_make_it_a_model(taught: Any) -> None:
-    home = taught()
+def test_finetune_trains_adapter_and_prints_settings_that_load_it(home_with_feedback: Any) -> None:
+    home = home_with_feedback()
     result = home("finetune", DOMAIN, "--model", "small", "--epochs", "2", "--format", "json")
     assert result.exit_code == 0, result.stderr
     said = json.loads(result.stdout)
@@ -114,8 +114,8 @@ def test_an_adapter_is_trained_and_its_lines_make_it_a_model(taught: Any) -> Non
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(taught: Any) -> None:
-    home = taught()
+def test_same_training_is_skipped_and_another_needs_force(home_with_feedback: Any) -> None:
+    home = home_with_feedback()
     command = ("finetune", DOMAIN, "--model", "small", "--out", "liked")
     assert home(*command).exit_code == 0
     before = Path("liked/manifest.json").read_bytes()
@@ -128,8 +128,8 @@ def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(tau
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_people_are_told_what_to_do_next(taught: Any) -> None:
-    shown = taught()("finetune", DOMAIN, "--model", "small", "--out", "Liked-1").stdout
+def test_finetune_prints_the_next_commands(home_with_feedback: Any) -> None:
+    shown = home_with_feedback()("finetune", DOMAIN, "--model", "small", "--out", "Liked-1").stdout
     assert "First answers with a like" in shown and "scripted chat, which is not a language model" in shown
     assert f"memflow run --domain {DOMAIN} --assistant none@liked_1" in shown
     assert "vllm serve /weights/small --enable-lora --max-lora-rank 8 --lora-modules Liked-1=" in shown
@@ -146,26 +146,28 @@ def test_people_are_told_what_to_do_next(taught: Any) -> None:
         (("--model", "nobody"), "there is no [models.nobody]"),
     ],
 )
-def test_what_cannot_be_trained_is_told(taught: Any, arguments: tuple[str, ...], match: str) -> None:
-    refused = taught()("finetune", DOMAIN, *arguments)
+def test_untrainable_model_or_action_is_rejected(
+    home_with_feedback: Any, arguments: tuple[str, ...], match: str
+) -> None:
+    refused = home_with_feedback()("finetune", DOMAIN, *arguments)
     assert refused.exit_code == 1 and match in " ".join(refused.stderr.split())
 
 
-def test_without_a_training_environment_it_says_how_to_name_one(taught: Any) -> None:
+def test_missing_training_environment_names_the_setting(home_with_feedback: Any) -> None:
     Path("memflow.toml").write_text('[models.small]\nkind = "vllm"\nmodel = "small"\n', encoding="utf-8")
-    refused = taught()("finetune", DOMAIN, "--model", "small")
+    refused = home_with_feedback()("finetune", DOMAIN, "--model", "small")
     assert refused.exit_code == 1 and "as `python` under [training] in memflow.toml" in refused.stderr
 
 
-def test_a_domain_whose_users_press_nothing_is_refused(empty: Any) -> None:
+def test_domain_without_likes_is_rejected(empty: Any) -> None:
     assert "whose users do not like answers" in empty.error("finetune", "amemgym_demo", "--model", "scripted")
 
 
-def test_a_domain_without_feedback_is_refused(empty: Any) -> None:
+def test_domain_without_feedback_rows_is_rejected(empty: Any) -> None:
     assert "feedback" in empty.error("finetune", DOMAIN, "--model", "scripted", "--count")
 
 
-def test_doctor_looks_at_the_training_environment_and_the_adapter(empty: Any) -> None:
+def test_doctor_reports_missing_training_environment_and_adapter(empty: Any) -> None:
     Path("memflow.toml").write_text(
         '[training]\npython = "no-such-python"\n[roles]\nassistant = "liked"\n'
         '[models.liked]\nkind = "vllm"\nmodel = "small"\nadapter = "nowhere"\nrevision = "a"\n',

@@ -1,4 +1,4 @@
-"""The command line itself: help and error messages."""
+"""Help texts, exit codes and error messages common to all commands."""
 
 import pytest
 
@@ -22,12 +22,12 @@ def test_every_command_has_help(empty, command) -> None:
     assert "Usage:" in result.stdout and len(result.stdout) > 200
 
 
-def test_the_help_names_every_command(empty) -> None:
+def test_help_lists_every_command(empty) -> None:
     shown = empty("--help").stdout
     assert not [name for name in COMMANDS if f" {name} " not in shown]
 
 
-def test_a_mistake_is_one_line_on_standard_error(empty) -> None:
+def test_error_is_one_line_on_standard_error(empty) -> None:
     result = empty("plan", "--domain", "nowhere")
     assert result.exit_code == 1
     assert result.stdout == ""
@@ -35,17 +35,17 @@ def test_a_mistake_is_one_line_on_standard_error(empty) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_debug_shows_where_it_came_up(empty) -> None:
+def test_debug_option_raises_the_original_exception(empty) -> None:
     result = empty("--debug", "plan", "--domain", "nowhere")
     assert result.exit_code == 1
     assert type(result.exception).__name__ == "BadSettings"
 
 
-def test_usage_mistakes_are_two(empty) -> None:
+def test_unknown_option_exits_with_status_2(empty) -> None:
     assert empty("plan", "--bad").exit_code == 2
 
 
-def test_settings_that_are_not_there(empty) -> None:
+def test_missing_settings_file_is_reported(empty) -> None:
     assert "there is no settings file elsewhere.toml" in empty.error(
         "--settings", "elsewhere.toml", "domains"
     )
@@ -69,5 +69,5 @@ def test_settings_that_are_not_there(empty) -> None:
         ("plot memorybench", "nothing was measured yet"),
     ],
 )
-def test_empty_home_names_the_command_that_fills_it(empty, command: str, next_step: str) -> None:
+def test_empty_home_error_names_the_next_step(empty, command: str, next_step: str) -> None:
     assert next_step in empty.error(*command.split())

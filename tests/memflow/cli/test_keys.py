@@ -1,4 +1,4 @@
-"""`show keys`, the plan of annotation, and who annotates."""
+"""`show keys`, `plan` with annotation costs, and the choice of annotator models."""
 
 import pytest
 from generated import generate
@@ -23,7 +23,7 @@ model = "a/one"
 
 @pytest.fixture
 def annotated(empty):
-    """A home with the gold labels of the demo, by the scripted chat."""
+    """Return a home with the demo's gold labels, made by the scripted chat."""
     demo = generate(DOMAIN)
     [sample] = demo.domain.datasets
     empty.write("raw.records", sample, demo.rows("raw.records"))
@@ -31,7 +31,7 @@ def annotated(empty):
     return empty
 
 
-def test_keys_are_shown_as_data(annotated):
+def test_show_keys_as_json_counts_questions_and_agreement(annotated):
     told = annotated.json("show", "keys", DOMAIN)
     assert told["made_by"] == ["annotator", "verifier"] and "scripted" in told["label"]
     whole = told["surveys"][0]
@@ -42,7 +42,7 @@ def test_keys_are_shown_as_data(annotated):
     }  # fmt: skip
 
 
-def test_keys_are_shown_as_text(annotated):
+def test_show_keys_as_text_lists_counts_and_drop_reasons(annotated):
     shown = annotated("show", "keys", DOMAIN).stdout
     lines = [line.split() for line in shown.splitlines()]
     assert ["all", "22", "18", "4", "0", "86%", "82%", "86%", "100%"] in lines
@@ -58,11 +58,11 @@ def test_keys_are_shown_as_text(annotated):
         ("nowhere", "there is no domain 'nowhere'"),
     ],
 )
-def test_where_there_are_no_keys_it_says_why(empty, domain: str, says: str):
+def test_missing_keys_are_reported_with_the_reason(empty, domain: str, says: str):
     assert says in empty.error("show", "keys", domain)
 
 
-def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
+def test_plan_shows_annotation_calls_and_costs(empty, tmp_path):
     (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
     arguments = ("plan", "--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", "two")
     told = empty.json(*arguments)
@@ -78,7 +78,7 @@ def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
 
 
 @pytest.mark.parametrize("verifier", ["one", "again"])
-def test_a_plan_refuses_a_model_that_would_verify_itself(empty, tmp_path, verifier: str):
+def test_plan_rejects_same_model_as_annotator_and_verifier(empty, tmp_path, verifier: str):
     (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
     arguments = ("--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", verifier)
     assert "annotator and verifier are the same model" in empty.error("plan", *arguments)

@@ -1,4 +1,4 @@
-"""What could be made of a domain's users, and why not the rest: at any time, and at the end of a run."""
+"""`show made` and the run summary: counts of generated and quarantined rows, with reasons."""
 
 from io import StringIO
 
@@ -27,7 +27,7 @@ def made(empty):
     return empty
 
 
-def test_shares_and_reasons_the_most_frequent_first(made):
+def test_show_made_counts_rows_and_sorts_reasons_by_frequency(made):
     users, probes = made.json("show", "made")
     assert (users["table_name"], users["n"], users["quarantined"]) == ("state.profiles", 4, 3)
     assert (users["reasons"], users["times"]) == ([LATE, ODD], [2, 1])
@@ -38,7 +38,7 @@ def test_shares_and_reasons_the_most_frequent_first(made):
     assert f"users, 2 x: {LATE}" in shown
 
 
-def test_questions_that_are_left_out_are_counted_once_and_it_is_told_why(made):
+def test_dropped_question_is_counted_once_with_its_reason(made):
     dropped = {1: None, 2: "it is not there", 3: "it is not there"}
     labels = [
         factories.gold_label(domain=MINE, question_id=f"c/q{number}", checkpoint=checkpoint, dropped=why)
@@ -51,11 +51,11 @@ def test_questions_that_are_left_out_are_counted_once_and_it_is_told_why(made):
     assert "2 questions are left out, for example: it is not there" in made("show", "made").stdout
 
 
-def test_a_domain_that_was_never_made_is_said_so(made, empty):
+def test_domain_that_was_not_generated_is_rejected(made, empty):
     assert "'yours' was not generated yet; generated: mine" in made.error("show", "made", "--domain", "yours")
 
 
-def test_a_run_ends_with_what_it_lost():
+def test_run_summary_lists_quarantined_rows():
     lost = {"domain": MINE, "table_name": "state.profiles", "n": 4, "quarantined": 3}
     lost |= {"reasons": [LATE], "times": [3]}
     summary = Summary([], [], [], [], {}, [], 1, 0, [], "x.duckdb", [lost])

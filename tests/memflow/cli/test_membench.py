@@ -1,4 +1,4 @@
-"""`show mechanisms`, `show kinds` and `memflow plot` of MemBench: on a board of a few rows."""
+"""`show mechanisms`, `show kinds` and `memflow plot` for MemBench, on a leaderboard with a few rows."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ def score(metric, value, **given):
 
 @pytest.fixture
 def leaderboard(empty, tmp_path, monkeypatch):
-    """A home with scores of `none`, `full` and `retrieval`, the last timed; and a domain like the paper's."""
+    """Return a home with scores of `none`, `full` and `retrieval`, and of a domain like the paper's."""
     settings = tmp_path / "memflow.toml"
     settings.write_text(SETTINGS)
     monkeypatch.setenv("MEMFLOW_SETTINGS", str(settings))
@@ -56,7 +56,7 @@ def lines(result):
     return {line.split()[0]: line.split()[1:] for line in result.stdout.splitlines() if line.strip()}
 
 
-def test_mechanisms_have_a_line_each_with_all_that_was_measured(leaderboard) -> None:
+def test_mechanisms_show_accuracy_recall_times_and_missing_values(leaderboard) -> None:
     result = leaderboard("show", "mechanisms", "--domain", DOMAIN)
     found = lines(result)
     assert found["none"][:4] == ["0.300", "[0.10", "1.00]*", "20"]
@@ -83,7 +83,7 @@ def test_mechanisms_have_a_line_each_with_all_that_was_measured(leaderboard) -> 
     assert "reflective" not in result.stdout
 
 
-def test_the_papers_figures_stand_beside_ours_with_what_is_wrong_with_them(leaderboard) -> None:
+def test_paper_values_are_shown_with_their_doubts(leaderboard) -> None:
     result = leaderboard("show", "mechanisms", "--domain", OURS, "--paper")
     found = lines(result)
     assert "RetrievalMemory" in found and found["MemGPT"] == ["0.733?", "120", "1.042", "<0.001"]
@@ -94,7 +94,7 @@ def test_the_papers_figures_stand_beside_ours_with_what_is_wrong_with_them(leade
     assert "FullMemory" not in leaderboard("show", "mechanisms").stdout
 
 
-def test_kinds_stand_in_the_papers_order_with_their_n_and_a_reason_where_none_is(leaderboard) -> None:
+def test_kinds_are_in_paper_order_with_counts_and_reasons(leaderboard) -> None:
     result = leaderboard("show", "kinds", "--domain", DOMAIN)
     found = lines(result)
     assert found["memory"] == ["sh", "noisy"] and found["full"] == ["0.750", "0.750"]
@@ -102,7 +102,7 @@ def test_kinds_stand_in_the_papers_order_with_their_n_and_a_reason_where_none_is
     assert "– lost: accuracy of recent." in result.stdout and "sh: single-hop; noisy:" in result.stdout
 
 
-def test_programs_get_rows_of_ours_and_of_the_papers(leaderboard) -> None:
+def test_csv_and_json_contain_measured_and_paper_rows(leaderboard) -> None:
     rows = list(
         csv.DictReader(io.StringIO(leaderboard("show", "mechanisms", "--paper", "--format", "csv").stdout))
     )
@@ -120,12 +120,12 @@ def test_programs_get_rows_of_ours_and_of_the_papers(leaderboard) -> None:
     assert {row["slice"] for row in told["rows"]} == {"category simple", "category noisy"}
 
 
-def test_a_domain_that_was_not_measured_is_refused(leaderboard) -> None:
+def test_unmeasured_domain_is_rejected_and_measured_domains_are_listed(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
         assert f"measured: {DOMAIN}, {OURS}" in leaderboard.error("show", command, "--domain", "amemgym_demo")
 
 
-def test_pictures_of_a_domain_and_over_several_are_written(leaderboard, tmp_path) -> None:
+def test_plots_of_a_domain_and_of_the_benchmark_are_written(leaderboard, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
     assert leaderboard("plot", DOMAIN, "--out", str(out)).exit_code == 0
@@ -140,7 +140,7 @@ def test_pictures_of_a_domain_and_over_several_are_written(leaderboard, tmp_path
     }
 
 
-def test_what_there_is_no_picture_of_is_said(leaderboard, empty) -> None:
+def test_unknown_plot_or_metric_is_rejected(leaderboard, empty) -> None:
     assert "no membench picture 'beauty'. Known: factual_mechanisms" in leaderboard.error(
         "plot", "membench", "--metric", "beauty"
     )

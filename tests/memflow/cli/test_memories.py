@@ -1,4 +1,4 @@
-"""`memories`: every system, a user's own among them; and the template of docs/how-to/memory.md."""
+"""`memflow memories`: shipped systems, user memories, and the template in docs/how-to/memory.md."""
 
 import os
 import re
@@ -19,7 +19,7 @@ DOCUMENT = (ROOT / "docs" / "how-to" / "memory.md").read_text(encoding="utf-8")
 
 @pytest.fixture
 def template(tmp_path: Path) -> Iterator[Path]:
-    """The template of the document as my_memory.py, in the folder that memflow is called in."""
+    """Return the template of docs/how-to/memory.md, written as my_memory.py to the current folder."""
     [code] = re.findall(r"```python title=\"my_memory\.py\"\n(.*?)```", DOCUMENT, re.DOTALL)
     file = tmp_path / "my_memory.py"
     file.write_text(code, encoding="utf-8")
@@ -31,7 +31,7 @@ def listed(empty, *names: str) -> dict[str, dict]:
     return {row["memory"]: row for row in empty.json("memories", *names)}
 
 
-def test_every_system_is_listed_with_what_it_asks(empty) -> None:
+def test_every_system_is_listed_with_parameters_and_calls(empty) -> None:
     rows = listed(empty)
     assert list(rows) == list(SYSTEMS)
     rag = rows["rag"]
@@ -53,7 +53,7 @@ def test_every_system_is_listed_with_what_it_asks(empty) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--whole",)])
-def test_the_list_is_readable_at_a_hundred_columns(empty, monkeypatch: pytest.MonkeyPatch, arguments) -> None:
+def test_memory_list_fits_a_width_of_100_columns(empty, monkeypatch: pytest.MonkeyPatch, arguments) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     shown = empty("memories", *arguments).stdout.splitlines()
     assert max(map(len, shown)) <= 100
@@ -64,7 +64,7 @@ def test_the_list_is_readable_at_a_hundred_columns(empty, monkeypatch: pytest.Mo
         assert len(shown) <= 6 * len(SYSTEMS)
 
 
-def test_one_is_shown_whole(empty) -> None:
+def test_named_memory_is_shown_in_full(empty) -> None:
     shown = empty("memories", "rag_8_4_10").stdout
     assert re.search(r"freq +8 +2 +1 or more +How many messages leave", shown)
     assert "asks: at most 1 embed per arrival to write; 1 embed to read" in shown
@@ -73,7 +73,7 @@ def test_one_is_shown_whole(empty) -> None:
     assert "there is no memory 'rga'" in empty("memories", "rga").stderr
 
 
-def test_those_of_ones_own_are_listed_and_a_broken_one_with_its_reason(empty, template: Path) -> None:
+def test_user_memories_are_listed_and_a_broken_one_has_its_reason(empty, template: Path) -> None:
     Path("memflow.toml").write_text(
         '[memories.mine]\npath = "my_memory:MyMemory"\nparameters = { k = 2 }\n'
         '[memories.pets]\nsystem = "awi"\nparameters = { kinds = ["pets"] }\n'
@@ -90,11 +90,11 @@ def test_those_of_ones_own_are_listed_and_a_broken_one_with_its_reason(empty, te
     assert empty("memories", "broken").exit_code == 1
 
 
-def test_every_system_stands_in_the_document() -> None:
+def test_every_system_is_documented() -> None:
     assert [name for name in SYSTEMS if f"`{name}`" not in COMPARISON] == []
 
 
-def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path) -> None:
+def test_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, template: Path) -> None:
     assert len(template.read_text(encoding="utf-8").splitlines()) < 40
     what = [
         "--demo",
@@ -115,8 +115,8 @@ def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path
     assert accuracy["assistant"] == "my_memory" and accuracy["value"] > 0.9
 
 
-def test_a_module_of_this_folder_is_found_however_memflow_is_called(template: Path) -> None:
-    """The console script has no folder of its own before it in the path: so -P."""
+def test_module_in_current_folder_is_found_without_its_path(template: Path) -> None:
+    """Neither `python -P` nor the console script adds the current folder to sys.path."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-P", "-m", "memflow.cli", "memories", "my_memory:MyMemory"],

@@ -1,4 +1,4 @@
-"""What a memory held, and what changed: shown from the lake's tables, of a run in which a model kept facts."""
+"""`show memory`: entries at a checkpoint or probe, and the difference between checkpoints."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ DOMAIN, AWI = "amemgym_demo", "awi_1_0"
 
 
 def episode(name: str, *checkpoints: Sequence[str]) -> Episode:
-    """An episode of single messages, m0, m1, ..., of which each checkpoint has some."""
+    """Return an episode of single messages m0, m1, ...; each argument has the texts of one checkpoint."""
     events: list[Event] = []
     for checkpoint, texts in enumerate(checkpoints):
         for text in texts:
@@ -34,7 +34,7 @@ BEN = episode("ben", ["My car is green."])
 
 @pytest.fixture
 async def remembered(empty):
-    """A home in which AWI lived through an episode, and could not write of what is lost."""
+    """Return a home in which AWI played an episode and failed to process the messages that contain "ost."."""
     await _play(empty, AWI, [ANN])
     return empty
 
@@ -51,19 +51,19 @@ async def _play(home, assistant: str, episodes: list[Episode]) -> None:
     home.write("memory.indexes", f"{DOMAIN}/{assistant}", entry_rows(DOMAIN, assistant, played))
 
 
-def told(home, *arguments: str) -> Any:
+def show_memory(home, *arguments: str) -> Any:
     return home.json("show", "memory", DOMAIN, *arguments)
 
 
-async def test_a_memory_is_shown_as_it_was_at_a_checkpoint(remembered) -> None:
-    first = told(remembered, AWI, "--checkpoint", "0")
+async def test_checkpoint_option_shows_entries_at_that_checkpoint(remembered) -> None:
+    first = show_memory(remembered, AWI, "--checkpoint", "0")
     assert (first["episode"], first["checkpoint"], first["sequence"]) == ("ann", 0, 2)
     held = {entry["text"]: entry for entry in first["entries"]}
     assert set(held) == {"- car: My car is red.", "- cat: My cat is old."}
     red = held["- car: My car is red."]
     # It is held at checkpoint 0, and known to have been retired by the third message.
     assert (red["kind"], red["sources"], red["since"], red["until"]) == ("fact", ["m0"], 1, 3)
-    last = told(remembered, AWI)
+    last = show_memory(remembered, AWI)
     assert (last["checkpoint"], last["sequence"]) == (2, 5)
     [blue] = [entry for entry in last["entries"] if "blue" in entry["text"]]
     assert (blue["previous"], blue["until"]) == (red["entry_id"], None)
@@ -81,12 +81,12 @@ def asked(number: int, checkpoint: int, after: str | None = None) -> Probe:
     )
 
 
-async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) -> None:
+async def test_probe_option_shows_entries_at_that_probe(remembered) -> None:
     probes = [asked(0, 1), asked(1, 1, after="m2"), asked(2, 2, after="m9")]
     remembered.write("question.probes", DOMAIN, probes)
-    there, early = (told(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
+    there, early = (show_memory(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
     assert (there["sequence"], early["sequence"]) == (4, 3)
-    assert there["entries"] == told(remembered, AWI, "--checkpoint", "1")["entries"]
+    assert there["entries"] == show_memory(remembered, AWI, "--checkpoint", "1")["entries"]
     assert [entry["kind"] for entry in there["entries"]].count("failure") == 1  # of the dog, in m3
     assert [entry["text"] for entry in early["entries"] if entry["kind"] == "failure"] == []
     shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
@@ -101,7 +101,7 @@ async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) ->
     assert "asked after the message m2" in remembered("show", "probe", "p1").stdout
 
 
-async def test_it_is_printed_by_kind_and_failures_by_reason(remembered) -> None:
+async def test_text_output_groups_entries_by_kind_and_failures_by_reason(remembered) -> None:
     shown = remembered("show", "memory", DOMAIN, AWI).stdout
     assert "episode ann, checkpoint 2 of 2, sequence number 5: 4 entries" in shown
     assert "fact: 2" in shown and "version of" in shown and "- car: My car is blue." in shown
@@ -110,15 +110,15 @@ async def test_it_is_printed_by_kind_and_failures_by_reason(remembered) -> None:
     assert "2: m3, m4" in shown
 
 
-async def test_only_entries_of_a_kind(remembered) -> None:
-    assert {entry["kind"] for entry in told(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
+async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) -> None:
+    assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
     result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "has no entry of kind 'dream'; its kinds are buffer, fact, failure" in result.stderr
 
 
-async def test_what_changed_between_two_checkpoints(remembered) -> None:
-    change = told(remembered, AWI, "--diff", "0", "1")
+async def test_diff_option_shows_changed_passed_and_failed_entries(remembered) -> None:
+    change = show_memory(remembered, AWI, "--diff", "0", "1")
     assert (change["from"]["sequence"], change["to"]["sequence"]) == (2, 4)
     assert (change["added"], change["retired"]) == ([], [])
     [pair] = change["changed"]
@@ -140,25 +140,25 @@ async def test_what_changed_between_two_checkpoints(remembered) -> None:
         assert wanted in shown
 
 
-async def test_a_change_is_found_over_many_versions_and_what_is_gone_is_retired(empty) -> None:
+async def test_diff_joins_versions_of_an_entry_and_lists_retired_entries(empty) -> None:
     moving = episode("cid", ["My car is red."], ["My car is blue.", "My car is green."], ["My cat is old."])
     await _play(empty, AWI, [moving])
-    [pair] = told(empty, AWI, "--diff", "0", "2")["changed"]
+    [pair] = show_memory(empty, AWI, "--diff", "0", "2")["changed"]
     assert pair["before"]["text"].endswith("red.") and pair["after"]["text"].endswith("green.")
-    assert [entry["text"] for entry in told(empty, AWI, "--diff", "0", "2")["added"]] == [
+    assert [entry["text"] for entry in show_memory(empty, AWI, "--diff", "0", "2")["added"]] == [
         "- cat: My cat is old."
     ]
     await _play(empty, "recent_2", [moving])
-    short = told(empty, "recent_2", "--diff", "0", "1")
+    short = show_memory(empty, "recent_2", "--diff", "0", "1")
     assert [entry["sources"] for entry in short["added"]] == [["m1"], ["m2"]]
     assert [(entry["sources"], entry["until"]) for entry in short["retired"]] == [(["m0"], 3)]
     assert short["changed"] == []
 
 
-async def test_of_several_episodes_one_has_to_be_named(empty) -> None:
+async def test_several_episodes_require_the_episode_option(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
     assert "choose one with --episode: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
-    assert told(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
+    assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
     assert "no episode 'cid'; it has ann, ben" in empty.error(
         "show", "memory", DOMAIN, AWI, "--episode", "cid"
     )
@@ -175,13 +175,13 @@ async def test_of_several_episodes_one_has_to_be_named(empty) -> None:
         (("nowhere", AWI), "'nowhere' was not played; played domains: amemgym_demo"),
     ],
 )
-async def test_what_cannot_be_shown_is_said(remembered, arguments, said) -> None:
+async def test_invalid_memory_selection_is_rejected(remembered, arguments, said) -> None:
     assert said in remembered.error("show", "memory", *arguments)
 
 
-def test_a_memory_of_a_whole_run(measured) -> None:
-    """Vectors, other kinds and the probes' checkpoints, as a run leaves them; and one that is never played."""
-    whole = told(measured, "full")
+def test_memory_of_a_pipeline_run_is_shown(measured) -> None:
+    """`full` has more entries at the last checkpoint than at the first. `none` has no episodes."""
+    whole = show_memory(measured, "full")
     assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
-    assert len(whole["entries"]) > len(told(measured, "full", "--checkpoint", "0")["entries"])
+    assert len(whole["entries"]) > len(show_memory(measured, "full", "--checkpoint", "0")["entries"])
     assert "no episode was played with it" in measured.error("show", "memory", DOMAIN, "none")

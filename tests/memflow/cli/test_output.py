@@ -1,4 +1,4 @@
-"""Tables of the command line at the width of a terminal."""
+"""Tables of the command line, fitted to the width of the terminal."""
 
 import factories
 import pytest
@@ -21,7 +21,7 @@ def printed(shown, width: int) -> str:
 
 
 @WIDTHS
-def test_names_are_whole_and_every_column_is_shown_or_listed(width: int) -> None:
+def test_names_are_not_cut_and_hidden_columns_are_listed(width: int) -> None:
     numbers = [f"metric\nnumber_{at}" for at in range(4)]
     row = ["a metric of some length", LONG, *(["0.123 [0.100 0.150]"] * 4), "a reason in words"]
     text = printed(table("", ["metric", "assistant", *numbers, "reason"], [row] * 2, right=numbers), width)
@@ -30,7 +30,7 @@ def test_names_are_whole_and_every_column_is_shown_or_listed(width: int) -> None
     assert ("Not shown" in text) == (width == 80)
 
 
-def test_optional_columns_are_left_out_first_and_empty_ones_silently() -> None:
+def test_optional_columns_are_hidden_first_and_empty_columns_silently() -> None:
     row = [LONG, "1" * 20, "2" * 20, "3" * 20, ""]
     columns = ["memory", "first", "second", "third", "reason"]
     text = printed(table("", columns, [row], right=columns[1:], optional=("first", "reason")), 90)
@@ -51,7 +51,7 @@ def test_summary_shows_every_assistant(width: int) -> None:
 
 
 @WIDTHS
-def test_leaderboard_and_usage_show_names_whole(measured, monkeypatch, width: int) -> None:
+def test_leaderboard_and_usage_do_not_cut_names(measured, monkeypatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     rows = measured.json("usage")["usage"]
     shown = measured("usage").stdout.split()

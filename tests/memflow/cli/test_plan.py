@@ -1,4 +1,4 @@
-"""A plan is of the run that would follow."""
+"""`memflow plan`: predicted calls, time and cost of a run."""
 
 
 def plan(home, *more: str) -> dict:
@@ -6,13 +6,13 @@ def plan(home, *more: str) -> dict:
     return home.json(*arguments, *more)
 
 
-def test_a_plan_counts_what_the_run_then_asks(empty, measured) -> None:
+def test_planned_calls_equal_the_calls_of_the_run(empty, measured) -> None:
     planned = plan(empty, "--memory", "awi")["total"]
     asked = measured.json("usage")["total"]
     assert planned["calls"] == asked["calls"]
 
 
-def test_a_plan_is_by_stage_and_writes_nothing(empty) -> None:
+def test_plan_lists_stages_and_creates_no_home(empty) -> None:
     told = plan(empty)
     stages = list(dict.fromkeys(row["stage"] for row in told["stages"]))
     assert stages == ["state", "utterance", "question", "memory", "answer", "score"]
@@ -34,7 +34,7 @@ def test_time_grows_with_latency_and_cost_with_prices(empty, tmp_path) -> None:
     assert total["most_cost"] > total["cost"] > 0
 
 
-def test_missing_data_is_said(empty) -> None:
+def test_plan_reports_missing_data_sets(empty) -> None:
     result = empty("plan", "--domain", "amemgym_base")
     assert result.exit_code == 1
     assert (
@@ -42,6 +42,6 @@ def test_missing_data_is_said(empty) -> None:
     )
 
 
-def test_the_text_states_its_assumptions(empty) -> None:
+def test_plan_as_text_groups_by_stage_and_assistant(empty) -> None:
     shown = empty("plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1").stdout
     assert "By stage" in shown and "By assistant" in shown and "--latency" in shown

@@ -1,4 +1,4 @@
-"""`memflow plot`: pictures in files, and what is said where there are none."""
+"""`memflow plot`: written files and error messages."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from memflow.chat.scripted import LABEL
 from memflow.plots.drawing import can_draw
 
 
-def test_pictures_of_a_domain_are_written(measured, tmp_path) -> None:
+def test_plot_writes_svg_and_png_with_the_scripted_label(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     told = measured.json("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
     names = {
@@ -19,14 +19,14 @@ def test_pictures_of_a_domain_are_written(measured, tmp_path) -> None:
     assert "state_match.png" in shown and LABEL in shown
 
 
-def test_without_matplotlib_it_says_what_to_install(measured, tmp_path, monkeypatch) -> None:
+def test_missing_matplotlib_names_the_extra_to_install(measured, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
     assert "memflow[plots]" in measured.error("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert isinstance(can_draw(), bool)
 
 
-def test_what_cannot_be_drawn_is_said(measured, empty) -> None:
+def test_unknown_domain_or_metric_cannot_be_plotted(measured, empty) -> None:
     for arguments, said in (
         (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
         (("amemgym_demo", "--metric", "beauty"), "no score of beauty by period; it has accuracy"),

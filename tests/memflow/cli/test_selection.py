@@ -1,4 +1,4 @@
-"""What the command line lays over the settings."""
+"""Command line options that override the settings file."""
 
 import sys
 from pathlib import Path
@@ -33,7 +33,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _shelf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module with memories."""
+    """Add a module `shelf` with memory classes."""
     shelf = ModuleType("shelf")
     for name in ("OakShelf", "Pine", "PINE", "Rag", "Taken"):
         setattr(shelf, name, Recent)
@@ -44,32 +44,32 @@ def selected(file: Path | None = None, **options: Any) -> Selection:
     return select(cast(Any, SimpleNamespace(obj=Front(settings=file))), **options)
 
 
-def test_what_is_not_named_is_the_settings(file: Path) -> None:
+def test_selection_without_options_equals_the_settings(file: Path) -> None:
     selection = selected(file)
     assert selection.domains == ("amemgym_demo",)
     assert selection.assistants == ("recent", "full@large")
     assert selection.settings.roles.simulator == "large"
 
 
-def test_named_memories_are_joined_by_the_bounds_of_their_models(file: Path) -> None:
+def test_bounds_of_every_used_model_are_added(file: Path) -> None:
     selection = selected(file, memories=["full"], assistants=["rag_2_4_30@large", "full@large"])
     assert selection.assistants == (
         "none", "oracle", "none@large", "oracle@large", "full", "rag_2_4_30@large", "full@large",
     )  # fmt: skip
 
 
-def test_bounds_can_be_left_out_and_are_not_doubled(file: Path) -> None:
+def test_bounds_can_be_disabled_and_are_not_duplicated(file: Path) -> None:
     assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
     assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "full")
 
 
-def test_partitions_stay_those_of_the_file_and_gain_what_is_asked_for(file: Path) -> None:
+def test_selected_domains_and_assistants_are_added_to_the_settings(file: Path) -> None:
     settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
     assert settings.domains == ("amemgym_demo", "amemgym_base")
     assert settings.assistants == ("recent", "full@large", "none", "oracle", "full")
 
 
-def test_url_and_model_take_every_role_but_those_that_are_named(file: Path) -> None:
+def test_url_and_model_set_every_role_without_explicit_option(file: Path) -> None:
     selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large")
     assert selection.settings.model("cli").url == "http://127.0.0.1:2/v1"
     assert selection.settings.model("cli").model == "b/small"
@@ -77,13 +77,13 @@ def test_url_and_model_take_every_role_but_those_that_are_named(file: Path) -> N
     assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
 
 
-def test_a_model_without_url_is_one_of_the_file(file: Path) -> None:
+def test_model_without_url_must_be_in_the_settings(file: Path) -> None:
     assert selected(file, model="large").settings.roles.assistant == "large"
     with pytest.raises(BadSettings, match="nosuch"):
         selected(file, model="nosuch")
 
 
-def test_the_demo_is_scripted_whatever_the_file_says(file: Path) -> None:
+def test_demo_overrides_configured_roles_with_scripted_chat(file: Path) -> None:
     selection = selected(file, demo=True)
     assert selection.domains == ("amemgym_demo", "memorybench_demo")
     assert {name for _, name in selection.settings.roles} == {"scripted"}
@@ -101,12 +101,12 @@ def test_the_demo_is_scripted_whatever_the_file_says(file: Path) -> None:
         ({"assistants": ["full@nosuch"]}, "nosuch"),
     ],
 )
-def test_what_cannot_be_is_said(file: Path, options: dict[str, Any], said: str) -> None:
+def test_invalid_options_are_rejected(file: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         selected(file, **options)
 
 
-def test_a_memory_is_found_by_import_path_and_called_like_its_class(file: Path) -> None:
+def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
     selection = selected(
         file,
         memories=["shelf:OakShelf"],
@@ -118,7 +118,7 @@ def test_a_memory_is_found_by_import_path_and_called_like_its_class(file: Path) 
     assert selection.settings.assistants == ("recent", "full@large", *selection.assistants)
 
 
-def test_a_line_of_the_same_class_gives_its_parameters(file: Path) -> None:
+def test_import_path_uses_parameters_of_the_configured_memory(file: Path) -> None:
     file.write_text(
         FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
     )
@@ -137,13 +137,13 @@ def test_a_line_of_the_same_class_gives_its_parameters(file: Path) -> None:
         (["shelf:"], "is not an import path"),
     ],
 )
-def test_what_is_wrong_with_an_import_path_is_said(file: Path, memories: list[str], said: str) -> None:
+def test_invalid_import_path_is_rejected(file: Path, memories: list[str], said: str) -> None:
     file.write_text(FILE + '[memories.taken]\npath = "other:Taken"\n', encoding="utf-8")
     with pytest.raises(BadSettings, match=said):
         selected(file, memories=memories)
 
 
-def test_annotator_and_verifier_are_named_whatever_the_model(file: Path) -> None:
+def test_annotator_and_verifier_are_set_independently_and_not_with_demo(file: Path) -> None:
     roles = selected(file, model="large", verifier="scripted").settings.roles
     assert (roles.annotator, roles.verifier) == ("large", "scripted")
     with pytest.raises(BadSettings, match=r"cannot be combined with --url, --model, .* --verifier"):

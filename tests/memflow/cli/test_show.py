@@ -1,4 +1,4 @@
-"""Looking at what came of a run: leaderboard, verdicts, a probe whole, accounts, SQL."""
+"""`memflow show`, `usage` and `sql` after a run."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from memflow.chat.scripted import LABEL
 
 
-def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None:
+def test_leaderboard_shows_values_coverage_and_the_scripted_label(measured) -> None:
     shown = measured("show", "leaderboard", "--metric", "accuracy").stdout
     assert LABEL in shown
     assert "oracle" in shown and "1.000" in shown and "100%" in shown
@@ -18,7 +18,7 @@ def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None
     assert {score["slice"] for score in data["scores"]} == {"all"}
 
 
-def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
+def test_leaderboard_shows_failure_shares_by_evidence(measured) -> None:
     shown = measured("show", "leaderboard").stdout
     [full] = [
         line.split() for line in shown.partition("By evidence")[2].splitlines() if line.startswith("full")
@@ -37,7 +37,7 @@ def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
     assert len(failures) == 3
 
 
-def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
+def test_costs_are_shown_per_written_message_and_per_read(measured) -> None:
     data = {row["assistant"]: row for row in measured.json("show", "costs")}
     assert data["full"]["write"]["calls"] == 0 and data["full"]["injected_tokens"] > 0
     awi = data["awi"]
@@ -51,7 +51,7 @@ def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
     assert "per message" in shown and "awi" in shown
 
 
-def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
+def test_costs_per_instance_are_grouped_by_stage_and_role(measured) -> None:
     data = measured.json("show", "costs", "--per", "instance")
     by = {(row["assistant"], row["part"]): row for row in data}
     assert {part for _, part in by} == {
@@ -80,7 +80,7 @@ def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
     assert "user model" in shown and "Means over 1 instances" in shown
 
 
-def test_prices_come_of_the_settings(measured, tmp_path) -> None:
+def test_prices_are_computed_from_the_settings(measured, tmp_path) -> None:
     settings = tmp_path / "memflow.toml"
     settings.write_text('[models.scripted]\nkind = "scripted"\nprice_in = 2.0\nprice_out = 8.0\n')
     data = measured("--settings", str(settings), "show", "costs", "--per", "instance", "--format", "json")
@@ -89,16 +89,16 @@ def test_prices_come_of_the_settings(measured, tmp_path) -> None:
         assert row["price"] == pytest.approx(by_hand) and by_hand > 0
 
 
-def test_costs_of_what_was_never_measured(measured) -> None:
+def test_costs_reject_unmeasured_domain(measured) -> None:
     assert "no memory was measured yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
-def test_slices_are_shown_when_asked_for(measured) -> None:
+def test_slices_option_adds_slices_to_the_leaderboard(measured) -> None:
     data = measured.json("show", "leaderboard", "--slices")
     assert {"all", "period 0", "period 3"} <= {score["slice"] for score in data["scores"]}
 
 
-def test_an_unknown_metric_is_said_with_those_there_are(measured) -> None:
+def test_unknown_metric_is_rejected_and_available_metrics_are_listed(measured) -> None:
     assert "no metric 'beauty'; it has accuracy" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
     )
@@ -117,7 +117,7 @@ def probe_of(measured) -> str:
     return str(data[0]["it"])
 
 
-def test_a_probe_is_shown_whole(measured) -> None:
+def test_probe_is_shown_with_recall_prompt_reply_and_verdicts(measured) -> None:
     probe = probe_of(measured)
     data = measured.json("show", "probe", probe, "--assistant", "full")
     [answered] = data["answered"]
@@ -139,20 +139,20 @@ def test_a_probe_is_shown_whole(measured) -> None:
         assert wanted in shown
 
 
-def test_without_an_assistant_a_probe_shows_every_reply_in_short(measured) -> None:
+def test_probe_without_assistant_lists_all_replies_without_prompts(measured) -> None:
     shown = measured("show", "probe", probe_of(measured)).stdout
     assert "none" in shown and "oracle" in shown and "full" in shown
     assert "Prompt as sent" not in shown
 
 
-def test_an_unknown_probe_is_said_with_those_near_to_it(measured) -> None:
+def test_unknown_probe_is_rejected_and_similar_probes_are_listed(measured) -> None:
     probe = probe_of(measured)
     result = measured("show", "probe", probe[:-1] + "x")
     assert result.exit_code == 1
     assert "there is no probe" in result.stderr and probe in result.stderr
 
 
-def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
+def test_usage_total_is_the_same_for_every_grouping(measured) -> None:
     totals = []
     for by in (("stage",), ("assistant", "prompt"), ("run",)):
         data = measured.json("usage", *(word for name in by for word in ("--by", name)))
@@ -162,11 +162,11 @@ def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
     assert f"{totals[0]['calls']:,}" in measured("usage").stdout
 
 
-def test_accounts_of_an_unknown_run(measured) -> None:
+def test_usage_rejects_unknown_run(measured) -> None:
     assert "nosuch" in measured.error("usage", "--run", "nosuch")
 
 
-def test_sql_answers_with_plain_rows(measured) -> None:
+def test_sql_returns_rows_from_argument_or_standard_input(measured) -> None:
     statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
     data = measured.json("sql", statement)
     assert [row["assistant"] for row in data] == ["awi", "full", "none", "oracle"]
@@ -174,7 +174,7 @@ def test_sql_answers_with_plain_rows(measured) -> None:
     assert "4 rows" in measured("sql", "-", input=statement).stdout
 
 
-def test_sql_changes_nothing(measured) -> None:
+def test_sql_rejects_statements_that_modify_data(measured) -> None:
     assert "SELECT" in measured.error("sql", "DROP TABLE score.verdicts")
 
 

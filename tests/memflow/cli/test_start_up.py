@@ -1,4 +1,4 @@
-"""Start-up: commands import only what they need, and a run that finds all up to date imports no Dagster."""
+"""Commands import only what they need, and a run with all partitions up to date imports no Dagster."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ EVERYTHING = {*GRAPH, "numpy", "pydantic_settings", "yaml"}
 
 
 class Silent:
-    """A watcher that prints nothing."""
+    """A progress listener that prints nothing."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -35,7 +35,7 @@ class Silent:
 
 
 def imported(*arguments: str) -> tuple[set[str], str]:
-    """The modules that a command has imported when it ends, and what it printed on standard error."""
+    """Return the modules that a command imports, and its standard error."""
     program = (
         "import sys\nfrom memflow.cli import app\n"
         f"try:\n    app({arguments!r})\nexcept SystemExit:\n    pass\n"
@@ -47,7 +47,7 @@ def imported(*arguments: str) -> tuple[set[str], str]:
 
 
 def up_to_date(home: Path) -> Settings:
-    """Settings under whose home every partition is up to date; its tables have no rows."""
+    """Return settings of a home in which every partition is up to date. Its tables have no rows."""
     file = home / "memflow.toml"
     file.write_text(
         f"home = {json.dumps(str(home))}\ndomains = {json.dumps([DOMAIN])}\nassistants = {json.dumps(ASSISTANTS)}\n"
@@ -67,12 +67,12 @@ def up_to_date(home: Path) -> Settings:
     return settings
 
 
-def walked(settings: Settings) -> Outcome:
+def run_selected(settings: Settings) -> Outcome:
     return run_pipeline(settings, RunRequest(settings.domains, settings.assistants), Silent())
 
 
 def stale_lock(home: Path) -> Path:
-    """A lock file that no process holds, as a killed process leaves it."""
+    """Create a lock file that no process holds, as a killed process leaves it."""
     lock = instance_folder(home) / LOCKS / "0123456789abcdef"
     lock.parent.mkdir(parents=True)
     lock.touch()
@@ -115,25 +115,25 @@ def test_run_with_all_up_to_date_imports_no_dagster(tmp_path) -> None:
     assert not (settings.home / "dagster").exists()
 
 
-def test_all_up_to_date_opens_no_instance(tmp_path, monkeypatch) -> None:
+def test_run_with_all_up_to_date_opens_no_instance(tmp_path, monkeypatch) -> None:
     settings = up_to_date(tmp_path)
     monkeypatch.setattr(pipeline_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
-    outcome = walked(settings)
+    outcome = run_selected(settings)
     assert (len(outcome.up_to_date), outcome.ran, outcome.usage) == (5, [], [])
 
 
-def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> None:
+def test_stale_lock_is_removed_although_all_is_up_to_date(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lock = stale_lock(settings.home)
     assert has_stale_locks(settings.home)
-    assert len(walked(settings).up_to_date) == 5
+    assert len(run_selected(settings).up_to_date) == 5
     assert not lock.exists() and not has_stale_locks(settings.home)
 
 
-def test_partition_that_is_out_of_date_is_run(tmp_path) -> None:
+def test_run_updates_only_the_stale_partition(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lake = Lake(settings.lake_root)
     lake.write("score.leaderboard", "all", [], fingerprint="of another version")
-    outcome = walked(settings)
+    outcome = run_selected(settings)
     assert [run.job for run in [*outcome.ran, *(run for run, _ in outcome.failed)]] == ["publish_leaderboard"]
     assert len(outcome.up_to_date) == 4

@@ -1,4 +1,4 @@
-"""`show times`, `show partitions` and `memflow plot memorybench`: on a lake of a few rows."""
+"""`show times`, `show partitions` and `memflow plot memorybench`, on a lake with a few rows."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ NOT_READ = "only 0 of 4 probes have a score; see their verdicts"
 
 @pytest.fixture
 def timed(empty):
-    """A home in which `rag` wrote a dialogue and answered a case, and `none` answered it."""
+    """Return a home in which `rag` wrote a dialogue and answered a case, and `none` answered the same case."""
     of = {"domain": DOMAIN, "episode_id": "dialogues"}
     probe = factories.probe(**of, probe_id="nfcats/1", kind="open", split="train", dataset="nfcats")
     timed = [probe, replace(probe, probe_id="nfcats/2", split="test")]
@@ -54,7 +54,7 @@ def test_times_are_shown_by_memory_and_format(timed) -> None:
     assert " 1.5 " in shown and " 2.5 " in shown and "scripted" in shown
 
 
-def test_partitions_are_shown_with_the_reasons_of_empty_cells(timed) -> None:
+def test_partitions_show_scores_and_the_reason_of_empty_cells(timed) -> None:
     told = timed.json("show", "partitions")
     assert [(cell["assistant"], cell["reason"]) for cell in told["cells"]] == [
         ("none", NOT_READ),
@@ -65,12 +65,12 @@ def test_partitions_are_shown_with_the_reasons_of_empty_cells(timed) -> None:
     assert "no partition of MemoryBench" in timed.error("show", "partitions", "--pooled")
 
 
-def test_the_deviation_is_shown_by_slices(timed) -> None:
+def test_deviation_is_shown_only_with_slices(timed) -> None:
     assert "0.125" in timed("show", "leaderboard", "--slices").stdout
     assert "deviation" not in timed("show", "leaderboard").stdout
 
 
-def test_what_goes_over_several_domains_is_drawn_under_the_benchmarks_name(timed, tmp_path) -> None:
+def test_plots_across_domains_are_requested_by_benchmark_name(timed, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
     assert timed("plot", "memorybench", "--out", str(out)).exit_code == 0
@@ -80,5 +80,5 @@ def test_what_goes_over_several_domains_is_drawn_under_the_benchmarks_name(timed
     assert "Known: partitions, times" in timed.error("plot", "memorybench", "--metric", "beauty")
 
 
-def test_a_domain_that_was_not_measured_is_refused(timed) -> None:
+def test_unmeasured_domain_is_rejected_and_measured_domain_is_listed(timed) -> None:
     assert f"measured: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")

@@ -1,4 +1,4 @@
-"""Charts: what is on them, what their captions say, and what they refuse."""
+"""Charts of scores by period: curves, captions and rejected metrics."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
 def scores_of(*metrics, assistants=("rag", "full"), periods=range(3), **given):
-    """Scores whose value is the tenth of the period, and a little more for each assistant after the first."""
+    """Return scores of assistants by period. The value is a tenth of the period, and higher for the first assistant."""
     return [
         replace(
             replace(SCORE, metric=metric, assistant=name, slice=f"period {period}"),
@@ -29,7 +29,7 @@ def scores_of(*metrics, assistants=("rag", "full"), periods=range(3), **given):
     ]
 
 
-def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
+def test_chart_has_one_curve_per_assistant_best_first():
     drawn = chart(scores_of("accuracy"), "d", "accuracy")
     assert isinstance(drawn, Chart)
     assert (drawn.title, drawn.x, drawn.y, drawn.at) == (
@@ -42,7 +42,7 @@ def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
     assert drawn.curves[1].points == tuple(Point(at, at / 10, 0.4, 0.7) for at in range(3))
 
 
-def test_the_caption_says_on_how_much_it_rests():
+def test_caption_states_number_of_probes_and_episodes():
     drawn = chart(scores_of("accuracy"), "d", "accuracy")
     assert drawn.caption == "10 probes of 2 episodes a period; 95 % intervals by bootstrap over episodes"
     few = [
@@ -54,7 +54,7 @@ def test_the_caption_says_on_how_much_it_rests():
     )
 
 
-def test_a_period_without_a_figure_is_said_and_not_drawn_over():
+def test_period_without_score_leaves_a_gap_and_is_named_in_the_caption():
     lost = {"value": None, "low": None, "high": None, "reason": "too few"}
     rows = [replace(row, **lost) if row.slice == "period 1" else row for row in scores_of("accuracy")]
     drawn = chart(rows, "d", "accuracy")
@@ -73,7 +73,7 @@ def test_scripted_assistants_are_labelled():
     assert Chart("t", "x", "y", (0,), (Curve("c", (), True),), "").label == LABEL
 
 
-def test_other_domains_variants_and_slices_are_left_out():
+def test_chart_ignores_other_domains_variants_and_slices():
     rows = [
         *scores_of("accuracy"),
         replace(SCORE, domain="other"),
@@ -84,7 +84,7 @@ def test_other_domains_variants_and_slices_are_left_out():
     assert chart(rows, "d", "accuracy") == chart(scores_of("accuracy"), "d", "accuracy")
 
 
-def test_chance_stands_beside_the_accuracy_and_a_bound_for_each_model():
+def test_accuracy_chart_shows_chance_and_upper_bound_per_model():
     rows = [
         *scores_of("accuracy", "random", "upper_bound"),
         *scores_of("upper_bound", assistants=("x",), model="n"),
@@ -97,7 +97,7 @@ def test_chance_stands_beside_the_accuracy_and_a_bound_for_each_model():
     assert chart(scores_of("memory_score", "random"), "d", "memory_score").beside == ()
 
 
-def test_failures_are_stacked_in_a_panel_each_the_fewest_first():
+def test_failures_are_stacked_in_one_panel_per_assistant():
     drawn = chart(scores_of(*FAILURES), "d", "failures")
     assert isinstance(drawn, Bars)
     assert [panel.name for panel in drawn.panels] == ["rag", "full"]
@@ -106,7 +106,7 @@ def test_failures_are_stacked_in_a_panel_each_the_fewest_first():
     assert drawn.caption.endswith("95 % intervals by bootstrap over episodes are at most 0.30 wide")
 
 
-def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
+def test_charts_need_several_periods():
     rows = scores_of("accuracy", "memory_score", *FAILURES)
     assert [*charts(rows, "d")] == ["accuracy", "memory_score", "failures"]
     assert charts([row for row in rows if row.slice == "period 0"], "d") == {}
@@ -116,12 +116,12 @@ def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
     ).x == ("Checkpoint")
 
 
-def test_a_metric_without_figures_is_refused_with_those_that_have_some():
+def test_metric_without_scores_is_rejected_and_available_metrics_are_listed():
     with pytest.raises(BadInput, match="d has no score of f1 by period; it has accuracy, memory_score"):
         chart(scores_of("accuracy", "memory_score"), "d", "f1")
 
 
-def test_cycles_of_an_evolution_are_drawn_by_themselves():
+def test_evolution_cycles_are_drawn_in_a_separate_chart():
     cycles = [
         replace(SCORE, assistant=name, slice=f"cycle {cycle}", value=cycle / 4)
         for name in ("awi_cycles", "other_cycles")
@@ -139,13 +139,13 @@ def test_cycles_of_an_evolution_are_drawn_by_themselves():
         chart(scores_of("accuracy"), "d", "cycles")
 
 
-def test_factual_recall_rests_on_claims():
+def test_factual_recall_caption_counts_claims():
     assert chart(scores_of("factual_recall"), "d", "factual_recall").caption.startswith(
         "10 claims of 2 episodes"
     )
 
 
-def test_scores_without_published_figures_are_drawn_as_pooled_and_the_caption_says_so():
+def test_pooled_scores_are_charted_only_without_standard_scores():
     pooled = scores_of("min_max", variant="pooled", deviation=0.2)
     drawn = chart(pooled, "d", "min_max")
     assert drawn.title == "Min-max score by period, d"

@@ -1,4 +1,4 @@
-"""Pictures of answers over checkpoints: what stands on them, and that they are drawn."""
+"""Plots of answers over checkpoints: their contents and their rendering."""
 
 import pytest
 from checkpoint_scores import leaderboard_rows
@@ -13,7 +13,7 @@ ANSWERS = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
 NOTHING = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
 
 
-def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
+def test_accuracy_starts_with_no_context_accuracy_and_shows_floors() -> None:
     drawing = checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
     assert isinstance(drawing, Chart)
     assert drawing.at == (0, 1, 2) and drawing.place_names == ("before", "1", "2")
@@ -33,7 +33,7 @@ def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
     )
 
 
-def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() -> None:
+def test_history_before_the_first_checkpoint_starts_at_position_before() -> None:
     rows = [row for row in leaderboard_rows({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
     drawing = checkpoint_pictures(rows, "d")["checkpoints"]
     assert drawing.at == (-1, 0, 1) and drawing.place_names == ("before", "0", "1")
@@ -41,7 +41,7 @@ def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() 
     assert [point.at for point in drawing.beside[0].points] == [0, 1]
 
 
-def test_answers_are_stacked_by_whether_they_are_right_always_at_times_or_never() -> None:
+def test_stability_stacks_always_right_wavering_and_always_wrong() -> None:
     rows = leaderboard_rows({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
     drawing = checkpoint_pictures(rows, "d")["stability"]
     assert isinstance(drawing, Bars) and drawing.place_names == ("none", "full", "oracle")
@@ -64,14 +64,14 @@ def test_forgetting_and_forward_transfer_are_drawn_by_checkpoint() -> None:
     assert drawing.caption.startswith("4 questions of 5 episodes a checkpoint")
 
 
-def test_what_is_scripted_is_labelled_and_where_nothing_is_followed_nothing_is_drawn() -> None:
+def test_scripted_plots_are_labelled_and_unknown_domain_has_no_plots() -> None:
     rows = leaderboard_rows({"full": ANSWERS}, scripted=True)
     pictures = checkpoint_pictures(rows, "d")
     assert [picture.label for picture in pictures.values()] == [LABEL, LABEL]
     assert checkpoint_pictures(rows, "other") == {} == checkpoint_pictures([], "d")
 
 
-def test_they_are_drawn() -> None:
+def test_checkpoint_plots_are_rendered_as_svg() -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     for picture in checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d").values():
         text = render(picture).decode()

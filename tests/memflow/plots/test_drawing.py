@@ -1,4 +1,4 @@
-"""Pictures: they are drawn, say what they have to, and are the same twice. How they look was looked at."""
+"""Rendering of charts with matplotlib: texts, sizes and reproducible bytes."""
 
 import struct
 import sys
@@ -56,58 +56,58 @@ COLUMNS = Columns(
 )
 
 
-def said(chart) -> str:
-    """All that can be read on a picture."""
+def texts_of(chart) -> str:
+    """Return all texts in the rendered SVG."""
     return "\n".join(ET.fromstring(render(chart)).itertext())
 
 
-def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
+def test_missing_matplotlib_names_the_extra_to_install(monkeypatch):
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
     with pytest.raises(BadSettings, match="memflow\\[plots\\]"):
         render(LINES)
 
 
-def test_reading_the_module_imports_no_matplotlib():
+def test_drawing_module_imports_matplotlib_lazily():
     assert can_draw() in (True, False)
     assert "matplotlib" not in vars(sys.modules["memflow.plots.drawing"])
 
 
-class TestDrawn:
+class TestRendering:
     @pytest.fixture(autouse=True)
     def matplotlib(self):
         pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
 
-    def test_a_chart_says_its_names_its_caption_and_who_is_scripted(self):
-        text = said(LINES)
+    def test_chart_shows_names_caption_and_scripted_curves(self):
+        text = texts_of(LINES)
         for part in ("Evolution, d", "Cycle", "recall", "awi", "none", "chance", "a caption"):
             assert part in text
         assert "scripted, not a language model: none" in text
 
-    def test_bars_say_their_parts_and_where_there_are_none(self):
-        text = said(BARS)
+    def test_bars_show_parts_and_mark_empty_panels(self):
+        text = texts_of(BARS)
         for part in ("Failures, d", "write failure", "utilization failure", "rag", "oracle", "no failures"):
             assert part in text
         assert "scripted" not in text
 
-    def test_bars_whose_places_have_names_say_them(self):
-        text = said(TIMES)
+    def test_bars_show_position_names(self):
+        text = texts_of(TIMES)
         for part in ("memory time", "predict time", "rag", "none", "LiSo", "no times"):
             assert part in text
         assert "failure" not in text
 
-    def test_a_long_caption_goes_on_in_a_further_line(self):
+    def test_long_caption_is_wrapped(self):
         long = "; ".join(f"part {n} of it" for n in range(20))
-        parts = [part for part in said(replace(LINES, caption=long)).splitlines() if "of it" in part]
+        parts = [part for part in texts_of(replace(LINES, caption=long)).splitlines() if "of it" in part]
         assert " ".join(part.strip() for part in parts) == long
         assert len(parts) > 1 and max(map(len, parts)) <= LETTERS + len("  ")
 
-    def test_columns_say_their_places_and_who_is_scripted(self):
-        text = said(COLUMNS)
+    def test_columns_show_position_names_and_scripted_curves(self):
+        text = texts_of(COLUMNS)
         for part in ("Scores, d", "open", "legal", "memory 0", "memory 8", "a caption"):
             assert part in text
         assert "scripted, not a language model: memory 8" in text
 
-    def test_columns_may_stand_on_a_log_scale_with_bounds_across_them(self):
+    def test_columns_support_log_scale_and_reference_lines(self):
         tall = replace(
             COLUMNS,
             curves=(Curve("write", (Point(0, 0.001), Point(1, 10.0))),),
@@ -115,7 +115,7 @@ class TestDrawn:
             log=True,
             place_names=("a name of many letters, and more of them", "another name of many letters"),
         )
-        text = said(tall)
+        text = texts_of(tall)
         assert "chance" in text and "write" in text
         assert render(tall) != render(replace(tall, log=False)) != render(replace(tall, log=False, beside=()))
 
@@ -123,24 +123,24 @@ class TestDrawn:
         "chart", [LINES, BARS, TIMES, COLUMNS], ids=["lines", "bars", "times", "columns"]
     )
     @pytest.mark.parametrize("form", ["svg", "png"])
-    def test_the_same_chart_gives_the_same_bytes(self, chart, form):
+    def test_rendering_is_deterministic(self, chart, form):
         assert render(chart, form) == render(chart, form)
 
-    def test_a_png_fits_the_ui(self):
+    def test_png_size_fits_the_ui(self):
         for chart in (LINES, BARS, TIMES, COLUMNS):
             width, height = struct.unpack(">II", render(chart, "png")[16:24])
             assert 700 <= width <= 900 and 300 <= height <= 900
 
-    def test_many_curves_and_many_panels_find_a_place(self):
+    def test_many_curves_and_panels_are_all_rendered(self):
         curves = tuple(
             Curve(f"memory {n}", (Point(0, n / 20), Point(1, n / 20))) for n in range(2 * len(COLOURS))
         )
-        assert "memory 13" in said(Chart("t", "x", "y", (0, 1), curves, "c"))
-        assert "panel 9" in said(
+        assert "memory 13" in texts_of(Chart("t", "x", "y", (0, 1), curves, "c"))
+        assert "panel 9" in texts_of(
             Bars("t", "x", "y", (0, 1), tuple(Panel(f"panel {n}", PARTS) for n in range(10)), "c")
         )
 
-    def test_nothing_of_it_stays_behind(self):
+    def test_rendering_restores_matplotlib_settings(self):
         import matplotlib as mpl
 
         before = dict(mpl.rcParams)

@@ -1,4 +1,4 @@
-"""Answering: what is held while probes wait for their model, and what becomes of those that cannot be asked."""
+"""Answering of probes: release of memories, failed recalls, and probes after a given message."""
 
 import asyncio
 import gc
@@ -27,7 +27,7 @@ def probe(number: int, checkpoint: int) -> Probe:
 
 
 class Waiting:
-    """A chat that answers when it is told to, and says when so many wait."""
+    """A chat that answers after a signal and reports when a given number of requests wait."""
 
     fingerprint, scripted, sampling = "waiting", True, Sampling()
 
@@ -43,7 +43,7 @@ class Waiting:
         return Completion('{"choice": "A"}', "stop")
 
 
-async def test_memories_are_let_go_once_they_are_read():
+async def test_memories_are_released_after_reading():
     made: list[weakref.ref[Nothing]] = []
 
     def remember(store):
@@ -63,7 +63,7 @@ async def test_memories_are_let_go_once_they_are_read():
     assert [reply.parsed for reply in await answering] == ["1"] * len(probes)
 
 
-async def test_a_memory_that_cannot_be_read_is_a_reason_and_holds_nobody_up():
+async def test_failed_recall_has_a_reason_and_does_not_block_other_probes():
     class Broken(Nothing):
         async def read(self, query, frozen=True):
             if self.store.sequence == 1:
@@ -81,7 +81,7 @@ async def test_a_memory_that_cannot_be_read_is_a_reason_and_holds_nobody_up():
 
 
 class Parrot(Nothing):
-    """Says all that it holds."""
+    """A memory that recalls the text of all its entries."""
 
     plays, recalls = True, True
 
@@ -89,8 +89,8 @@ class Parrot(Nothing):
         return Recall(notes="|".join(item.text for item in self.store.live("said")))
 
 
-class Told(Waiting):
-    """A chat that keeps the notes of each request."""
+class NotesChat(Waiting):
+    """A chat that records the notes of each request."""
 
     def __init__(self):
         super().__init__()
@@ -121,8 +121,8 @@ ENTRIES = [
 ]  # fmt: skip
 
 
-async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_after_it():
-    """And not as it was at its checkpoint; those that name the same share one."""
+async def test_probe_after_a_message_reads_the_memory_at_that_message():
+    """Probes after the same message share one restored memory."""
     asked = [
         probe(0, 1),
         *(replace(probe(1 + at, 1), after=after) for at, after in enumerate(["m2", "m3", "m2", "m0"])),
@@ -133,7 +133,7 @@ async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_aft
         made.append(store.sequence)
         return Parrot(store)
 
-    chat, pasts = Told(), episode_histories(ENTRIES, SAID, asked)
+    chat, pasts = NotesChat(), episode_histories(ENTRIES, SAID, asked)
     assert [pasts["e"].sequence(one) for one in asked] == [6, 3, 4, 3, 1]
     await answer_all(MemBench(), DOMAIN, "a", asked, pasts, remember, chat)
     # m2 is retired after the fifth message: it was held when the questions after m2 and m3 were asked.
@@ -141,10 +141,10 @@ async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_aft
     assert sorted(made) == [1, 3, 4, 6]
 
 
-async def test_a_probe_after_a_message_that_was_not_played_is_a_reply_with_its_reason():
+async def test_probe_after_unplayed_message_gets_a_reply_with_a_reason():
     asked = [replace(probe(at, 1), after=after) for at, after in enumerate(["m4", "m9", "m3"])]
     elsewhere = [replace(probe(at, 1), after="m3", episode_id="f") for at in (3, 4)]
-    chat, pasts = Told(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])
+    chat, pasts = NotesChat(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])
     replies = await answer_all(MemBench(), DOMAIN, "a", [*asked, *elsewhere], pasts, Parrot, chat)
     assert [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies] == [
         "p0 is asked after m4, which was not played",  # it was lost

@@ -1,4 +1,4 @@
-"""A dry run counts calls, tokens and simulated time."""
+"""The dry run: number of calls, tokens and simulated time."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ def calls(run: DryRun) -> int:
     return sum(count.calls for step in run.forecasts for count in step.counts)
 
 
-def test_independent_requests_take_calls_by_concurrency() -> None:
+def test_time_of_independent_requests_is_divided_by_concurrency() -> None:
     counting = models(concurrency=4)
     chat = counting.chat("simulator", "small")
 
@@ -38,7 +38,7 @@ def test_independent_requests_take_calls_by_concurrency() -> None:
     assert count.prompt_tokens > 40
 
 
-def test_dependent_requests_take_the_sum_of_their_latencies() -> None:
+def test_time_of_dependent_requests_is_the_sum_of_latencies() -> None:
     chat = models(concurrency=64).chat("simulator", "small")
 
     async def work() -> None:

@@ -1,7 +1,7 @@
-"""Self-evolution on amemgym_demo with the scripted chat: the case that is built so that it can improve.
+"""Self-evolution on amemgym_demo with the scripted chat.
 
-`narrow` keeps one kind of information, of which the questions want none. Told nothing it stays as it is; told the
-questions, or all that became of them, its list grows, and with it what it holds and what it answers rightly.
+The memory `narrow` keeps one kind of information, which the questions do not ask for. Without feedback it does not
+change. With the questions or complete feedback, it adds kinds and its scores rise.
 """
 
 import asyncio
@@ -49,8 +49,8 @@ BENCH = AMemGym()
 
 
 @dataclass
-class Asked:
-    """A chat that counts what it is asked, and answers the same request once, as the ledger does."""
+class CachingChat:
+    """A chat that records requests and completes equal requests once, as the ledger does."""
 
     inner: ScriptedChat
     kept: dict[str, Completion]
@@ -71,8 +71,8 @@ class Asked:
 
 
 @dataclass
-class Lived:
-    """An assistant measured on the demo."""
+class EvolvedAssistant:
+    """Results of an assistant that was measured on the demo."""
 
     played: list[PlayedEpisode]
     policies: list[Policy]
@@ -82,7 +82,7 @@ class Lived:
     while_played: Counter[str]
     """Prompts asked while it was played, and how often."""
     afterwards: Counter[str]
-    chat: Asked
+    chat: CachingChat
 
     def value(self, metric: str, part: str = "all") -> float:
         value = self.figures[metric, part].value
@@ -94,17 +94,17 @@ def users() -> Generated:
     return generate("amemgym_demo")
 
 
-def environment(name: str, chat: Asked, bench: Benchmark = BENCH) -> Environment:
+def environment(name: str, chat: CachingChat, bench: Benchmark = BENCH) -> Environment:
     made = users()
     return Environment(bench, made.domain, name, chat, chat, made.turns, made.probes)
 
 
-def measure(name: str, over: dict[str, Handler] | None = None) -> Lived:
+def measure(name: str, over: dict[str, Handler] | None = None) -> EvolvedAssistant:
     return asyncio.run(_measured(users(), name, over))  # a dry run has a loop of its own
 
 
-async def _measured(made: Generated, name: str, over: dict[str, Handler] | None) -> Lived:
-    chat = Asked(ScriptedChat({**handlers(), **(over or {})}), {}, [])
+async def _measured(made: Generated, name: str, over: dict[str, Handler] | None) -> EvolvedAssistant:
+    chat = CachingChat(ScriptedChat({**handlers(), **(over or {})}), {}, [])
     recipe, tools = registry.find(name, OWN), Tools(chat, HashingEmbedder())
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
     replier = BENCH.replier(made.domain, chat)
@@ -144,36 +144,36 @@ async def _measured(made: Generated, name: str, over: dict[str, Handler] | None)
         for figure in BENCH.scores(made.domain, measured)
         if figure.variant == "standard"
     }
-    return Lived(played, policies, replies, claims, figures, while_played, afterwards, chat)
+    return EvolvedAssistant(played, policies, replies, claims, figures, while_played, afterwards, chat)
 
 
 @cache
-def lived(name: str) -> Lived:
+def evolved(name: str) -> EvolvedAssistant:
     return measure(name)
 
 
-def test_feedback_lifts_accuracy_and_factual_recall_and_none_leaves_them() -> None:
-    """Line 6: no evolution < the questions < complete feedback < a second life with what was learnt."""
+def test_more_feedback_raises_accuracy_and_factual_recall() -> None:
+    """Scores rise in this order: no evolution, questions only, complete feedback, a second cycle."""
     names = ("flat", "questions", "complete", "cycles_1")
     for metric in ("accuracy", "factual_recall"):
-        values = [lived(name).value(metric) for name in names]
+        values = [evolved(name).value(metric) for name in names]
         assert values == sorted(values) and len(set(values)) == len(values), (metric, values)
-    assert lived("flat").policies == []
+    assert evolved("flat").policies == []
     # What was told before anything was learnt is lost to both, and period 0 knows no feedback yet.
     for metric in ("accuracy", "factual_recall"):
-        assert len({lived(name).value(metric, "period 0") for name in names[:3]}) == 1
-        assert lived("complete").value(metric, "period 3") > lived("flat").value(metric, "period 3")
+        assert len({evolved(name).value(metric, "period 0") for name in names[:3]}) == 1
+        assert evolved("complete").value(metric, "period 3") > evolved("flat").value(metric, "period 3")
 
 
-def test_without_feedback_factual_recall_stays_at_what_it_was() -> None:
-    flat = lived("flat")
+def test_factual_recall_without_feedback_is_zero_in_every_period() -> None:
+    flat = evolved("flat")
     assert [flat.value("factual_recall", f"period {period}") for period in range(4)] == [0, 0, 0, 0]
 
 
-def test_by_period_there_is_a_policy_for_every_period_and_it_only_grows_wider() -> None:
+def test_evolution_by_period_adds_a_policy_per_period() -> None:
     for name in ("questions", "complete"):
         of_user: dict[str, list[Policy]] = {}
-        for step in lived(name).policies:
+        for step in evolved(name).policies:
             of_user.setdefault(step.episode_id, []).append(step)
         assert len(of_user) == 3
         for steps in of_user.values():
@@ -186,16 +186,16 @@ def test_by_period_there_is_a_policy_for_every_period_and_it_only_grows_wider() 
             assert [step.since for step in steps] == sorted({step.since for step in steps})
 
 
-def test_what_a_step_says_was_right_is_what_the_period_scored() -> None:
-    scored = lived("complete")
+def test_correct_counts_of_steps_match_the_period_accuracy() -> None:
+    scored = evolved("complete")
     for period in range(3):
         steps = [step for step in scored.policies if step.checkpoint == period]
         right = sum(step.correct for step in steps) / sum(step.answered for step in steps)
         assert right == pytest.approx(scored.value("accuracy", f"period {period}"))
 
 
-def test_a_policy_is_in_force_from_the_period_after() -> None:
-    found = lived("complete")
+def test_policy_applies_from_the_period_after_its_feedback() -> None:
+    found = evolved("complete")
     said = transcript_rows("d", "a", found.played)
     pasts = episode_histories(entry_rows("d", "a", found.played), said, users().probes)
     for played in found.played:
@@ -205,34 +205,34 @@ def test_a_policy_is_in_force_from_the_period_after() -> None:
             assert policy.meta["kinds"] == step.kinds
 
 
-def test_what_was_asked_while_playing_is_not_asked_again() -> None:
-    """Of 4 periods, those of 3 were asked of the living memory; state probes are not part of feedback."""
-    found = lived("complete")
+def test_probes_answered_while_playing_are_not_requested_again() -> None:
+    """The probes of 3 of 4 periods are answered while playing. State probes are not part of the feedback."""
+    found = evolved("complete")
     choices = ("amemgym/choice", "amemgym/choice_with_notes")
     assert sum(found.while_played[name] for name in choices) == 3 * 3 * 4
     assert sum(found.afterwards[name] for name in choices) == 3 * 1 * 4
     assert found.while_played["awi/evolve"] == 3 * 3
-    assert lived("flat").while_played["amemgym/choice"] == 0
+    assert evolved("flat").while_played["amemgym/choice"] == 0
 
 
-def test_by_episode_each_cycle_is_the_assistant_with_as_many_cycles() -> None:
-    twice = lived("cycles_2")
+def test_cycle_scores_equal_those_of_assistants_with_fewer_cycles() -> None:
+    twice = evolved("cycles_2")
     for cycle in (0, 1):
-        alone = lived(f"cycles_{cycle}")
+        alone = evolved(f"cycles_{cycle}")
         assert twice.value("accuracy", f"cycle {cycle}") == pytest.approx(alone.value("accuracy"))
     assert twice.value("accuracy", "cycle 2") == twice.value("accuracy")
     assert twice.figures["accuracy", "cycle 0"].n == twice.figures["accuracy", "all"].n
     assert [step.cycle for step in twice.policies[:3]] == [0, 1, 2]
     assert {step.since for step in twice.policies} == {0}
-    assert [step.kinds for step in lived("cycles_1").policies] == [
+    assert [step.kinds for step in evolved("cycles_1").policies] == [
         step.kinds for step in twice.policies if step.cycle < 2
     ]
-    assert lived("cycles_0").value("accuracy") == lived("flat").value("accuracy")
-    assert ("accuracy", "cycle 0") not in lived("cycles_0").figures
+    assert evolved("cycles_0").value("accuracy") == evolved("flat").value("accuracy")
+    assert ("accuracy", "cycle 0") not in evolved("cycles_0").figures
 
 
-def test_no_memory_is_told_what_the_evolver_is_told() -> None:
-    """Of everything that is told to the evolver alone, nothing stands in an entry or in any other prompt."""
+def test_feedback_appears_only_in_evolution_prompts() -> None:
+    """A mark in the feedback occurs in no entry and in no other prompt."""
     mark = "marked-as-gold"
 
     class Marking(AMemGym):
@@ -240,8 +240,8 @@ def test_no_memory_is_told_what_the_evolver_is_told() -> None:
             told = super().build_evolution_feedback(*given)  # type: ignore[arg-type]
             return told[:-1] + f', "mark": "{mark}"}}'
 
-    async def played(made: Generated) -> tuple[list[PlayedEpisode], Asked]:
-        chat = Asked(ScriptedChat(handlers()), {}, [])
+    async def played(made: Generated) -> tuple[list[PlayedEpisode], CachingChat]:
+        chat = CachingChat(ScriptedChat(handlers()), {}, [])
         recipe = registry.find("complete", OWN)
         episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
         remember, replier = recipe.factory(Tools(chat)), BENCH.replier(made.domain, chat)
@@ -255,9 +255,9 @@ def test_no_memory_is_told_what_the_evolver_is_told() -> None:
         assert not [item for item in one.store if mark in f"{item.text} {item.meta}"]
 
 
-def test_a_step_that_fails_is_a_row_with_its_reason_and_the_policy_stays() -> None:
+def test_failed_step_has_a_reason_and_keeps_the_policy() -> None:
     def stubborn(request: ChatRequest) -> str:
-        """Fails where the feedback is on period 1."""
+        """Fail if the feedback is about period 1."""
         if '"period": 1,' in request.fields["feedback"]:
             return "no JSON"
         answer = handlers()["awi/evolve"](request)
@@ -274,14 +274,14 @@ def test_a_step_that_fails_is_a_row_with_its_reason_and_the_policy_stays() -> No
     assert not [reply for reply in found.replies if reply.reason]
 
 
-def test_an_answer_that_cannot_be_read_is_counted_and_told_as_none() -> None:
+def test_unparsed_answers_are_not_counted_as_answered() -> None:
     found = measure("questions", {"amemgym/choice": lambda request: "perhaps"})
     silent = [step for step in found.policies if step.answered < step.asked]
     assert silent and all(step.correct <= step.answered for step in found.policies)
 
 
-def test_events_are_counted_over_all_cycles() -> None:
-    made, chat = users(), Asked(ScriptedChat(handlers()), {}, [])
+def test_event_count_includes_all_cycles() -> None:
+    made, chat = users(), CachingChat(ScriptedChat(handlers()), {}, [])
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
     once = sum(len(episode.events) for episode in episodes)
     for name, times in (("flat", 1), ("complete", 1), ("cycles_2", 3)):
@@ -293,7 +293,7 @@ def test_events_are_counted_over_all_cycles() -> None:
         assert next(ticks) == times * once
 
 
-def test_checkpoints_stand_after_the_last_event_of_each() -> None:
+def test_checkpoint_event_follows_the_last_event_of_its_checkpoint() -> None:
     async def nothing(memory: Memory) -> None: ...
 
     given = tuple(Event(number, at, "given", ()) for number, at in enumerate((0, 0, 2, 3)))
@@ -307,7 +307,7 @@ def test_checkpoints_stand_after_the_last_event_of_each() -> None:
     assert [one.checkpoint for one in some.events if one.kind == "checkpoint"] == [0, 2]
 
 
-def test_only_a_memory_with_a_policy_evolves_and_only_where_feedback_is_given() -> None:
+def test_evolution_needs_a_policy_and_a_benchmark_with_feedback() -> None:
     def recipe(name: str) -> MemoryConfig:
         return registry.find(name, OWN)
 
@@ -316,8 +316,8 @@ def test_only_a_memory_with_a_policy_evolves_and_only_where_feedback_is_given() 
     assert not evolves(recipe("complete"), MemoryBench())
 
 
-def test_an_episode_built_on_another_is_refused() -> None:
-    chat = Asked(ScriptedChat(handlers()), {}, [])
+def test_evolution_rejects_an_episode_with_a_base() -> None:
+    chat = CachingChat(ScriptedChat(handlers()), {}, [])
     recipe = registry.find("complete", OWN)
     with pytest.raises(BadInput, match="episode with a base: b"):
         asyncio.run(
@@ -331,18 +331,18 @@ def test_an_episode_built_on_another_is_refused() -> None:
         )
 
 
-def test_a_quarantined_probe_is_no_part_of_feedback() -> None:
+def test_feedback_excludes_quarantined_and_state_probes() -> None:
     made = users()
     some = [replace(probe, reason="lost") if probe.checkpoint == 1 else probe for probe in made.probes]
-    chat = Asked(ScriptedChat(handlers()), {}, [])
+    chat = CachingChat(ScriptedChat(handlers()), {}, [])
     world = replace(environment("complete", chat), probes=some)
     assert {checkpoint for _, checkpoint in world.feedback_probes()} == {0, 2, 3}
     assert all(probe.kind == "choice" for probes in world.feedback_probes().values() for probe in probes)
 
 
-def test_what_is_correct_is_what_the_metric_says() -> None:
+def test_correct_counts_equal_the_accuracy_metric() -> None:
 
-    found = lived("published")
+    found = evolved("published")
     assert all(step.feedback == "published_code" for step in found.policies)
     probes = {probe.probe_id: probe for probe in users().probes}
     graded = [

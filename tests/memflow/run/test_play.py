@@ -1,4 +1,4 @@
-"""The player: order, time, follow-ups, forks, and what becomes of a reply that never came."""
+"""The player: order and time of writes, follow-ups, forks, dialogues and failed replies."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "m
 
 @dataclass
 class Notebook(Memory):
-    """Keeps every message as an entry, and notes what it was given together."""
+    """A memory that stores every message as an entry and records the messages of each write."""
 
     given: list[list[str]] = field(default_factory=list)
 
@@ -33,7 +33,7 @@ class Notebook(Memory):
 
 
 class Echo:
-    """Answers with what it was asked, and refuses what holds the word `refuse`."""
+    """A chat that repeats its request and rejects texts that contain `refuse`."""
 
     fingerprint = "echo"
     sampling = Sampling()
@@ -60,7 +60,7 @@ def event(
     return Event(number, checkpoint, kind, (message,), follow_ups, follow_up)  # type: ignore[arg-type]
 
 
-async def test_rounds_are_written_together_and_follow_ups_come_after_replies() -> None:
+async def test_rounds_are_written_together_and_follow_ups_after_replies() -> None:
     memory = Notebook()
     played = await play(Episode("u", (event(0, "hello", follow_ups=1), event(1, "bye"))), memory, replier())
     assert memory.given == [["u/0", "u/0+1"], ["u/0+2", "u/0+3"], ["u/1", "u/1+1"]]
@@ -77,7 +77,7 @@ async def test_rounds_are_written_together_and_follow_ups_come_after_replies() -
     assert played.lines[1].completion == "digest of hello"
 
 
-async def test_a_reply_that_never_came_is_a_line_with_its_reason_and_the_episode_goes_on() -> None:
+async def test_failed_reply_has_a_reason_and_the_episode_continues() -> None:
     memory = Notebook()
     played = await play(Episode("u", (event(0, "refuse", follow_ups=1), event(1, "bye"))), memory, replier())
     assert [line.message.text for line in played.lines if line.reason is None] == ["refuse", "bye", "re: bye"]
@@ -86,19 +86,19 @@ async def test_a_reply_that_never_came_is_a_line_with_its_reason_and_the_episode
     assert memory.given == [["u/0"], ["u/1", "u/1+1"]]
 
 
-async def test_given_events_are_written_as_they_stand() -> None:
+async def test_given_messages_of_an_event_are_written_together() -> None:
     memory = Notebook()
     messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
     await play(Episode("s", (Event(0, 0, "given", messages),)), memory, None)
     assert memory.given == [["s/0", "s/1", "s/2"]]
 
 
-async def test_an_exchange_without_a_model_says_so() -> None:
+async def test_exchange_without_model_is_rejected() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("u", (event(0, "hello"),)), Notebook(), None)
 
 
-async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
+async def test_episode_continues_from_a_copy_of_its_base() -> None:
     base = Episode("base", (event(0, "shared", kind="given"),))
     left = Episode("left", (event(1, "left", kind="given"),), base="base")
     right = Episode("right", (event(2, "right", kind="given"),), base="base")
@@ -108,13 +108,13 @@ async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
     assert [each.store.sequence for each in played] == [1, 2, 2]
 
 
-async def test_a_base_that_is_not_there_is_named() -> None:
+async def test_unknown_base_is_rejected() -> None:
     with pytest.raises(BadInput, match="unknown base: nowhere"):
         await play_all([Episode("left", (), base="nowhere")], Notebook, None)
 
 
 def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> Event:
-    """A dialogue of a question and an answer, which says how many entries were recalled for it."""
+    """Return a dialogue event of a question and an answer, which records the number of recalled entries."""
 
     async def lead(read: ReadMemory, chat: Chat) -> Dialogue:
         recall = await read(text)
@@ -130,7 +130,7 @@ def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> E
     return Event(number, checkpoint, "dialogue", (), lead=lead)
 
 
-async def test_dialogues_are_led_at_once_on_the_memory_as_it_was_and_written_in_their_order() -> None:
+async def test_dialogues_of_a_checkpoint_read_the_same_memory_and_are_written_in_order() -> None:
     memory, lived = Notebook(), list[int]()
     events = (
         event(0, "before", kind="given"),
@@ -146,7 +146,7 @@ async def test_dialogues_are_led_at_once_on_the_memory_as_it_was_and_written_in_
     assert len(lived) == 4
 
 
-async def test_what_was_lost_in_a_dialogue_is_a_line_with_its_reason_and_is_not_written() -> None:
+async def test_failed_dialogue_reply_has_a_reason_and_is_not_written() -> None:
     memory = Notebook()
     played = await play(Episode("d", (dialogue(0, "refuse"), dialogue(1, "bye"))), memory, replier())
     assert memory.given == [["d/0"], ["d/1", "d/1+1"]]
@@ -155,7 +155,7 @@ async def test_what_was_lost_in_a_dialogue_is_a_line_with_its_reason_and_is_not_
     assert "too long" in str(lost.reason)
 
 
-async def test_a_dialogue_cannot_change_the_memory_it_reads() -> None:
+async def test_dialogue_reads_with_frozen_memory() -> None:
     reads: list[bool] = []
 
     class Watched(Notebook):
@@ -167,12 +167,12 @@ async def test_a_dialogue_cannot_change_the_memory_it_reads() -> None:
     assert reads == [True, True]
 
 
-async def test_dialogues_without_a_model_say_so() -> None:
+async def test_dialogue_without_model_is_rejected() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)
 
 
-async def test_the_last_message_of_a_write_has_what_it_took() -> None:
+async def test_last_message_of_a_write_has_its_time_and_calls() -> None:
     now = 0.0
 
     @dataclass

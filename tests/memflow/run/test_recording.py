@@ -1,4 +1,4 @@
-"""A recorded run as a file: written and read back without loss, and every way of being damaged."""
+"""A recorded run as a file: round trips, and errors for every kind of damage."""
 
 import json
 from dataclasses import replace
@@ -32,8 +32,8 @@ MADE = RecordedRun(
 )
 
 
-def said(number: int, text: str = "Hello.", **other) -> TranscriptMessage:
-    """Message `number` of an episode of sessions of two messages."""
+def message(number: int, text: str = "Hello.", **other) -> TranscriptMessage:
+    """Return message `number` of an episode whose sessions have two messages each."""
     fields = {
         "domain": "amemgym_base",
         "assistant": "full@large",
@@ -54,9 +54,9 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 @given(st.lists(st.tuples(texts, st.none() | texts.map(lambda text: text[:50])), min_size=1, max_size=6))
-def test_what_is_written_is_read_back(spoken):
-    """Whatever is said, line breaks of every kind among it."""
-    rows = [said(number, text, sent_at=sent) for number, (text, sent) in enumerate(spoken)]
+def test_recording_round_trips(spoken):
+    """The texts contain every kind of line break."""
+    rows = [message(number, text, sent_at=sent) for number, (text, sent) in enumerate(spoken)]
     header, lines = read(recording_text(MADE, rows))
     assert header.model_dump(include=set(RecordedRun.model_fields)) == MADE.model_dump()
     assert (header.episodes, header.messages, header.cut) == (1, len(rows), [])
@@ -65,32 +65,33 @@ def test_what_is_written_is_read_back(spoken):
     ]
 
 
-def test_the_lines_are_of_the_dialogue_alone_whoever_played_it():
-    first = recording_text(MADE, [said(0), said(1)])
+def test_recorded_lines_do_not_depend_on_the_assistant():
+    first = recording_text(MADE, [message(0), message(1)])
     other = MADE.model_copy(update={"assistant": "rag_2_4_30", "domain": "elsewhere", "run": "r2"})
     second = recording_text(
-        other, [said(number, origin="given", completion="digest", sequence=number + 7) for number in range(2)]
+        other,
+        [message(number, origin="given", completion="digest", sequence=number + 7) for number in range(2)],
     )
     assert first.split("\n")[1:] == second.split("\n")[1:] and first != second
     assert read(first)[0].digest == read(second)[0].digest
 
 
-def test_what_was_lost_is_left_out_and_said():
-    rows = [said(0), said(1, reason="no answer"), said(2), said(3)]
+def test_failed_message_is_omitted_and_its_session_is_listed():
+    rows = [message(0), message(1, reason="no answer"), message(2), message(3)]
     header, lines = read(recording_text(MADE, rows))
     assert [line.message_id for line in lines] == ["u/0", "u/1", "u/1+1"]
     assert (header.messages, header.cut) == (3, ["u/0"])
 
 
-def test_nothing_cannot_be_recorded():
+def test_recording_without_messages_is_rejected():
     with pytest.raises(BadInput, match="full@large has no messages in amemgym_base"):
-        recording_text(MADE, [said(0, reason="no answer")])
+        recording_text(MADE, [message(0, reason="no answer")])
 
 
-WHOLE = recording_text(MADE, [said(number, f"Words {number}.") for number in range(4)])
+WHOLE = recording_text(MADE, [message(number, f"Words {number}.") for number in range(4)])
 
 
-def spoilt(line: int, **fields) -> str:
+def modified(line: int, **fields) -> str:
     rows = WHOLE.splitlines()
     rows[line] = json.dumps({**json.loads(rows[line]), **fields})
     return "\n".join(rows)
@@ -104,22 +105,22 @@ def spoilt(line: int, **fields) -> str:
             "it has 3 messages, but its header counts 4",
         ),
         (WHOLE[:-20], "line 5: Invalid JSON"),
-        (spoilt(2, text="Other words."), "not those that were recorded"),
-        (spoilt(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
-        (spoilt(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
-        (spoilt(1, position=-1), "line 2, position: Input should be greater"),
-        (spoilt(0, version=2), "line 1, version: Input should be 1"),
-        (spoilt(0, messages="many"), "line 1, messages: Input should be a valid integer"),
+        (modified(2, text="Other words."), "not those that were recorded"),
+        (modified(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
+        (modified(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
+        (modified(1, position=-1), "line 2, position: Input should be greater"),
+        (modified(0, version=2), "line 1, version: Input should be 1"),
+        (modified(0, messages="many"), "line 1, messages: Input should be a valid integer"),
         ("", "line 1: Invalid JSON"),
     ],
 )
-def test_a_damaged_file_is_named_by_its_line(text, wrong):
+def test_invalid_recording_names_the_fault_and_its_line(text, wrong):
     with pytest.raises(BadInput, match=wrong):
         read(text)
 
 
 @given(st.integers(1, 4), st.sampled_from(["drop", "twice"]))
-def test_no_line_can_go_or_come_unseen(at, how):
+def test_dropped_or_duplicate_line_is_rejected(at, how):
     rows = WHOLE.splitlines()
     rows[at : at + 1] = [] if how == "drop" else [rows[at]] * 2
     with pytest.raises(BadInput):
@@ -127,7 +128,7 @@ def test_no_line_can_go_or_come_unseen(at, how):
 
 
 @given(st.permutations(range(1, 5)).filter(lambda order: [*order] != [1, 2, 3, 4]))
-def test_no_order_but_its_own_will_do(order):
+def test_reordered_lines_are_rejected(order):
     rows = WHOLE.splitlines()
     with pytest.raises(BadInput, match="changed afterwards"):
         read("\n".join([rows[0], *(rows[at] for at in order)]))
@@ -137,13 +138,13 @@ def test_no_order_but_its_own_will_do(order):
     ("text", "found"),
     [(WHOLE, True), ('{"id": "a", "name": "Ada"}\n', False), ("[]", False), ("no JSON", False), ("", False)],
 )
-def test_a_recorded_run_is_known_by_its_first_line(text, found):
+def test_recording_is_recognized_by_its_first_line(text, found):
     assert is_recording(text) is found
 
 
 @pytest.mark.parametrize("scripted", [True, False])
-def test_a_scripted_chat_in_a_run_is_kept_beside_its_records(scripted):
-    header, _ = read(recording_text(MADE.model_copy(update={"scripted": scripted}), [said(0)]))
+def test_scripted_recording_marks_its_data_set_as_scripted(scripted):
+    header, _ = read(recording_text(MADE.model_copy(update={"scripted": scripted}), [message(0)]))
     plain = Record(
         dataset="d",
         record_id="u",

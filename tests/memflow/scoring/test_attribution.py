@@ -1,4 +1,4 @@
-"""Where evidence is lost: three probes worked by hand, and what no memory is measured on."""
+"""Attribution of lost evidence to write, read and utilization failures, with three hand-calculated probes."""
 
 from dataclasses import replace
 
@@ -75,7 +75,7 @@ def attributed(
     )
 
 
-def test_evidence_is_lost_in_writing_in_reading_or_in_use() -> None:
+def test_loss_is_attributed_to_write_read_or_utilization_failure() -> None:
     rows = attributed(
         [probe("lost", ["m0", "m3"]), probe("unread", ["m1", "m0"]), probe("unused", ["m2"])],
         [
@@ -98,7 +98,7 @@ def test_evidence_is_lost_in_writing_in_reading_or_in_use() -> None:
     assert all(row.reason is None for row in rows)
 
 
-def test_a_checkpoint_knows_only_what_had_been_said() -> None:
+def test_attribution_ignores_messages_after_the_checkpoint() -> None:
     early = probe("early", ["m0", "m3"], checkpoint=0)
     future = probe("future", ["m3"], checkpoint=0)
     rows = attributed(
@@ -110,7 +110,7 @@ def test_a_checkpoint_knows_only_what_had_been_said() -> None:
     assert (rows[1].evidence, rows[1].reason) == (0, NO_EVIDENCE)
 
 
-def test_what_cannot_be_attributed_says_why() -> None:
+def test_unattributed_probe_has_a_reason() -> None:
     probes = [probe("p", ["m1"])]
     [unasked] = attributed(probes, [reply("p", {}, model=None)], [verdict("p", None, "nobody there")])
     assert unasked.reason == "the probe was not asked" and unasked.stored is None
@@ -123,7 +123,7 @@ def test_what_cannot_be_attributed_says_why() -> None:
     assert attributed([probe("p", ["m1"], kind="state")], [], [verdict("p", 0.0)]) == []
 
 
-def test_recall_at_10_is_of_the_ten_best_whatever_the_budget_let_through() -> None:
+def test_recall_at_10_counts_the_ten_best_entries_before_the_budget() -> None:
     probes, verdicts = [probe("p", ["m0", "m1"])], [verdict("p", 0.0)]
     best = [f"other-{at}" for at in range(9)]
     through = replace(reply("p", {}), ranked=[*best, "note-1"])
@@ -134,7 +134,7 @@ def test_recall_at_10_is_of_the_ten_best_whatever_the_budget_let_through() -> No
     assert (row.recalled, row.recalled_at_10) == (1, 0)
 
 
-def test_what_ranks_nothing_has_no_recall_at_10() -> None:
+def test_memory_without_ranking_has_no_recall_at_10() -> None:
     [row] = attributed([probe("p", ["m1"])], [reply("p", {"note-1": ["m1"]})], [verdict("p", 0.0)], "full")
     assert (row.recalled, row.recalled_at_10, row.reason) == (1, None, None)
 
@@ -145,7 +145,7 @@ def test_what_ranks_nothing_has_no_recall_at_10() -> None:
     recalled=st.frozensets(st.sampled_from(MESSAGES)),
     loss=st.floats(0, 1),
 )
-def test_failures_add_up_to_the_loss(
+def test_failure_shares_sum_to_the_loss(
     evidence: frozenset[str], held: frozenset[str], recalled: frozenset[str], loss: float
 ) -> None:
     shares = attribute_by_evidence(evidence, held, recalled & held, loss)
@@ -154,13 +154,13 @@ def test_failures_add_up_to_the_loss(
         assert shares.write == 0
 
 
-def test_without_evidence_nothing_is_attributed() -> None:
+def test_attribution_without_evidence_is_rejected() -> None:
     with pytest.raises(BadInput, match="without evidence"):
         attribute_by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
 
 
-def test_a_loss_is_told_on_the_range_of_its_metric() -> None:
-    """4 of 1 to 10 lacks two thirds."""
+def test_loss_is_a_share_of_the_range_of_its_metric() -> None:
+    """A score of 4 on the range 1 to 10 is a loss of two thirds."""
     [row] = attributed(
         [replace(probe("judged", ["m2"]), metric="criteria")],
         [reply("judged", {"note-1": ["m1", "m2"]})],
@@ -169,8 +169,8 @@ def test_a_loss_is_told_on_the_range_of_its_metric() -> None:
     assert row.loss == pytest.approx(2 / 3) and row.utilization == pytest.approx(2 / 3)
 
 
-def test_a_probe_that_names_a_message_knows_only_what_was_said_up_to_it() -> None:
-    """m0's entry is retired at the third message, and m2 is said after m1: both are as they were after m1."""
+def test_probe_after_a_message_ignores_later_messages() -> None:
+    """After m1, the entry of m0 is not yet retired and m2 is not yet played."""
     at_end = probe("end", ["m0", "m2"])
     early = replace(at_end, probe_id="early", after="m1")
     rows = attributed(
@@ -184,7 +184,7 @@ def test_a_probe_that_names_a_message_knows_only_what_was_said_up_to_it() -> Non
     ]
 
 
-def test_a_probe_after_a_message_that_was_not_played_has_no_attribution_and_stops_no_other() -> None:
+def test_probe_after_unplayed_message_has_a_reason_and_others_are_attributed() -> None:
     lost = replace(probe("lost", ["m1"]), after="m7")
     rows = attributed(
         [lost, probe("p", ["m1"])],

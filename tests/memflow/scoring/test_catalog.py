@@ -1,4 +1,4 @@
-"""The catalog declares every metric once; the leaderboard, its SQL view and the documentation follow it."""
+"""The catalog declares every metric once. The leaderboard, the SQL view and the documentation use it."""
 
 import math
 from dataclasses import replace
@@ -37,7 +37,7 @@ OWN = Metric("brevity", "Brevity", "higher", "Share of short answers.")
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose leaderboard has a worse assistant, a better one and one without a value, in this order by name."""
+    """Return a home whose leaderboard has a worse and a better assistant and one without a value, in this order."""
     home = tmp_path_factory.mktemp("planted")
     rows = []
     for each in catalog().values():
@@ -74,7 +74,7 @@ def test_published_file_contains_the_catalog(planted: Path) -> None:
     assert warehouse.publish().is_file()
 
 
-def test_primary_metrics_of_every_benchmark() -> None:
+def test_every_benchmark_has_accuracy_as_a_primary_metric() -> None:
     primary: dict[str, set[str]] = {}
     for each in catalog().values():
         for benchmark in each.primary_for:
@@ -91,7 +91,9 @@ def test_primary_metrics_of_every_benchmark() -> None:
         ("bertscore[words,L1]", -0.5, True), ("checklist", 0, True), ("undeclared", 0.5, False),
     ],
 )  # fmt: skip
-def test_values_are_checked_against_the_range(name: str, value: float | None, expected: bool) -> None:
+def test_in_range_compares_values_with_the_range_of_the_metric(
+    name: str, value: float | None, expected: bool
+) -> None:
     assert in_range(name, value) is expected
 
 
@@ -104,7 +106,7 @@ def test_share_maps_the_range_to_the_unit_interval(name: str, part: float) -> No
     assert find_metric("dcrs").share(7.3) == 7.3 and find_metric("dcrs").range == (-math.inf, math.inf)
 
 
-def test_undeclared_metric_is_an_error_that_names_the_fix() -> None:
+def test_undeclared_metric_is_rejected() -> None:
     with pytest.raises(BadInput, match=r"metric 'beauty' is not in the catalog.*Declare it"):
         find_metric("beauty")
 
@@ -116,7 +118,7 @@ def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
         Metric("x", "X", "higher", low=1.0)
 
 
-def test_benchmarks_may_share_a_definition_and_may_not_contradict_each_other() -> None:
+def test_benchmarks_may_share_a_metric_only_with_equal_definitions() -> None:
     found = collect(SHARED, {"one": [OWN.primary_in("one")], "two": [OWN, ACCURACY.primary_in("two")]})
     assert found.metrics["brevity"].primary_for == {"one"} and found.metrics["accuracy"].primary_for == {
         "two"
@@ -129,7 +131,7 @@ def test_benchmarks_may_share_a_definition_and_may_not_contradict_each_other() -
 
 
 class Point(EntryPoint):
-    """An entry point of an installed package that is not there."""
+    """An entry point of an imaginary package."""
 
     loaded: object = None
 
@@ -145,7 +147,7 @@ def point(name: str, loaded: object) -> Point:
     return made
 
 
-def test_entry_points_add_metrics_and_unusable_ones_break_nothing_else() -> None:
+def test_entry_points_add_metrics_and_invalid_ones_are_reported() -> None:
     points = [
         point("good", [OWN, replace(OWN, name="wit")]),
         point("one", replace(OWN, name="charm")),
@@ -185,7 +187,7 @@ def test_every_memorybench_measure_is_declared() -> None:
     assert named <= catalog().keys()
 
 
-def test_docs_have_the_generated_table() -> None:
+def test_documentation_contains_the_generated_metrics_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
     assert table == markdown_table(), "paste `memflow show metrics --markdown`"

@@ -1,4 +1,4 @@
-"""Scores of change over checkpoints: means over questions, with a reason where there is none."""
+"""Scores of change over checkpoints: means over questions, or a reason for a missing value."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def scores(rows: list[CheckpointSums], none: bool = True) -> dict[tuple[str, str
     return {(each.metric, each.variant, each.slice): each for each in found}
 
 
-def test_forgetting_over_all_is_that_of_the_last_checkpoint() -> None:
+def test_overall_forgetting_equals_that_of_the_last_checkpoint() -> None:
     found = scores(ROWS)
     assert {name: each.value for name, each in found.items()} == {
         ("accuracy", "complete", "checkpoint 0"): 0.25,
@@ -69,7 +69,7 @@ def test_low_coverage_hides_the_score() -> None:
     assert all(each.value is None and each.n == 0 and each.reason for each in scores(nothing).values())
 
 
-def test_borrowed_histories_need_the_memory_none() -> None:
+def test_borrowed_histories_require_the_memory_none() -> None:
     borrowed = [replace(each, borrowed=True) for each in ROWS]
     assert {each.reason for each in scores(borrowed, none=False).values()} == {NO_NONE}
     assert scores(borrowed) == scores(ROWS) == scores(ROWS, none=False)

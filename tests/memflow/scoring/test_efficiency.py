@@ -1,4 +1,4 @@
-"""Scores of efficiency: means over operations, and a reason where nothing was written."""
+"""Efficiency scores: means over operations, or a reason for a missing value."""
 
 import pytest
 from factories import metric_context, probe
@@ -39,7 +39,7 @@ def test_times_and_calls_are_means_over_operations() -> None:
     assert found["read_time", "all"].n == 3
 
 
-def test_slice_is_the_episodes_of_its_probes() -> None:
+def test_slice_contains_the_episodes_of_its_probes() -> None:
     found = scores(FIRST, SECOND, one=frozenset({"r"}), other=frozenset({"p", "q"}))
     assert found["write_time", "one"].value == pytest.approx(0.3)
     assert found["write_calls", "other"].value == 2.0

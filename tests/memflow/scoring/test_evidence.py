@@ -1,4 +1,4 @@
-"""Scores by evidence: recall, precision and failures over the probes that have evidence."""
+"""Evidence scores: recall, precision and failure shares over the probes that have evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ def row(name: str, **values: object) -> FailureAttribution:
 
 
 def unattributed(name: str, reason: str) -> FailureAttribution:
-    """A row without anything but its reason."""
+    """Return a row that has only a reason."""
     return attribution(probe_id=name, evidence=0 if reason == NO_EVIDENCE else 2, reason=reason)
 
 
@@ -78,7 +78,7 @@ def test_low_coverage_hides_the_score() -> None:
     assert found["evidence_recall"].value == pytest.approx(0.5)
 
 
-def test_slices_are_checkpoints_categories_and_those_of_the_benchmark() -> None:
+def test_slices_include_checkpoints_categories_and_benchmark_slices() -> None:
     rows = [row("p1", category="2"), row("p2", category="3", read=0.0, write=1.0, recalled=2, checkpoint=1)]
     own = {"level factual": frozenset({"p2"})}
     names = {each.slice for each in evidence_scores(rows, metric_context(), own)}
@@ -88,7 +88,7 @@ def test_slices_are_checkpoints_categories_and_those_of_the_benchmark() -> None:
     assert (level.value, level.n) == (1.0, 1)
 
 
-def test_many_checkpoints_are_steps_and_no_slices() -> None:
+def test_checkpoints_are_no_slices_if_there_are_too_many() -> None:
     rows = [replace(row(f"p{at}"), checkpoint=at) for at in range(CHECKPOINTS + 1)]
     for held, slices in ((rows, 1), (rows[1:], 1 + CHECKPOINTS)):
         assert len({each.slice for each in evidence_scores(held, metric_context())}) == slices

@@ -1,4 +1,4 @@
-"""The scores of a domain: metrics of installed packages, and metrics that nobody declared."""
+"""Scores of a domain: metrics of installed packages, undeclared metrics and settings."""
 
 from collections.abc import Sequence
 
@@ -30,12 +30,12 @@ def own_scores(*metrics: Metric, replies: Sequence[Reply] = REPLIES) -> list[Sco
     return reply_scores(metrics, metric_context(), PROBES, replies)
 
 
-def test_metric_of_a_package_is_the_mean_over_probes() -> None:
+def test_score_of_a_package_metric_is_the_mean_over_probes() -> None:
     [found] = own_scores(brevity, Metric("declared", "Declared", "higher"))
     assert (found.metric, found.value, found.n, found.slice) == ("brevity", 0.5, 2, "all")
 
 
-def test_metric_that_fails_and_missing_replies_are_reasons() -> None:
+def test_failing_metric_and_missing_replies_hide_the_score() -> None:
     broken, whole = own_scores(failure, brevity)
     assert (broken.value, broken.reason) == (None, "the metric failed: ZeroDivisionError: division by zero")
     assert whole.value == 0.5
@@ -71,7 +71,7 @@ def test_undeclared_metric_cannot_be_published(monkeypatch: pytest.MonkeyPatch) 
         domain_scores(benchmark, rows())
 
 
-def test_scores_have_the_settings_of_their_assistant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_domain_scores_have_the_settings_of_their_assistant(monkeypatch: pytest.MonkeyPatch) -> None:
     benchmark = registry.benchmark("membench")
     monkeypatch.setattr(benchmark, "scores", lambda domain, results: [score(value=1.0)])
     monkeypatch.setattr(benchmark, "slices", lambda domain, probes: {})
