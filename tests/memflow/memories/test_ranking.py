@@ -1,4 +1,4 @@
-"""Search results are ranked best first in every system, also those that a budget drops."""
+"""Ranking of search results: every memory ranks best first, including results that the budget drops."""
 
 import random
 from itertools import pairwise
@@ -55,7 +55,7 @@ def searched(memory: Memory, item: Item) -> Vector | None:
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-async def test_recall_is_ranked_by_cosine(name: str) -> None:
+async def test_recall_is_ranked_by_cosine_similarity(name: str) -> None:
     memory, seen = await filled(name), 0
     for query in QUERIES:
         [vector] = await memory.embed([query])
@@ -70,7 +70,7 @@ async def test_recall_is_ranked_by_cosine(name: str) -> None:
     assert seen > len(QUERIES), "nothing was ranked"
 
 
-def test_unranked_systems() -> None:
+def test_only_known_systems_return_unranked_entries() -> None:
     assert {name for name, system in SYSTEMS.items() if not system.memory.ranks_entries} == UNRANKED
 
 

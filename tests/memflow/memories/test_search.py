@@ -60,7 +60,7 @@ def test_bm25_scores_match_formula_after_additions_and_retirements(seed: int) ->
             store.add("message", " ".join(chance.choices(VOCABULARY, k=6)), sources=())
 
 
-def test_bm25_ties_go_to_older_entry_and_no_shared_word_is_no_hit() -> None:
+def test_bm25_puts_older_entry_first_on_ties_and_skips_entries_without_shared_word() -> None:
     store = EntryStore()
     for text in ["green tea", "black coffee", "green tea", "green tea", "red wine"]:
         store.add("message", text, sources=())

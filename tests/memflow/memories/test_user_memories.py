@@ -1,4 +1,4 @@
-"""A user's own memories: names, entry points, rejected classes, and code in the fingerprint."""
+"""User-defined memories: names, entry points, rejected classes, and code in the fingerprint."""
 
 import sys
 from collections.abc import Iterator

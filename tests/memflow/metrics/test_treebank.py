@@ -1,4 +1,4 @@
-"""treebank.py: nltk's own tokens, faster. Importing nltk takes a second, so tests import it, not their collection."""
+"""Treebank tokens, compared with nltk's. Tests import nltk inside functions because the import takes a second."""
 
 from typing import Any
 
