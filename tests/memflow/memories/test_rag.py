@@ -44,7 +44,7 @@ async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) 
 
 
 async def test_published_streams_give_published_number_of_writes() -> None:
-    """v1.base has 1,637 rounds of 20 users. (2, 4) writes 1,597 times and leaves 80 messages; (2, 8) writes 1,557 times."""
+    """v1.base has 1,637 rounds of 20 users. (2, 4) writes 1,597 times and leaves 80 messages; (2, 8) writes 1,557."""
     rounds = [82] * 17 + [81] * 3
     assert sum(rounds) == 1637
     for ns, writes, left in ((4, 1597, 80), (8, 1557, 160)):

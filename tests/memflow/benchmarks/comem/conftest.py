@@ -1,4 +1,4 @@
-"""The demo's contexts, and contexts made by hand."""
+"""Fixtures: the demo's contexts, and contexts constructed by hand."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Every check of CoMem's rows passes on the demo, and fails on corrupted rows."""
+"""Every check of CoMem's rows passes on the demo and fails on corrupted rows."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -222,7 +222,7 @@ def test_correct_no_context_answers_warn(rows: Rows):
     assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
 
 
-def test_unknown_option_is_no_guess(rows: Rows):
+def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
     unknown_option = no_telling(rows)
     rows[VERDICTS] = [
         replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row

@@ -203,14 +203,14 @@ def _asked(
 
 
 @pytest.mark.parametrize(("contexts", "memory"), HAND)
-def test_correct_answers_per_checkpoint_by_hand(contexts: str, memory: str, asked: Asked):
+def test_correct_answers_per_checkpoint_match_hand_computed_values(contexts: str, memory: str, asked: Asked):
     _, replies, z = asked(CONTEXTS[contexts], memory)
     assert not [reply.reason for reply in replies if reply.reason]
     assert z == HAND[contexts, memory]
 
 
 @pytest.mark.parametrize("case", HAND)
-def test_metrics_by_hand(case: tuple[str, str]):
+def test_continual_metrics_match_hand_computed_values(case: tuple[str, str]):
     correct = np.array([[int(digit) for digit in row] for row in HAND[case].values()], dtype=float)
     found = summary(correct)
     accuracy, forgetting, transfer, always, never, flips = FIGURES[case]

@@ -1,4 +1,4 @@
-"""Four checkpoints build a memory once, by usage records and transcripts."""
+"""A domain with four checkpoints builds each memory once, according to usage records and transcripts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -107,7 +107,7 @@ def arrivals(turns: Sequence[Turn]) -> int:
 
 
 @pytest.mark.parametrize("memory", ["mem0", "memp_300_10"])
-def test_four_checkpoints_cost_writes_of_one(memory: str, lab: Callable[..., Any]):
+def test_four_checkpoints_need_same_writes_as_one_checkpoint(memory: str, lab: Callable[..., Any]):
     with (
         lab("four", memory, checkpoints=QUARTERS) as four,
         lab("one", memory, checkpoints=WHOLE) as one,
@@ -134,8 +134,10 @@ def test_four_checkpoints_cost_writes_of_one(memory: str, lab: Callable[..., Any
 
 
 @pytest.mark.parametrize("together", ["pair", "tokens", "session"])
-def test_batches_are_written_once(together: str, lab: Callable[..., Any]):
-    """A checkpoint within an arrival makes two of it: so many writes more than a domain without it, and no others."""
+def test_checkpoint_within_batch_adds_one_write_and_repeats_no_message(
+    together: str, lab: Callable[..., Any]
+):
+    """A checkpoint within a batch splits it into two writes. There are no other additional writes."""
     over = {"arrivals": together, "arrival_tokens": 40}
     memory = "memp_300_10"
     with (

@@ -1,4 +1,4 @@
-"""PersonaMem, properties: tables are read as written, and no memory sees messages after a question."""
+"""Properties of PersonaMem: tables are read as written, and no memory sees messages after a question."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""Files of a show of our own read, its contexts under any parameters, and talk of any length."""
+"""Fixtures: files of an invented show, its contexts for given parameters, and dialogues of any length."""
 
 import os
 import random
