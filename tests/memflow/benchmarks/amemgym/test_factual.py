@@ -154,5 +154,5 @@ def test_cycle_accuracy_matches_hand_computed_values(demo):
     assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a value; a score needs 90%"
 
 
-def test_policies_of_a_single_step_give_no_cycle_scores(demo):
+def test_evolution_by_period_gives_no_cycle_scores(demo):
     assert scores(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

@@ -71,7 +71,7 @@ def test_mechanism_respects_token_budget(name) -> None:
     assert recall.entries
 
 
-def test_mechanism_state_is_reset_between_trajectories() -> None:
+def test_new_memory_recalls_nothing_of_previous_trajectory() -> None:
     async def twice(name):
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         make = find(name, OWN).factory(tools)

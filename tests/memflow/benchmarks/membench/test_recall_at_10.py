@@ -1,5 +1,6 @@
-"""On MemDaily, recall@10 is what a count by hand finds: over the texts that were said, with nothing of the memories'
-own search. The hand's scores are numpy's cosines, and BM25 written out."""
+"""recall@10 on MemDaily, compared with an independent count over the message texts.
+
+The count uses numpy's cosines and a BM25 written in this module."""
 
 import asyncio
 import math
@@ -68,7 +69,7 @@ def by_hand(probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, 
 
 
 @pytest.mark.parametrize(("name", "scores"), [("retrieval", cosines), ("bm25_message_10", bm25)])
-def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
+def test_recall_at_10_equals_independent_count(name: str, scores: Scores) -> None:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / "memdaily").is_dir():
         pytest.skip("set MEMFLOW_DATA to the data folder; it has no memdaily")

@@ -1,4 +1,4 @@
-"""A plan written by hand, and simulators that do as a test says."""
+"""Fixtures: a hand-written plan, and simulators with answers set by the test."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What people like, counted from small files of our own in the forms that rating data are published in."""
+"""Preferences counted from small invented files in the formats of the published rating data sets."""
 
 import gzip
 import json
@@ -149,7 +149,7 @@ def test_favorite_is_most_frequent_liked_category(
     assert all(record.source.startswith(name) and len(record.sha256) == 64 for record in records)
 
 
-def test_movielens_100k_titles_are_latin_1(tmp_path: Path) -> None:
+def test_movielens_100k_titles_are_decoded_as_latin_1(tmp_path: Path) -> None:
     found = _categories(_read("movielens_100k", tmp_path, _movielens_100k()))
     assert "Café Action (2001)" in found["Action"].items
 

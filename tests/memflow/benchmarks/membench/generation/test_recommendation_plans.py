@@ -1,4 +1,4 @@
-"""Recommendation plans: no item is recommended twice, and one option is the complete list."""
+"""Recommendation plans: no item is recommended twice, and exactly one option is the complete list."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Insertion of noise: real messages keep their order, units and sessions stay whole, the length is right."""
+"""Insertion of noise: messages keep their order, units and sessions stay contiguous, and the length is reached."""
 
 import random
 from collections import Counter
@@ -32,7 +32,7 @@ def order(turns: Sequence[Turn]) -> list[str]:
     return [turn.message_id for turn in turns]
 
 
-def test_insertion_keeps_messages_order_units_and_length() -> None:
+def test_insertion_keeps_order_and_units_and_reaches_length() -> None:
     assert found(insert_noise, TRIALS) == {}
 
 
@@ -43,7 +43,7 @@ def as_published(of: Domain, before: list[Turn], pool: list[NoiseUnit]) -> list[
     return [turn for turn in turns if turn.event != last or is_noise(turn.message_id)]
 
 
-def test_invariants_detect_dropped_message() -> None:
+def test_invariants_detect_lost_message() -> None:
     wrong = found(as_published, 200)
     assert wrong["a real message is lost, changed or out of its order"] > 20
 
@@ -115,7 +115,7 @@ def test_real_positions_are_uniform() -> None:
     assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 50
 
 
-def test_conflicting_units_are_skipped_and_counted() -> None:
+def test_conflicting_noise_units_are_skipped_and_counted() -> None:
     pool = [
         *units(4),
         NoiseUnit("bad", (Step("They moved to New York, NY."),)),

@@ -43,7 +43,7 @@ def test_seven_of_ten_sampled_questions_are_hard():
     assert found["past"] == pytest.approx(1400, abs=120)
 
 
-def test_unanswerable_kinds_are_sampled_at_published_share():
+def test_share_of_unanswerable_kinds_is_limited():
     # One of five kinds is a fifth, below 0.215; one of three comes to one of five. Of two, one of four is below 0.27.
     assert kinds(scene(["past", "cur", "fu"], []))["fu"] == pytest.approx(800, abs=100)
     assert kinds(scene([], ["ans_w_time", "dont_know_unans"]))["dont_know_unans"] == pytest.approx(

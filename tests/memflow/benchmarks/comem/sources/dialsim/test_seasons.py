@@ -26,7 +26,7 @@ from memflow.records import Record
         ("", None),
     ],
 )
-def test_day_parses_dates_in_every_format(text: str, found: date | None):
+def test_day_parses_valid_dates_and_returns_none_for_other_text(text: str, found: date | None):
     assert day(text) == found
 
 
