@@ -50,7 +50,7 @@ class PlayResult:
         return {(row.probe_id, row.metric): row.value for row in rows}
 
 
-def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> PlayResult:
+def play_memory(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> PlayResult:
     factory = memory_factory(memory, TOOLS)
 
     async def walk() -> tuple[list[PlayedEpisode], list[Reply]]:
@@ -102,7 +102,7 @@ def on(demo) -> Callable[[str], PlayResult]:
     kept: dict[str, PlayResult] = {}
 
     def lived(memory: str) -> PlayResult:
-        return kept.setdefault(memory, live(demo, demo.domain, demo.turns, memory))
+        return kept.setdefault(memory, play_memory(demo, demo.domain, demo.turns, memory))
 
     return lived
 
@@ -111,7 +111,7 @@ def on(demo) -> Callable[[str], PlayResult]:
 def test_replayed_run_reproduces_memory_state_and_scores(demo, on, tmp_path, memory):
     played = on(memory)
     domain = off(demo)
-    again = live(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
+    again = play_memory(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
     assert again.entries == played.entries
     assert again.values(domain, demo.probes) == played.values(demo.domain, demo.probes)
     assert {row.origin for row in again.said} == {"given"}
@@ -122,7 +122,9 @@ def test_replayed_run_reproduces_memory_state_and_scores(demo, on, tmp_path, mem
 
 def test_all_memories_get_same_dialogues(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
-    files = {recorded(live(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")}
+    files = {
+        recorded(play_memory(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")
+    }
     assert files == {recorded(on("full").said)}
 
 
@@ -142,7 +144,7 @@ def test_off_policy_keeps_probes_and_uses_no_memory_simulator(demo, on, tmp_path
         async def complete(self, request):
             raise AssertionError(f"{request.prompt} was asked")
 
-    live(demo, domain, turns, "bm25_message", Nobody({}))
+    play_memory(demo, domain, turns, "bm25_message", Nobody({}))
 
 
 def test_exposed_values_stay_on_first_message(demo, on, tmp_path):
@@ -168,10 +170,12 @@ def test_session_with_failed_replies_is_replayed_as_recorded(demo, tmp_path):
                     raise RequestRefused("too long")
             return await super().complete(request)
 
-    played = live(demo, demo.domain, demo.turns, "bm25_message", Refusing(handlers()))
+    played = play_memory(demo, demo.domain, demo.turns, "bm25_message", Refusing(handlers()))
     lost = [row for row in played.said if row.reason is not None]
     assert {row.position for row in lost} == {1, 3}
-    again = live(demo, off(demo), given(demo, as_records(tmp_path, recorded(played.said))), "bm25_message")
+    again = play_memory(
+        demo, off(demo), given(demo, as_records(tmp_path, recorded(played.said))), "bm25_message"
+    )
     assert again.entries == played.entries
     assert [row.message_id for row in again.said] == [
         row.message_id for row in played.said if row.reason is None
@@ -279,7 +283,7 @@ def test_published_files_give_same_dialogues(demo, on, tmp_path):
     said = on("rag_2_4_30").said
     theirs = given(demo, published_records(tmp_path, published(said)))
     assert theirs == given(demo, as_records(tmp_path, recorded(said)))
-    assert live(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
+    assert play_memory(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
 
 
 @pytest.mark.parametrize(
@@ -325,12 +329,12 @@ def test_published_users_replayed_off_policy_reproduce_their_run(base, tmp_path)
         probes=[probe for probe in base.probes if probe.episode_id in known and probe.checkpoint in (0, 10)],
         states=asyncio.run(BENCHMARK.states(few, base.records, CHAT)),
     )
-    played = live(made, few, made.turns, "bm25_message")
+    played = play_memory(made, few, made.turns, "bm25_message")
     run = as_records(tmp_path, recorded(played.said))
     domain = replace(
         find("amemgym_base_offpolicy").limited(2), datasets=("amemgym_v1_base", RUN.name), limit=2
     )
-    again = live(made, domain, given(made, run, domain), "bm25_message")
+    again = play_memory(made, domain, given(made, run, domain), "bm25_message")
     assert len(played.said) > 300
     assert again.entries == played.entries
     assert again.values(domain, made.probes) == played.values(few, made.probes)

@@ -230,7 +230,7 @@ def test_reader_rejects_misplaced_file(tmp_path: Path, name: str, source: str, c
         read(f"membench_{name}", {source: content}, tmp_path)
 
 
-def test_scenes_have_published_pairs_of_kind_and_scenario(tmp_path: Path):
+def test_scenes_have_published_numbers_of_kind_and_scenario_pairs(tmp_path: Path):
     took = read("membench_participation", {PARTICIPATION: split("participation", "factual", 1)}, tmp_path)
     assert len(took) == 18
     saw = read("membench_observation", {OBSERVATION: split("observation", "factual", 1)}, tmp_path)

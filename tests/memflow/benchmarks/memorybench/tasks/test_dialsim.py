@@ -1,4 +1,4 @@
-"""DialSim's script, its pickle, and own question files."""
+"""DialSim's script and pickle, and question files of users."""
 
 import json
 import pickle
@@ -105,7 +105,7 @@ def test_script_alone_has_no_cases(read_files) -> None:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickle_gives_answerable_timed_questions(read_files, protocol: int) -> None:
+def test_pickle_gives_answerable_questions_with_time(read_files, protocol: int) -> None:
     records = read_files(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
     cases = pool(records).cases
     assert [(case.question, case.gold, case.asked_at) for case in cases] == [
@@ -166,7 +166,7 @@ def test_reader_rejects_invalid_file(read_files, files: dict[str, bytes], said: 
     assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
 
 
-def test_published_script_is_read_completely(read_published) -> None:
+def test_published_script_is_read_with_all_sessions(read_published) -> None:
     """Published are 787 sessions and 18,648 lines with a speaker, by a pattern that takes session 203 for a part of the
     next one's date."""
     corpus = pool(read_published(NAME)).corpus
