@@ -25,7 +25,7 @@ PLAIN = st.recursive(st.one_of(SCALARS, SETS), nested, max_leaves=10)
 
 
 class Malicious:
-    """What a malicious pickle asks for when it is loaded."""
+    """An object whose pickle calls a function when it is loaded."""
 
     def __init__(self, called: Any, *given: Any) -> None:
         self.called, self.given = called, given

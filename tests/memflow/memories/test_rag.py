@@ -23,7 +23,7 @@ def alternating(count: int) -> list[Message]:
 
 
 async def stream(rag: Rag, messages: list[Message], batch: int = 0) -> Rag:
-    """Write the messages in arrivals of `batch`, or all at once."""
+    """Write the messages in batches of `batch` messages, or in a single batch."""
     for start in range(0, len(messages), batch or len(messages) or 1):
         await give(rag, messages[start : start + batch] if batch else messages)
     return rag

@@ -35,7 +35,7 @@ SEARCHED = [
 
 
 async def filled(name: str) -> Memory:
-    """A memory that was given 30 rounds on eight topics."""
+    """Return a memory with 30 rounds on eight topics."""
     config = find(name)
     values = {**config.values, **BY_COSINE_ALONE.get(config.system.name, {})}
     memory = config.system.memory(EntryStore(), TOOLS, **values)
@@ -49,7 +49,7 @@ async def filled(name: str) -> Memory:
 
 
 def searched(memory: Memory, item: Item) -> Vector | None:
-    """The vector that an entry was found by: its own, or that of the message it sums up."""
+    """Return the vector that search uses for an entry: its own, or that of the message it summarizes."""
     message = memory.store.get(item.meta["of"]) if "of" in item.meta else item
     return None if message is None else message.vector
 

@@ -16,7 +16,7 @@ VOCABULARY = [f"word{number}" for number in range(40)]
 
 
 def formula(query: str, items: list[Item]) -> dict[str, float]:
-    """Lucene's BM25 of every entry, term by term, from its definition."""
+    """Return the BM25 score of every entry, computed term by term from Lucene's definition."""
     documents = {item.entry_id: search_words(item.text) for item in items}
     average = sum(map(len, documents.values())) / len(documents)
     scores = {}

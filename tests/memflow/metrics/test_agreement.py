@@ -13,7 +13,7 @@ YN = ("yes", "no")
 
 
 def table(both_yes: int, first: int, second: int, both_no: int) -> list[tuple[str, str]]:
-    """Two raters, two categories: both yes, only the first, only the second, both no."""
+    """Return ratings of two raters, from the counts of (yes, yes), (yes, no), (no, yes) and (no, no)."""
     counts = {("yes", "yes"): both_yes, ("yes", "no"): first, ("no", "yes"): second, ("no", "no"): both_no}
     return [pair for pair, count in counts.items() for _ in range(count)]
 

@@ -21,7 +21,7 @@ NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
 
 
 class FakeSynonyms:
-    """Synonyms by hand."""
+    """Synonyms that are given as keyword arguments."""
 
     def __init__(self, **synonyms: str) -> None:
         self.synonyms = {word: frozenset(said.split()) for word, said in synonyms.items()}

@@ -48,7 +48,7 @@ def test_ranks_are_consistent_with_values(values):
 
 
 def answers(right, bound=None) -> PolicyCounts:
-    """Four answers for each user and period, at a chance of a quarter."""
+    """Return counts with four answers per user and period and a chance level of 0.25."""
     right = np.asarray(right, dtype=np.float64)
     bound = np.full_like(right, 4) if bound is None else np.asarray(bound, dtype=np.float64)
     return PolicyCounts(right, bound, np.ones_like(right), np.full_like(right, 4))

@@ -159,7 +159,7 @@ def test_stemmer_does_not_use_network(tmp_path: Path) -> None:
 
 
 def by_table(said: Sequence[str], wanted: Sequence[str]) -> set[str]:
-    """The words met walking back through the whole table, by the rule of the package."""
+    """Return the words on the backtracking path through the full table, by the rule of the package."""
     lengths = [[0] * (len(said) + 1) for _ in range(len(wanted) + 1)]
     for row, word in enumerate(wanted, 1):
         for column, other in enumerate(said, 1):

@@ -31,7 +31,7 @@ COVERING = ("full_1000000", "rag_pair", "rag_chunk_30_8_5", "rag_chunk_30_0_5", 
 
 @st.composite
 def contexts(draw: st.DrawFn) -> Context:
-    """A dialogue of two with a persona's text between, or a script of many; every word of it is said once."""
+    """Generate a dialogue with a persona, or a script of many speakers, in which every word occurs once."""
     many = draw(st.booleans())
     who = (
         st.sampled_from([("user", "Ann"), ("user", "Bo Li"), ("user", "Cleo")])

@@ -34,7 +34,7 @@ TWO, MANY = "of two", "of many"
 def question(
     name: str, asks: str, options: str, *known: tuple[int, int], unknown_option: str = "I don't know."
 ) -> dict[str, Any]:
-    """A question whose option is right from a line on, which is its evidence: pairs of line and option."""
+    """Return a question from pairs of line and option: the option is correct from this line on."""
     return {
         "id": name,
         "question": asks,

@@ -27,7 +27,7 @@ QUARTERS, WHOLE = (0.25, 0.5, 0.75, 1.0), (1.0,)
 
 @dataclass
 class Lab:
-    """A home of its own: a ledger that has seen nothing, and the walk from turns to replies on it."""
+    """A separate home with an empty ledger, and the pipeline from turns to replies."""
 
     models: Models
     bench: CoMem
@@ -39,7 +39,7 @@ class Lab:
     entries: Sequence[Entry] = ()
 
     def play(self, *, as_one: bool = False) -> None:
-        """Build the memory: `as_one` with the same arrivals, and no checkpoint between them."""
+        """Build the memory. With `as_one`, use the same batches without checkpoints between them."""
 
         async def work(chats: Chats):
             episodes = self.episodes(as_one)
@@ -69,7 +69,7 @@ class Lab:
 
     @property
     def booked(self) -> dict[tuple[str, str], int]:
-        """Completions by stage and role, whether asked or found in the ledger."""
+        """Return the completions by stage and role, including cached completions."""
         rows = self.models.ledger.usage(("stage", "role"))
         return {(row.by["stage"], row.by["role"]): row.requests + row.cache_hits for row in rows}
 

@@ -76,7 +76,7 @@ def test_t2_tables_4_and_5_were_rounded_twice() -> None:
 
 
 def round_half_up(share):
-    """To three digits."""
+    """Round half up to three digits."""
     return Fraction(int(abs(share) * 1000 + Fraction(1, 2)) * (1 if share >= 0 else -1), 1000)
 
 

@@ -36,7 +36,7 @@ PETS = ("parrot", "tortoise", "ferret", "hamster")
 
 @pytest.fixture
 def house(build: Callable[..., Any], demo: Domain, records: list[Record]) -> dict[str, Probe]:
-    """The probes of the demo's house, by question and checkpoint."""
+    """Return the probes of the demo's context `house`, by question and checkpoint."""
     probes = build(demo, records).probes
     return {probe.probe_id.removeprefix("house/"): probe for probe in probes if probe.episode_id == "house"}
 
@@ -129,7 +129,7 @@ def test_only_wrong_answers_with_known_speakers_give_rows(data: st.DataObject):
 
 
 class MixedUp(Full):
-    """A memory that lays what one says to whoever comes before in NAMES."""
+    """A memory that attributes each message to the previous speaker in NAMES."""
 
     async def write(self, messages: Sequence[Message]) -> None:
         await super().write(

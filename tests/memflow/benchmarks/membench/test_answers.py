@@ -11,7 +11,7 @@ from memflow.chat.requests import schema_of
 
 
 def matches(kind, text: str, side: str = "text") -> bool:
-    """Whether a server that is held to the type can give this text."""
+    """Return whether the schema of the type allows this text."""
     schema = schema_of(kind)["properties"][side]
     return len(text) <= schema["maxLength"] and re.search(schema.get("pattern", ""), text) is not None
 

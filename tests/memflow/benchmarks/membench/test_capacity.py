@@ -44,7 +44,7 @@ WORDS = ("river", "stone", "paper", "market", "evening", "report", "window", "ga
 
 @dataclass
 class Newest(Memory):
-    """Stores the newest messages that fit into `tokens`."""
+    """A memory of the newest messages that fit into `tokens` tokens."""
 
     tokens: int = parameter(600, "Tokens that are kept.")
 
@@ -62,7 +62,7 @@ class Newest(Memory):
 
 @dataclass
 class Flushing(Newest):
-    """Retires all entries once more than `tokens` were written in total."""
+    """A memory that retires all entries after more than `tokens` tokens were written."""
 
     async def write(self, messages):
         for message in messages:
@@ -101,7 +101,7 @@ def rows(trajectories):
 
 
 async def scores(name, remember, trajectories):
-    """Return the scores of a memory, with its questions asked along the trajectories."""
+    """Return the scores of a memory whose questions are asked during the trajectories."""
     turns, probes = rows(trajectories)
     played = await play_all(BENCH.episodes(DOMAIN, States([]), turns, [], CHAT), remember, None)
     pasts = episode_histories(entry_rows("d", name, played), transcript_rows("d", name, played), probes)

@@ -19,7 +19,7 @@ def accuracies(table, mechanism=None):
 
 
 def right(table, mechanism):
-    """How many of a table's questions were answered rightly, over its kinds, and of how many."""
+    """Return the number of correct answers and of questions in a table, over its kinds."""
     counts = [shares(one.value, one.questions) for one in accuracies(table, mechanism)]
     assert all(len(count) == 1 for count in counts)
     return sum(count[0] for count in counts), sum(one.questions for one in accuracies(table, mechanism))

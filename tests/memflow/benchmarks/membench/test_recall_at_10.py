@@ -35,14 +35,14 @@ Scores = Callable[[Sequence[str], str], list[float]]
 
 
 def cosines(texts: Sequence[str], query: str) -> list[float]:
-    """The cosine of each text with the query."""
+    """Return the cosine of each text with the query."""
     vectors = asyncio.run(HashingEmbedder().embed([*texts, query]))
     *rows, last = (vector / np.linalg.norm(vector) for vector in vectors.astype(np.float64))
     return [float(np.dot(row, last)) for row in rows]
 
 
 def bm25(texts: Sequence[str], query: str) -> list[float]:
-    """BM25 with k1 1.2 and b 0.75, term by term; a text without a word of the query has 0."""
+    """Return BM25 scores (k1 = 1.2, b = 0.75). A text without a word of the query scores 0."""
     documents = [search_words(text) for text in texts]
     average = sum(map(len, documents)) / len(documents)
     scores = []

@@ -110,7 +110,7 @@ async def test_scripted_assistant_answers_tasks_from_notes(name: str) -> None:
 
 
 async def dialogue(name: str, messages: Sequence[str]) -> str:
-    """What the scripted reader says with verbatim messages before the question."""
+    """Return the answer of the scripted reader, given verbatim messages before the question."""
     question = MemoryBench().question(DOMAIN, probe(name), Recall(), None)
     history = [ChatMessage("user", text) for text in messages]
     return answer_text((await ask(chat(), question.prompt, question.fields, history)).value)

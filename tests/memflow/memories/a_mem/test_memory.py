@@ -32,7 +32,7 @@ def a_mem(connect=NO_LINK, *, describe=PLAIN, keywords="no JSON", **parameters) 
 
 
 def shown(recall: Recall) -> list[str]:
-    """The messages of what was recalled, in order."""
+    """Return the texts of the recalled messages, in order."""
     return [item.meta["content"].removeprefix("user: ") for item in recall.entries]
 
 

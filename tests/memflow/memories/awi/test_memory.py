@@ -110,7 +110,7 @@ async def test_scripted_writer_matches_kinds_by_words(kinds, labels) -> None:
 
 
 class Slow(ScriptedChat):
-    """A chat that answers what was asked first last."""
+    """A chat that answers requests in reverse order."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__({}, sampling=Sampling())

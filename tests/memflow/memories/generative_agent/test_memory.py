@@ -162,7 +162,7 @@ async def test_reflection_without_questions_is_recorded_as_failure() -> None:
 
 
 class Slow(RecordingChat):
-    """A chat that answers about the first message of an arrival only after it was asked about the second."""
+    """A chat that answers the request about the first message only after the request about the second."""
 
     def __init__(self) -> None:
         super().__init__(GenerativeAgent, {"importance": "nonsense"})

@@ -34,7 +34,7 @@ def _calls(answer):
 
 
 def answer_with(memory: MemGpt, stem: str, answer) -> None:
-    """Replace the answer to one prompt."""
+    """Replace the model's answer to one prompt."""
     memory.tools.chat.handlers[f"mem_gpt/{stem}"] = lambda request: _calls(answer)
 
 
@@ -43,7 +43,7 @@ def prompts(memory: MemGpt) -> list[str]:
 
 
 def texts(*words: str) -> list[str]:
-    """Messages of 8 tokens that hold these words."""
+    """Return messages of 8 tokens that contain these words."""
     made = [word.ljust(31, "x") + "." for word in words]
     assert all(estimate(text) == 8 for text in made)
     return made

@@ -19,7 +19,7 @@ TOPICS = ("tea", "cars", "birds")
 
 
 class Axes:
-    """An embedder with an axis for each topic: what names a topic points along it, what names none along the last."""
+    """An embedder with one axis per topic. A text without a topic is on the last axis."""
 
     fingerprint = "axes"
     dimensions = len(TOPICS) + 1
@@ -67,7 +67,7 @@ def segment(memory: MemoryOs, name: str) -> Item:
 
 
 def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
-    """Visits, length and the time of the last use of the segment about `name`."""
+    """Return visits, length and time of last use of the segment about `name`."""
     items = memory.store.live(HEAT)
     [meta] = [item.meta for item in items if item.meta["segment"] == first_version_id(segment(memory, name))]
     return meta["visits"], meta["length"], meta["last"]

@@ -29,12 +29,12 @@ def memp(outcome: str = "success", rewrite: int = 1, **parameters) -> Memp:
 
 
 def judge(memory: Memp, outcome: str) -> None:
-    """Let the model judge as `outcome` from now on."""
+    """Make the model judge every later exchange as `outcome`."""
     memory.tools.chat.handlers["memp/outcome"] = lambda request: Outcome(outcome=outcome)
 
 
 async def exchange(memory: Memp, number: int, asked: str, replied: str = "Gladly.") -> None:
-    """As the player does: the user's words are read for, not frozen, and written with the reply."""
+    """Read for the user's message (not frozen), then write the message with its reply, as the player does."""
     memory.store.advance(1)
     await memory.read(asked, frozen=False)
     memory.store.advance(1)

@@ -180,7 +180,7 @@ def test_unknown_variant_of_judgment_is_rejected() -> None:
         max_size=120,
     )
 )
-def test_any_text_can_be_parsed(text: str) -> None:
+def test_read_judgment_accepts_any_text(text: str) -> None:
     variants: tuple[Variant, ...] = ("standard", "published_code")
     for variant in variants:
         for document in (text, f"本院认为{text}判决如下：{text}"):

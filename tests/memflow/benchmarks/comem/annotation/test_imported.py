@@ -29,7 +29,7 @@ Damage = Callable[[list[dict[str, Any]]], object]
 
 @pytest.fixture(scope="module")
 def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
-    """The demo's keys, as if two models had made them; the first question is dropped, at the second one failed."""
+    """Return the demo's labels as if from two models. The first question is dropped; the second has a failed label."""
     keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     first, second = list(dict.fromkeys(key.question_id for key in keys))[:2]
     found = []
@@ -55,7 +55,7 @@ def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> Label
 def imports(
     bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
 ) -> Callable[..., list[GoldLabel]]:
-    """The keys that the demo has when it imports a file with this text."""
+    """Return the labels of the demo after it imports a file with this text."""
 
     def keys(text: str, limit: int = 0, **settled: Any) -> list[GoldLabel]:
         path = tmp_path / "keys.jsonl"

@@ -21,7 +21,7 @@ CONTEXT = Context("c", "d", (ContextMessage("m"), ContextMessage("n")), ASKED)
 def pair(
     name: str, checkpoint: int, first: str | None, second: str | None, **more: object
 ) -> list[GoldLabel]:
-    """What both say at a checkpoint: `agrees` is true to it, of the first as if told option 1."""
+    """Return the labels of annotator and verifier for one question at one checkpoint."""
     key = GoldLabel(
         domain="d",
         question_id=f"c/{name}",

@@ -146,7 +146,7 @@ def test_every_published_question_has_labels(bench: CoMem, rows: Callable[..., A
 
 
 def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
-    """How many golds of AMemGym, after whole periods, were compared with what is known then: all have to agree."""
+    """Assert that labels at the ends of periods equal AMemGym's gold. Return the number of comparisons."""
     nobody: Any = None
     theirs, gym = dataset("amemgym_v1_base"), AMemGym()
 

@@ -202,7 +202,7 @@ def test_majority_answer_is_gold():
     assert found is not None and found.text == "the boat"
 
 
-def test_unique_first_name_is_a_person():
+def test_first_name_is_resolved_if_unique():
     here = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN))
     people = SeasonSpeakers(
         [

@@ -87,7 +87,7 @@ def test_question_types_map_to_seven_categories(tmp_path: Path, published: str, 
 
 
 @pytest.mark.parametrize("size", ["32k", "128k", "1m"])
-def test_each_size_is_a_domain(tmp_path: Path, size: str):
+def test_each_context_size_has_a_domain(tmp_path: Path, size: str):
     domain = find(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
     (context,) = load_contexts(domain, records)

@@ -52,7 +52,7 @@ def test_inserted_noise_passes_checks(between: str) -> None:
 
 
 def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
-    """The first message of noise says something else."""
+    """Replace the text of the first noise message."""
     at = next(at for at, turn in enumerate(turns) if is_noise(turn.message_id))
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 

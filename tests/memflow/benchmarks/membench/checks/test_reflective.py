@@ -103,7 +103,7 @@ def test_checks_skip_other_domains():
 
 @cache
 def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
-    """Whether the scripted reader is right, by kind, or `mood`; with everything shown that was said, or nothing."""
+    """Return 1 or 0 per answer of the scripted reader, by kind or `mood`, with the full history or none."""
     generated = made(scene, language)
 
     async def right(probe) -> float:

@@ -19,7 +19,7 @@ Files = dict[str, bytes | str]
 
 
 def _read(name: str, folder: Path, files: Files) -> list[Record]:
-    """The records of a data set whose files say this."""
+    """Return the records of a data set with these file contents."""
     paths = {}
     for source, content in files.items():
         paths[source] = folder / Path(source).name
@@ -33,7 +33,7 @@ def _categories(records: list[Record]) -> dict[str, Category]:
 
 
 def _films() -> list[tuple[int, str, tuple[str, ...]]]:
-    """Five films of each genre alone, 1 to 20, and one of two genres, 21."""
+    """Return five films of each single genre (1 to 20), and film 21 with two genres."""
     alone = [
         (1 + MIN_ITEMS * genre + film, f"{name} {film} (2001)", (name,))
         for genre, name in enumerate(GENRES)

@@ -36,7 +36,7 @@ def shipped(language: str = "en") -> list[Record]:
 
 
 def own(tmp_path: Path, text: str) -> list[Record]:
-    """The records of a user's own file of likes or words."""
+    """Return the records of a user-defined file of preferences or words."""
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     source = Dataset("mine", "", "membench", (str(path),), "", "", "", own=True)

@@ -37,7 +37,7 @@ def test_insertion_keeps_order_and_units_and_reaches_length() -> None:
 
 
 def as_published(of: Domain, before: list[Turn], pool: list[NoiseUnit]) -> list[Turn]:
-    """The defect of the published insert: what is real and comes last of all is left out."""
+    """Insert noise with the defect of the published code: omit the last message."""
     turns = insert_noise(of, before, pool)
     last = turns[-1].event
     return [turn for turn in turns if turn.event != last or is_noise(turn.message_id)]

@@ -27,7 +27,7 @@ FILES: dict[str, Any] = {
 
 
 def rows(source: str, content: bytes) -> int:
-    """How many rows a file comes to. Raises BadInput."""
+    """Return the number of rows in a file. Raises BadInput."""
     known = dataset("membench_participation")
     record = row(
         Record, dataset=known.name, record_id="", source=source, sha256="", licence="", origin="", content=""
@@ -43,7 +43,7 @@ def rows(source: str, content: bytes) -> int:
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something stands in JSON."""
+    """Return the path of every value in a JSON document."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [at, *(place for key, each in inside for place in places(each, (*at, key)))]
 

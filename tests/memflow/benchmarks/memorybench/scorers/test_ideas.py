@@ -23,7 +23,7 @@ NOVEL, FEASIBLE = ("novelty_rank", "standard"), ("feasibility_rank", "standard")
 
 
 def ranking(*best_first: str):
-    """Ranks by text: those named first, in their order, then the others as they come."""
+    """Return a handler that ranks the given texts first, in this order, then the others in their order."""
 
     def answer(request) -> str:
         ideas = [(text, label) for label, text in _LABELLED.findall(request.fields["ideas"])]
@@ -35,7 +35,7 @@ def ranking(*best_first: str):
 
 
 def shown(chat, stem: str) -> list[int]:
-    """Where the real abstract stood, request by request."""
+    """Return the position of the real abstract in each request."""
     return [
         [text for _, text in _LABELLED.findall(fields["ideas"])].index(GOLD["abstract"])
         for fields in chat.fields(stem)

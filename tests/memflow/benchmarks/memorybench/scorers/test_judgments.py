@@ -9,7 +9,7 @@ MEASURES = (
 
 
 def changed(judgment: str) -> str:
-    """Half the term, and one of two statutes."""
+    """Return the judgment with half the prison term and one of two statutes."""
     return judgment.replace("有期徒刑一年", "有期徒刑六个月").replace("、第五十二条", "")
 
 

@@ -48,7 +48,7 @@ def gold_of(name: str) -> object:
 
 @pytest.fixture
 def probes(probe_of, judgment) -> list:
-    """A probe of every task."""
+    """Return one probe of every task."""
     golds = {name: judgment if name == "judge" else gold_of(name) for name in NAMES}
     return [probe_of(name, gold, "What is green?", category="4") for name, gold in golds.items()]
 

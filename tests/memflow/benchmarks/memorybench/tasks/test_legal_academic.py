@@ -228,7 +228,7 @@ def test_lexeval_5_4_has_500_questions(read_published: Any) -> None:
     assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
-def test_every_published_judgment_is_a_case(read_published: Any) -> None:
+def test_every_published_judgment_becomes_a_case(read_published: Any) -> None:
     records = read_published("judge")
     found = cases(records)
     assert len(found) in (300, 501, 2505)

@@ -34,7 +34,7 @@ def read(tmp_path: Path) -> Callable[[Mapping[str, bytes]], list[Record]]:
 
 
 def dialsim(**parameters: Any) -> Domain:
-    """The listed domain, over Friends alone."""
+    """Return the listed domain, restricted to Friends."""
     domain = find("comem_dialsim")
     return replace(domain, datasets=("comem_friends",), parameters={**domain.parameters, **parameters})
 

@@ -65,7 +65,7 @@ Bo: It is mine.
 
 @pytest.fixture
 def pickled(read: Read) -> list[Record]:
-    """The records of the pickle, which replaces the script."""
+    """Return the records of the pickle, which replaces the script."""
     return read({PICKLE: pickle.dumps(EPISODES), SCRIPT: TEXT})
 
 
