@@ -13,9 +13,9 @@ GUESS = 0.25
 
 
 def knee_of(right, *, groups=40, steps=60, seed=0, late=True):
-    """The knee of answers that are right with the probability `right(place, group, random)`.
+    """Return the knee of answers that are correct with the probability `right(place, knows, random)`.
 
-    A group is asked `steps` times, 20 to 60 tokens apart; where `late`, each begins somewhere in the first half.
+    A group has `steps` questions, 20 to 60 tokens apart. With `late`, it starts at a random step of the first half.
     """
     random = np.random.default_rng(seed)
     places, values, names = [], [], []

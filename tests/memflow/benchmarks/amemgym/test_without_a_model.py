@@ -198,8 +198,8 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("agent", PUBLISHED)
 def test_9_memory_score_matches_paper(agent):
-    """The overall of each period is not printed, only its mean. The score is linear in it, so that a mean leaves as
-    much open as the bounds of the periods differ: 0.006."""
+    """The paper prints only the mean over the periods. The expected score is therefore accurate to 0.006, the
+    effect of the different upper bounds of the periods."""
     mean, score = PUBLISHED[agent]
     found = memory_score(np.full(11, mean), np.array(UPPER), np.full(11, RANDOM[20]))
     assert float(found) == pytest.approx(score, abs=0.006)

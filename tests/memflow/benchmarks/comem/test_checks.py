@@ -178,7 +178,9 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
         ((None, "b"), {"annotator_and_verifier_differ"}),
     ],
 )
-def test_verifier_of_own_labels_warns(rows: Rows, models: tuple[str | None, str | None], sentences: set[str]):
+def test_labels_without_two_different_models_warn(
+    rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
+):
     annotate(rows, models)
     assert set(failed(rows)) == sentences
     assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}

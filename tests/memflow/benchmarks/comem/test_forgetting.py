@@ -239,7 +239,7 @@ def test_memory_none_never_changes_its_answers(contexts: str, asked: Asked):
         assert {reply.probe_id: reply.parsed for reply in again if reply.checkpoint == 0} == first
 
 
-def test_memory_none_matches_chance_with_constant_gold(asked: Asked):
+def test_memory_none_is_always_correct_or_always_wrong_with_constant_gold(asked: Asked):
     published = [
         {
             **context,

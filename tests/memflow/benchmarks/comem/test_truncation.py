@@ -28,7 +28,7 @@ def test_inexact_binary_fraction_loses_no_message(context: Made):
     assert truncation_indices(context(100), CoMemConfig(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
 
 
-def test_question_sees_nothing_after_its_end(context: Made):
+def test_visible_messages_stop_at_end_of_question(context: Made):
     asked = ContextQuestion("q", "?", ("a", "b"), end=6)
     assert visible_counts(context(10, [asked]), asked, CoMemConfig()) == (0, 2, 5, 6, 6)
     assert visible_counts(context(10, [asked]), asked, CoMemConfig(ends="context")) == (0, 2, 5, 7, 10)

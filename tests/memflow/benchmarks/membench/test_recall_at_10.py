@@ -57,9 +57,13 @@ def bm25(texts: Sequence[str], query: str) -> list[float]:
     return scores
 
 
-def by_hand(probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, matching: bool) -> float:
-    """The share of a probe's evidence among the ten messages with the highest scores, the older first among equals;
-    where only texts that match can be found, none without a score."""
+def independent_recall(
+    probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, matching: bool
+) -> float:
+    """Return the share of a probe's evidence among the ten messages with the highest scores.
+
+    Older messages come first on ties. With `matching`, messages without a score are excluded.
+    """
     ranked = sorted(
         enumerate(scores([f"user: {line.text}" for line in said], f"{probe.question} ({probe.asked_at})")),
         key=lambda each: (-round(each[1], 6), each[0]),
@@ -101,7 +105,7 @@ def test_recall_at_10_equals_independent_count(name: str, scores: Scores) -> Non
     valid = [probe for probe in probes if probe.reason is None]
     assert len(valid) > 0.9 * TRAJECTORIES
     counted = {
-        probe.probe_id: by_hand(
+        probe.probe_id: independent_recall(
             probe,
             [line for line in said if line.episode_id == probe.episode_id],
             scores,

@@ -34,8 +34,11 @@ NOT_JSON = "no JSON"
 
 @dataclass
 class Planted:
-    """A model that says what is planted: by question and number of messages shown, a letter or UNKNOWN; `other` where
-    nothing is. It keeps what it was asked, and has spent its budget after `lasts` answers."""
+    """A model with planted answers.
+
+    `says` maps (question, number of visible messages) to a letter or UNKNOWN; the default answer is `other`.
+    The model records its requests and raises BudgetSpent after `lasts` answers.
+    """
 
     fingerprint: str
     says: Mapping[tuple[str, int], str] = field(default_factory=dict)

@@ -218,7 +218,7 @@ def test_first_name_is_resolved_if_unique():
     assert [people.person(text, ()) for text in ("He", "the boat", "ada", "Ad", "Dan")] == [None] * 5
 
 
-def test_paraphrases_are_optional(read: Read):
+def test_parameter_includes_paraphrased_questions(read: Read):
     assert [each.question_id for each in season(read).questions if "Para" in each.question_id] == []
     asked = season(read, parse_parameters(paraphrases=True)).questions
     assert len(asked) == 1 + len(season(read).questions) == 14

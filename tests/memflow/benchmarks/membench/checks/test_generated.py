@@ -80,7 +80,7 @@ def test_every_check_has_a_corruption():
 
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
-def test_demo_passes_and_corruption_fails(demo, name):
+def test_demo_passes_check_and_corruption_fails_it(demo, name):
     assert passes(demo, name)
     table, corruption = CORRUPTIONS[name]
     assert not passes(replace(demo, **{table: corruption(getattr(demo, table))}), name)

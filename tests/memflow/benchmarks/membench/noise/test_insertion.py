@@ -100,7 +100,7 @@ def test_pool_repeats_only_when_exhausted() -> None:
     assert sum(name.endswith("~3") for name in drawn) == 1
 
 
-def test_real_positions_are_uniform() -> None:
+def test_positions_of_real_messages_are_uniform() -> None:
     # Three real messages and three units: 20 ways to place them. Over 4,000 trajectories each comes 200 times,
     # and by chance the sum of squares stays below 50 (19 degrees of freedom) but once in 10,000 times.
     pool = units(3)
