@@ -1,4 +1,4 @@
-"""What every registered benchmark has to fulfill, ours and those of other packages."""
+"""Contract of every registered benchmark, shipped or from another package."""
 
 from importlib.resources import files
 
@@ -42,7 +42,7 @@ def test_spec_is_complete(spec) -> None:
     assert {domain.name: domain for domain in spec.domains}.items() <= registry.domains().items()
 
 
-def test_declarations_are_of_their_types(spec) -> None:
+def test_declared_objects_have_valid_types_and_tables(spec) -> None:
     views, exports = (load_object(path) if path else () for path in (spec.views, spec.exports))
     assert all(isinstance(each, View) for each in views) and all(isinstance(each, Export) for each in exports)
     for function in (*(view.show for view in views), *(export.export for export in exports)):
@@ -72,7 +72,7 @@ def test_every_prompt_has_a_scripted_handler(spec) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if registry.installed().plugins[name].ours])
-def test_folders_of_ours_have_the_same_file_names(name: str) -> None:
+def test_folders_of_shipped_benchmarks_have_same_file_names(name: str) -> None:
     found = {item.name for item in files(f"memflow.benchmarks.{name}").iterdir()}
     assert found >= set(FILES)
     assert {"checks", "checks.py"} & found and {"views", "views.py"} & found

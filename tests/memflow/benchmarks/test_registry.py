@@ -1,4 +1,4 @@
-"""Benchmarks as plug-ins: those of other packages are found, and an unusable one is listed and breaks no other."""
+"""Benchmark plug-ins of other packages: discovery, and isolation of unusable plug-ins."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
 
 
-def test_package_provides_a_benchmark(install: Install) -> None:
+def test_benchmark_of_another_package_is_found_and_loaded_lazily(install: Install) -> None:
     ours = list(registry.domains())
     install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=SPEC, tiny_code=CODE)
     assert list(registry.domains()) == [*ours, "tiny_one"]
@@ -90,7 +90,7 @@ def test_package_provides_a_benchmark(install: Install) -> None:
         ("tiny = tiny_spec:SPEC", SPEC, CODE.replace('name = "tiny"', 'name = "big"'), "has the name 'big'"),
     ],
 )  # fmt: skip
-def test_unusable_plugin_is_listed_and_breaks_no_other(
+def test_unusable_plugin_is_listed_and_others_still_work(
     install: Install, entries: str, spec: str, code: str, reason: str
 ) -> None:
     before = dict(registry.domains()), len(handlers()), len(all_expectations()), list(registry.views())
@@ -124,7 +124,7 @@ def test_checks_of_a_plugin_apply_to_its_domains_only(install: Install) -> None:
     "folder",
     ["memflow/cli", "memflow/plots", "memflow/scoring", "memflow/checks", "assets", "resources"],
 )
-def test_code_outside_the_benchmarks_names_none(folder: str) -> None:
+def test_code_outside_benchmarks_contains_no_benchmark_name(folder: str) -> None:
     names = "|".join(spec.name for spec in registry.specs())
     citation = re.compile(
         rf"({names})(, (section|figure|table|appendix) |'s (paper|tables?|figures?)\b)", re.IGNORECASE
@@ -139,13 +139,13 @@ def test_code_outside_the_benchmarks_names_none(folder: str) -> None:
     assert found == set()
 
 
-def test_point_that_is_found_twice_is_one_plugin() -> None:
+def test_duplicate_entry_point_counts_as_one_plugin() -> None:
     point = EntryPoint("amemgym", "memflow.benchmarks.amemgym:SPEC", registry.GROUP)
     catalog = collect([point, point])
     assert list(catalog.plugins) == ["amemgym"] and catalog.unusable == ()
 
 
-def test_unregistered_memflow_says_how_to_reinstall(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_entry_points_give_reinstall_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     registry.clear_caches()
     try:
@@ -165,7 +165,7 @@ def test_unregistered_memflow_says_how_to_reinstall(monkeypatch: pytest.MonkeyPa
         (lambda: registry.find_domain("xyz"), BadSettings, "`memflow domains` lists all"),
     ],
 )
-def test_misspelled_name_is_answered_with_at_most_three_suggestions(find, error, message: str) -> None:
+def test_error_for_misspelled_name_has_at_most_three_suggestions(find, error, message: str) -> None:
     with pytest.raises(error) as raised:
         find()
     assert message in str(raised.value) and len(str(raised.value)) < 200

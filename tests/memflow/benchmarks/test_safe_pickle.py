@@ -1,4 +1,4 @@
-"""A pickle may do anything when it is loaded; here it may not."""
+"""Safe loading of pickles: plain values only, and no code is executed."""
 
 import builtins
 import os
@@ -24,8 +24,8 @@ def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 PLAIN = st.recursive(st.one_of(SCALARS, SETS), nested, max_leaves=10)
 
 
-class Acting:
-    """What a malicious pickle asks for when it is loaded."""
+class Malicious:
+    """An object whose pickle calls a function when it is loaded."""
 
     def __init__(self, called: Any, *given: Any) -> None:
         self.called, self.given = called, given
@@ -43,10 +43,10 @@ def test_plain_values_round_trip(value: Any, protocol: int) -> None:
 def test_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None:
     touched = tmp_path / "touched"
     acts = [
-        Acting(os.system, f"touch {touched}"),
-        Acting(builtins.eval, f"open({str(touched)!r}, 'w')"),
-        Acting(builtins.getattr, os, "system"),
-        Acting(Path.touch, touched),
+        Malicious(os.system, f"touch {touched}"),
+        Malicious(builtins.eval, f"open({str(touched)!r}, 'w')"),
+        Malicious(builtins.getattr, os, "system"),
+        Malicious(Path.touch, touched),
     ]
     for act in acts[:2]:
         malicious = pickle.dumps({"S01E01": [1, act]}, protocol)

@@ -1,4 +1,4 @@
-"""The scripted reader knows what is said word for word: facts, corrections and lists; of all else, nothing."""
+"""The scripted reader finds literally stated facts, corrections and lists, and infers nothing else."""
 
 import json
 import os
@@ -14,7 +14,7 @@ AGE = "How old is my niece Ann?"
 AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]
 
 
-def test_near_returns_lines_with_question_words():
+def test_near_returns_lines_around_question_words():
     shown = "My niece came by.\nShe is 28 years old.\nThe nieces left."
     assert near(shown, AGE) == shown
     assert near(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."
@@ -34,7 +34,7 @@ def test_reader_ignores_option_inside_longer_word():
     assert best_options("我的手机是苹果iPhone13。", "我的手机是什么？", phones) == [1]
 
 
-def test_reader_supports_chinese():
+def test_reader_selects_option_in_chinese():
     shown = "我的侄女小安今年28岁。\n我的叔叔老张今年27岁。"
     assert best_options(shown, "我的侄女小安多大了？", ["27岁", "28岁", "29岁", "30岁"]) == [1]
 
@@ -101,7 +101,7 @@ def test_reader_always_returns_an_option(shown, options):
     assert best and set(best) <= set(range(len(options)))
 
 
-def test_reader_returns_all_unsupported_options():
+def test_reader_returns_all_options_if_none_is_stated():
     shown = "My stomach is in knots and I cannot eat.\nI check my phone every two minutes."
     moods = ["joyful", "anxious", "lonely", "bored"]
     assert best_options(shown, "What mood was I in?", moods) == [0, 1, 2, 3]
@@ -111,7 +111,7 @@ def test_reader_returns_all_unsupported_options():
     not Path(os.environ.get("MEMFLOW_DATA", "-"), "memdaily").is_dir(),
     reason="MEMFLOW_DATA names no folder with MemDaily's files",
 )
-def test_reader_answers_memdaily_only_with_evidence():
+def test_reader_answers_memdaily_from_evidence_and_is_at_chance_on_noise():
     shown, noise = [], []
     for file in sorted(Path(os.environ["MEMFLOW_DATA"], "memdaily").rglob("0[12]_*.json")):
         for trajectory in json.loads(file.read_text())[:40]:

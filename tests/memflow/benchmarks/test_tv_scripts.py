@@ -1,4 +1,4 @@
-"""Scripts of shows, cut by hand; what two benchmarks read of them is in their own tests."""
+"""Parsing of TV scripts that were shortened by hand. The benchmarks' readers have tests in their folders."""
 
 import pickle
 
@@ -40,7 +40,7 @@ def test_any_text_is_parsed_or_rejected(text: str):
         assert "first line" in str(refused) or "session" in str(refused)
 
 
-def test_pickle_yields_scenes():
+def test_pickle_is_read_as_scenes():
     content = pickle.dumps({"E1": {1: "a", 2: "b"}, "E2": {1: "c"}})
     assert list(pickled(file(content))) == [("E1", 1, "a"), ("E1", 2, "b"), ("E2", 1, "c")]
 

@@ -1,4 +1,4 @@
-"""AWE: newest messages in the buffer, facts of older ones, `k` of them recalled."""
+"""AWE: newest messages stay in the buffer, and `k` facts of older messages are recalled."""
 
 from memory_helpers import build, give, requests, said, sources
 
@@ -9,7 +9,7 @@ from memflow.memories.memory import FAILURE
 PETS = said("My car is red.", "My cat is old.", "My dog is young.")
 
 
-async def test_newest_messages_are_only_in_buffer() -> None:
+async def test_newest_messages_stay_in_buffer_only() -> None:
     memory = build(Awe, freq=2, ns=2)
     await give(memory, PETS)
     assert memory.store.live(FACT) == []
@@ -41,7 +41,7 @@ async def test_extraction_prompt_has_no_summary_or_earlier_messages() -> None:
     assert {(fields["summary"], fields["recent"]) for fields in seen} == {("(none)", "(none)")}
 
 
-async def test_failed_update_is_recorded() -> None:
+async def test_failed_update_is_recorded_as_failure() -> None:
     memory = build(Awe, {"extract": "no JSON"}, freq=1, ns=0)
     await give(memory, PETS[:1])
     [lost] = memory.store.live()

@@ -38,7 +38,7 @@ def test_entry_can_be_retired_once() -> None:
             store.retire(entry_id)
 
 
-def test_changes_since_version() -> None:
+def test_changes_returns_entries_changed_since_version() -> None:
     store = EntryStore()
     one = store.add("note", "one", sources=())
     seen = store.version

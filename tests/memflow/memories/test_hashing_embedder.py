@@ -1,4 +1,4 @@
-"""The hashing embedder: unit vectors, reproducible, nearer for similar texts."""
+"""The hashing embedder: reproducible unit vectors that are closer for similar texts."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ async def test_vectors_have_unit_length_and_requested_size() -> None:
     assert (await HashingEmbedder().embed([])).shape == (0, 256)
 
 
-async def test_similar_texts_are_nearer() -> None:
+async def test_similar_texts_have_closer_vectors() -> None:
     puppy, puppies, rates, home, university, _ = await HashingEmbedder().embed(TEXTS)
     assert puppy @ puppies > puppy @ rates + 0.2
     assert home @ university > home @ rates + 0.2

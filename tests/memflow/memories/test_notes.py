@@ -72,7 +72,7 @@ async def test_missing_vector_is_reported() -> None:
     assert memory.store.live() == []
 
 
-async def test_embedded_recalls_k_nearest() -> None:
+async def test_embedding_memory_recalls_k_nearest_entries() -> None:
     memory = await fill(build(Embedded, k=2))
     recall = await memory.read("baking bread")
     assert recall.sources[0] == "m1" and len(recall.entries) == 2

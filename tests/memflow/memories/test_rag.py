@@ -23,7 +23,7 @@ def alternating(count: int) -> list[Message]:
 
 
 async def stream(rag: Rag, messages: list[Message], batch: int = 0) -> Rag:
-    """Write the messages in arrivals of `batch`, or all at once."""
+    """Write the messages in batches of `batch` messages, or in a single batch."""
     for start in range(0, len(messages), batch or len(messages) or 1):
         await give(rag, messages[start : start + batch] if batch else messages)
     return rag
@@ -32,7 +32,7 @@ async def stream(rag: Rag, messages: list[Message], batch: int = 0) -> Rag:
 @pytest.mark.parametrize(("freq", "ns"), [(2, 4), (2, 8), (4, 4), (8, 4), (2, 0), (3, 1), (1, 0)])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 7, 82])
 async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) -> None:
-    """As AMemGym's code has it: while freq + ns are local, the oldest freq leave."""
+    """As in AMemGym's code: the oldest `freq` messages leave a buffer of `freq + ns` messages."""
     local, written = 0, 0
     for _ in range(rounds):
         local += 2
@@ -44,7 +44,7 @@ async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) 
 
 
 async def test_published_streams_give_published_number_of_writes() -> None:
-    """v1.base: 1,637 rounds over 20 users; (2, 4) writes 1,597 times and leaves 80 messages, (2, 8) 1,557."""
+    """v1.base has 1,637 rounds of 20 users. (2, 4) writes 1,597 times and leaves 80 messages; (2, 8) writes 1,557."""
     rounds = [82] * 17 + [81] * 3
     assert sum(rounds) == 1637
     for ns, writes, left in ((4, 1597, 80), (8, 1557, 160)):
@@ -84,7 +84,7 @@ async def test_incomplete_pair_stays_in_buffer() -> None:
 
 
 async def test_incomplete_chunk_stays_in_buffer() -> None:
-    """Lines of `user: word0 more ` are 4 tokens, `assistant: word1 more` 5 and a half: cut at 10 with 2 in common."""
+    """The user's line has 4 tokens and the assistant's 5.5. Chunks have 10 tokens and an overlap of 2."""
     rag = build(Rag, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
     await stream(rag, alternating(5))
     assert [(item.text, item.sources) for item in rag.store.live("tokens")] == [
@@ -98,7 +98,7 @@ async def test_incomplete_chunk_stays_in_buffer() -> None:
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 11])
 @pytest.mark.parametrize(("freq", "ns"), [(1, 0), (2, 4), (3, 1)])
-async def test_chunks_are_independent_of_arrival(batch: int, freq: int, ns: int) -> None:
+async def test_chunks_are_independent_of_number_of_messages_per_write(batch: int, freq: int, ns: int) -> None:
     messages, parameters = (
         alternating(33),
         {"chunk": "tokens", "size": 12, "overlap": 5, "freq": freq, "ns": ns},

@@ -1,4 +1,4 @@
-"""Search results are ranked best first in every system, also those that a budget drops."""
+"""Ranking of search results: every memory ranks best first, including results that the budget drops."""
 
 import random
 from itertools import pairwise
@@ -35,7 +35,7 @@ SEARCHED = [
 
 
 async def filled(name: str) -> Memory:
-    """A memory that was given 30 rounds on eight topics."""
+    """Return a memory with 30 rounds on eight topics."""
     config = find(name)
     values = {**config.values, **BY_COSINE_ALONE.get(config.system.name, {})}
     memory = config.system.memory(EntryStore(), TOOLS, **values)
@@ -49,13 +49,13 @@ async def filled(name: str) -> Memory:
 
 
 def searched(memory: Memory, item: Item) -> Vector | None:
-    """The vector that an entry was found by: its own, or that of the message it sums up."""
+    """Return the vector that search uses for an entry: its own, or that of the message it summarizes."""
     message = memory.store.get(item.meta["of"]) if "of" in item.meta else item
     return None if message is None else message.vector
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-async def test_recall_is_ranked_by_cosine(name: str) -> None:
+async def test_recall_is_ranked_by_cosine_similarity(name: str) -> None:
     memory, seen = await filled(name), 0
     for query in QUERIES:
         [vector] = await memory.embed([query])
@@ -70,7 +70,7 @@ async def test_recall_is_ranked_by_cosine(name: str) -> None:
     assert seen > len(QUERIES), "nothing was ranked"
 
 
-def test_unranked_systems() -> None:
+def test_only_known_systems_return_unranked_entries() -> None:
     assert {name for name, system in SYSTEMS.items() if not system.memory.ranks_entries} == UNRANKED
 
 

@@ -103,7 +103,7 @@ def test_missing_tool_is_reported_before_a_run() -> None:
     memory_factory("bm25_message", Tools())
 
 
-def test_user_memory_by_import_path(shelf: str) -> None:
+def test_user_memory_is_found_by_import_path(shelf: str) -> None:
     own = {"diary_long": UserMemory(f"{shelf}:Diary", {"pages": 900}), "diary": UserMemory(f"{shelf}:Diary")}
     memory = memory_factory("diary_long", TOOLS, own)(EntryStore())
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
@@ -117,7 +117,7 @@ def test_user_memory_by_import_path(shelf: str) -> None:
         find("diaries", own)
 
 
-def test_user_memory_by_shipped_system_and_parameters() -> None:
+def test_user_memory_may_name_shipped_system_and_parameters() -> None:
     own = {
         "pets": UserMemory(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
         "pets_again": UserMemory(system="awi_2_2", parameters={"kinds": ("pets",)}),
@@ -180,7 +180,7 @@ def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.Mon
     assert fingerprint("rag") != before
 
 
-def test_systems_declare_requests() -> None:
+def test_systems_declare_their_model_calls() -> None:
     assert find("rag").system.memory.calls == Calls(embed_write=1, embed_read=1)
     assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
     assert not find("bm25_message").system.needs_embedder

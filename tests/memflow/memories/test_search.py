@@ -16,7 +16,7 @@ VOCABULARY = [f"word{number}" for number in range(40)]
 
 
 def formula(query: str, items: list[Item]) -> dict[str, float]:
-    """Lucene's BM25 of every entry, term by term, from its definition."""
+    """Return the BM25 score of every entry, computed term by term from Lucene's definition."""
     documents = {item.entry_id: search_words(item.text) for item in items}
     average = sum(map(len, documents.values())) / len(documents)
     scores = {}
@@ -60,7 +60,7 @@ def test_bm25_scores_match_formula_after_additions_and_retirements(seed: int) ->
             store.add("message", " ".join(chance.choices(VOCABULARY, k=6)), sources=())
 
 
-def test_bm25_ties_go_to_older_entry_and_no_shared_word_is_no_hit() -> None:
+def test_bm25_puts_older_entry_first_on_ties_and_skips_entries_without_shared_word() -> None:
     store = EntryStore()
     for text in ["green tea", "black coffee", "green tea", "green tea", "red wine"]:
         store.add("message", text, sources=())

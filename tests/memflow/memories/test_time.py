@@ -1,4 +1,4 @@
-"""Properties of every memory: all its state is in its store, so any earlier state can be restored."""
+"""Properties of every memory: the store contains the whole state, so any earlier state can be restored."""
 
 import asyncio
 import string

@@ -1,4 +1,4 @@
-"""A user's own memories: names, entry points, rejected classes, and code in the fingerprint."""
+"""User-defined memories: names, entry points, rejected classes, and code in the fingerprint."""
 
 import sys
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Shelf(Memory):
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose modules can be imported; what is imported from it is forgotten afterwards."""
+    """Return a folder on the import path, and remove its modules from `sys.modules` after the test."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(tmp_path)
     installed_memories.cache_clear()
@@ -48,7 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def package(place: Path, name: str, entries: str, version: str = "1.2") -> None:
-    """An installed package, as pip leaves it."""
+    """Write the metadata of an installed package, as pip does."""
     folder = place / f"{name.replace('-', '_')}-{version}.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")

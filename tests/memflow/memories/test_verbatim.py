@@ -52,7 +52,7 @@ TEXTS = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
         ),
     ],
 )
-def test_turns_have_speaker_and_new_dates(arrivals, turns) -> None:
+def test_turns_have_speaker_and_date_if_date_is_new(arrivals, turns) -> None:
     store = EntryStore()
     for messages in arrivals:
         store_messages(store, messages, "message")
@@ -76,7 +76,7 @@ def test_retiring_messages_keeps_needed_dates() -> None:
     dates=st.lists(st.sampled_from(["8 May", "a much longer date than that"]), min_size=12, max_size=12),
     budget=st.integers(1, 60),
 )
-def test_newest_messages_within_budget_and_dropped_tokens(
+def test_newest_messages_fit_budget_and_dropped_tokens_are_counted(
     texts: list[str], dates: list[str], budget: int
 ) -> None:
     store = EntryStore()
@@ -107,7 +107,7 @@ async def test_full_drops_oldest_messages_first() -> None:
 
 
 async def test_message_beyond_budget_is_dropped_whole() -> None:
-    """A hundred letters are 25 tokens, the budget 20: it, and all before it is left out and counted."""
+    """A hundred letters are 25 tokens and the budget is 20: this message and all earlier messages are dropped."""
     memory = Full(budget=20)
     await memory.write([said(0, "a" * 8), said(1, "b" * 100), said(2, "c" * 40)])
     recall = await memory.read("?")

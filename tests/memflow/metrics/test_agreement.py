@@ -13,7 +13,7 @@ YN = ("yes", "no")
 
 
 def table(both_yes: int, first: int, second: int, both_no: int) -> list[tuple[str, str]]:
-    """Two raters, two categories: both yes, only the first, only the second, both no."""
+    """Return ratings of two raters, from the counts of (yes, yes), (yes, no), (no, yes) and (no, no)."""
     counts = {("yes", "yes"): both_yes, ("yes", "no"): first, ("no", "yes"): second, ("no", "no"): both_no}
     return [pair for pair, count in counts.items() for _ in range(count)]
 
@@ -57,7 +57,7 @@ class TestWorkedExamples:
             (gwet_ac1, (9, 0, 0, 0), YN, 1),
         ],
     )
-    def test_agreement_computed_by_hand(self, statistic, counts, categories, expected):
+    def test_agreement_matches_hand_computed_values(self, statistic, counts, categories, expected):
         assert statistic(table(*counts), categories).value == pytest.approx(expected)
 
     def test_ac1_of_two_raters_matches_published_example(self):
@@ -76,7 +76,7 @@ class TestWorkedExamples:
 
 
 class TestIntervals:
-    def test_intervals_are_drawn_over_episodes(self):
+    def test_intervals_are_bootstrapped_over_episodes(self):
         # One user with all the quarrels: drawn over users the interval is wide, over items it is narrow.
         ratings = table(20, 0, 0, 20) + table(0, 10, 10, 0)
         users = ["a"] * 20 + ["b"] * 20 + ["c"] * 20
@@ -85,14 +85,14 @@ class TestIntervals:
         assert over_users.value == over_items.value
         assert over_users.low < over_items.low < over_items.value < over_items.high < over_users.high
 
-    def test_single_episode_has_no_interval_and_seed_is_deterministic(self):
+    def test_single_episode_has_no_interval_and_equal_seeds_give_equal_results(self):
         ratings = table(20, 3, 3, 20)
         assert gwet_ac1(ratings, YN, episodes=["a"] * 46)[1:] == (None, None)
         assert gwet_ac1(ratings, YN, seed=1) == gwet_ac1(ratings, YN, seed=1)
         assert gwet_ac1(ratings, YN, seed=1) != gwet_ac1(ratings, YN, seed=2)
 
 
-class TestWhatCannotBe:
+class TestMissingAndInvalidInput:
     def test_agreement_is_missing_without_two_ratings_of_an_item(self):
         for found in (percent_agreement, gwet_ac1):
             assert found([("yes", None), (None, "no")], YN) == (None, None, None)
@@ -124,7 +124,7 @@ def value(ratings, *, of=gwet_ac1) -> float | None:
     return of(ratings, LABELS, draws=1).value
 
 
-class TestAlways:
+class TestProperties:
     @examples(60)
     @given(rated(), st.randoms(use_true_random=False))
     def test_agreement_ignores_order_of_raters_and_items(self, ratings, chance):

@@ -1,4 +1,4 @@
-"""bertscore.py with vectors computed by hand."""
+"""BERTScore of texts, with an encoder whose vectors are set by hand."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,9 @@ def text(*tokens: list[float], start: list[float] = WEST, end: list[float] = WES
         (text(EAST), text(), (0, 0, 0)),
     ],
 )
-def test_bertscore_computed_by_hand(answer: Vectors, gold: Vectors, score: tuple[float, ...]) -> None:
+def test_bertscore_matches_hand_computed_values(
+    answer: Vectors, gold: Vectors, score: tuple[float, ...]
+) -> None:
     assert bertscore(answer, gold) == pytest.approx(score)
 
 

@@ -4,7 +4,7 @@ from memflow.errors import BadInput
 from memflow.metrics.choice import accuracy, random_accuracy
 
 
-def test_accuracy_of_options():
+def test_accuracy_is_1_for_gold_option_only():
     assert [accuracy(answer, "2", 3) for answer in ("1", "2", "3")] == [0.0, 1.0, 0.0]
 
 
@@ -18,6 +18,6 @@ def test_random_accuracy_is_mean_of_reciprocals():
     assert random_accuracy([2, 4]) == pytest.approx(0.375)
 
 
-def test_random_accuracy_needs_questions():
+def test_random_accuracy_rejects_empty_list():
     with pytest.raises(BadInput, match="no question"):
         random_accuracy([])

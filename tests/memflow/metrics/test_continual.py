@@ -1,4 +1,4 @@
-"""Forgetting, transfer and stability: by hand, by their identity, and in the paper's tables."""
+"""Forgetting, transfer and stability: hand-computed values, the accuracy identity, and the paper's definitions."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ WORKED = [
 ]
 
 
-def test_summary_of_five_questions_and_checkpoints():
+def test_summary_of_binary_answers_matches_hand_computed_values():
     found = summary(WORKED)
     assert found.n == 5
     assert found.accuracy == pytest.approx((0.4, 0.4, 0.2, 0.8, 0.4))
@@ -34,7 +34,7 @@ def test_summary_of_five_questions_and_checkpoints():
     assert found.identity() == pytest.approx((0,) * 5)
 
 
-def test_summary_of_graded_answers():
+def test_summary_of_graded_answers_matches_hand_computed_values():
     # The best so far: 0.2, 0.6, 0.6 and 0.9; 0.5, 0.5, 0.5 and 0.5.
     found = summary([[0.2, 0.6, 0.3, 0.9], [0.5, 0.5, 0.1, 0.4]])
     assert found.accuracy == pytest.approx((0.35, 0.55, 0.2, 0.65))
@@ -69,7 +69,7 @@ def test_accuracy_identity_holds(correct):
 
 
 @given(answers)
-def test_measures_are_within_bounds(correct):
+def test_continual_measures_are_within_bounds(correct):
     found = summary(correct)
     learnt = np.cumsum(found.forward_transfer)
     # Never right up to the last is what neither was guessed nor learnt; it is wrong at every checkpoint besides.
@@ -127,7 +127,7 @@ def test_best_constant_is_most_frequent_label():
     assert best_constant(["2", "10", "10", "2"]) == "10"
 
 
-def test_marks_are_contributions_per_question():
+def test_marks_state_contribution_of_each_question():
     marks = mark_answers(WORKED)
     assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
     assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]

@@ -47,7 +47,7 @@ class TestMemoryScore:
         assert UPPER.mean() == pytest.approx(0.917, abs=0.0005)
         assert np.allclose(UPPER / 0.005, np.round(UPPER / 0.005))  # 200 questions
 
-    def test_memory_score_of_frozen_agent(self):
+    def test_memory_score_of_frozen_agent_matches_hand_computed_value(self):
         score = memory_score(FIRST_STATES, [1.0] * 11, 0.2307619)
         by_hand = sum((right - 0.2307619) / (1 - 0.2307619) for right in FIRST_STATES) / 11
         assert score == pytest.approx(by_hand)
@@ -78,7 +78,7 @@ class TestMemoryScore:
             memory_score(overall, upper, random)
         assert said in str(wrong.value)
 
-    def test_many_scores_share_bounds(self):
+    def test_memory_score_of_array_equals_scores_per_row(self):
         many = np.random.default_rng(0).uniform(0.2, 0.9, (5, 11))
         expected = [float(memory_score(each, UPPER, CHANCE)) for each in many]
         assert memory_score(many, UPPER, 0.2307619).tolist() == pytest.approx(expected)
@@ -95,7 +95,7 @@ class TestMemoryScore:
             ([0.5], [0.9], [0.1], 0.5),
         ],
     )
-    def test_memory_score_computed_by_hand(self, overall, upper, random, score):
+    def test_memory_score_matches_hand_computed_values(self, overall, upper, random, score):
         assert float(memory_score(overall, upper, random)) == pytest.approx(score, nan_ok=True)
 
 
@@ -120,7 +120,7 @@ class TestAttribution:
             ([A0], [A0], [None], Unattributed("the question has no answer")),
         ],
     )
-    def test_wrong_answer_is_attributed_by_states(self, truth, known, right, last):
+    def test_failure_is_attributed_from_true_and_known_states(self, truth, known, right, last):
         assert attribute_by_states(truth, known, right)[-1] == last
 
     def test_returning_value_counts_as_change(self):
@@ -151,18 +151,18 @@ COUNTED = [
 
 class TestByCounts:
     @pytest.mark.parametrize(("counts", "shares"), COUNTED)
-    def test_attribution_by_counts_computed_by_hand(self, counts, shares):
+    def test_attribution_by_counts_matches_hand_computed_values(self, counts, shares):
         found = attribute_by_counts(*counts)
         assert (found.write, found.read, found.utilization) == pytest.approx(shares)
 
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_published_table_satisfies_identity(self, name):
+    def test_published_failure_rates_sum_to_error_rate(self, name):
         overall, _, *failures = PUBLISHED[name]
         assert sum(failures) == pytest.approx(1 - overall, abs=0.0016)  # four roundings
 
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_published_rates_are_multiples_of_half_questions(self, name):
-        """Questions of 11 periods with two variables each, dealt so that the rates must be those of the table."""
+    def test_constructed_counts_reproduce_published_failure_rates(self, name):
+        """Construct questions with two variables in 11 periods whose failure rates are those of the published table."""
         overall, _, write, read, utilization = PUBLISHED[name]
         asked = 11 * 200
         shared = round(min(write, read) * asked / 2)  # a question each that fails half by write, half by read
@@ -179,7 +179,7 @@ class TestByCounts:
         assert right.mean() == pytest.approx(overall, abs=0.0016)
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
-    def test_shares_sum_to_loss(self, counts):
+    def test_failure_shares_sum_to_error_rate(self, counts):
         writes, reads, right = (list(column) for column in zip(*counts, strict=True))
         found = attribute_by_counts(writes, reads, right)
         assert found.write + found.read + found.utilization == pytest.approx(1 - np.array(right, float))
@@ -187,7 +187,7 @@ class TestByCounts:
 
     @given(st.data())
     def test_attribution_by_counts_equals_attribution_by_states(self, data):
-        """Counted as the published code counts, from the probes that the attribution is made from."""
+        """Count as the published code does, from the same probes as the attribution."""
         names, values = ("v", "w", "x")[: data.draw(st.integers(1, 3))], st.sampled_from("ab")
         periods = data.draw(st.integers(1, 6))
         states = st.fixed_dictionaries(dict.fromkeys(names, values))

@@ -36,11 +36,11 @@ def test_interval_depends_on_seed_only():
         ([0, 1], [0, 2], (0.5, 0.5, 0.5)),  # draws without counts are left out
     ],
 )
-def test_interval_of_few_episodes(totals, counts, interval):
+def test_interval_has_no_bounds_with_fewer_than_two_episodes(totals, counts, interval):
     assert mean_interval(totals, counts) == interval
 
 
-def test_ratio_of_means_has_interval():
+def test_bootstrap_supports_ratio_of_means():
     above, below = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])
     assert bootstrap(lambda weights: (weights @ above) / (weights @ below), 3) == (0.5, 0.5, 0.5)
 
@@ -50,6 +50,6 @@ def test_totals_and_counts_need_equal_lengths():
         mean_interval([1, 2, 3], [1, 2])
 
 
-def test_no_finite_draw_gives_no_bounds():
+def test_interval_has_no_bounds_without_finite_draws():
     found = bootstrap(lambda weights: np.where(weights.min(axis=1) == 1, 0.5, np.nan), 40, draws=3)
     assert found == (0.5, None, None)

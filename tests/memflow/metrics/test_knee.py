@@ -1,4 +1,4 @@
-"""Planted knees are found, and series without a lasting fall have none."""
+"""Knee detection: planted knees are found, and a series without a lasting decrease has no knee."""
 
 import numpy as np
 import pytest
@@ -13,9 +13,9 @@ GUESS = 0.25
 
 
 def knee_of(right, *, groups=40, steps=60, seed=0, late=True):
-    """The knee of answers that are right with the probability `right(place, group, random)`.
+    """Return the knee of answers that are correct with the probability `right(place, knows, random)`.
 
-    A group is asked `steps` times, 20 to 60 tokens apart; where `late`, each begins somewhere in the first half.
+    A group has `steps` questions, 20 to 60 tokens apart. With `late`, it starts at a random step of the first half.
     """
     random = np.random.default_rng(seed)
     places, values, names = [], [], []
@@ -47,14 +47,14 @@ def test_knee_is_found_in_series_with_different_starts():
 
 
 def test_knee_is_independent_of_floor_and_ceiling():
-    """Of those who know, 7 in 10 answers are right before, and 1 in 4 beyond."""
+    """Groups that know the answer have an accuracy of 0.7 before the knee and of 0.25 (chance) after it."""
     found = [knee_of(falling(1000, top=0.7), seed=seed, late=False) for seed in range(15)]
     assert all(abs(each.place - 1000) <= 100 for each in found)
     assert np.mean([each.fall for each in found]) == pytest.approx(0.85 * 0.45, abs=0.05)
 
 
-def test_knee_computed_by_hand():
-    """Ten series of four places, right up to 20 and wrong beyond."""
+def test_knee_matches_hand_computed_values():
+    """Ten series of four places: answers are correct up to place 20 and wrong after it."""
     places, values = [10.0, 20.0, 30.0, 40.0] * 10, [1.0, 1.0, 0.0, 0.0] * 10
     names = [f"g{number // 4}" for number in range(40)]
     found = knee(places, values, names, name="accuracy", unit="tokens")
@@ -81,8 +81,8 @@ def test_false_positive_rate_is_below_alpha():
     assert alarms / (4 * trials) <= 2.5 * ALPHA
 
 
-def test_late_hard_series_make_no_knee():
-    """Pooled, accuracy falls from 1 to a quarter; within none of the series does it."""
+def test_late_series_of_wrong_answers_give_no_knee():
+    """The pooled accuracy falls from 1 to 0.25, but the accuracy of no single series falls."""
     random = np.random.default_rng(1)
     places, values, names = [], [], []
     for group in range(40):
@@ -94,14 +94,14 @@ def test_late_hard_series_make_no_knee():
     assert knee(places, values, names, name="accuracy", unit="tokens").place is None
 
 
-def test_recovering_values_make_no_knee():
+def test_recovering_values_give_no_knee():
     def dip(place, knows, random):
         return 0.1 if 600 < place <= 1100 else 0.95
 
     assert _alarms(dip, trials=10, late=False) == 0
 
 
-def test_small_fall_is_no_knee():
+def test_small_decrease_gives_no_knee():
     slight = knee_of(lambda place, knows, random: 1 - 0.6 * LEAST * (place > 1200), late=False, groups=200)
     assert slight.place is None
 
@@ -129,7 +129,7 @@ def test_places_values_and_groups_need_equal_lengths():
     ),
     st.integers(0, 3),
 )
-def test_result_is_a_place_in_its_interval_or_a_reason(rows, seed):
+def test_knee_is_within_its_interval_or_has_reason(rows, seed):
     def found_in(rows) -> Knee:
         places, values, groups = (
             [float(row[0]) for row in rows],

@@ -1,4 +1,4 @@
-"""meteor.py, against nltk's meteor_score."""
+"""METEOR scores, compared with nltk's `meteor_score`."""
 
 import os
 import shutil
@@ -20,8 +20,8 @@ REFERENCE = "It is a guide to action that ensures that the military will forever
 NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
 
 
-class Said:
-    """Synonyms by hand."""
+class FakeSynonyms:
+    """Synonyms that are given as keyword arguments."""
 
     def __init__(self, **synonyms: str) -> None:
         self.synonyms = {word: frozenset(said.split()) for word, said in synonyms.items()}
@@ -30,13 +30,13 @@ class Said:
         return self.synonyms.get(word, frozenset())
 
 
-def test_meteor_of_nltk_example() -> None:
+def test_meteor_matches_example_of_nltk_documentation() -> None:
     # 14 of 18 and 16 words; published in nltk's documentation as 0.6944
     score = meteor_of_words(HYPOTHESIS.split(), REFERENCE.split(), "published_code")
     assert score == pytest.approx(0.6944, abs=5e-5)
 
 
-def test_meteor_computed_by_hand() -> None:
+def test_meteor_matches_hand_computed_values() -> None:
     # Matches: the, cat (exact), sat (stem of "sat" and "sat"), in runs "the cat" and "sat": 3 matches, 2 runs.
     # P = 3/4, R = 3/3, F = PR / (.9 P + .1 R) = .75 / .775; penalty .5 (2/3)^3.
     score = meteor_of_words(["the", "cat", "then", "sat"], ["the", "cat", "sat"])
@@ -61,7 +61,9 @@ def test_meteor_without_wordnet_equals_nltk(said: list[str], wanted: list[str]) 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
 def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) -> None:
-    synonyms = Said(cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a")
+    synonyms = FakeSynonyms(
+        cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a"
+    )
 
     def synsets(word: str) -> list[Any]:
         lemmas = [SimpleNamespace(name=lambda name=name: name) for name in synonyms.of(word)]
@@ -82,13 +84,15 @@ def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) ->
         ("hous", "standard", 0),
     ],
 )
-def test_synonyms_of_stems_or_words_by_variant(word: str, variant, score: float) -> None:
-    assert meteor_of_words(["house"], ["home"], variant, Said(**{word: "home"})) == score
+def test_published_code_looks_up_synonyms_by_stem_and_standard_by_word(
+    word: str, variant, score: float
+) -> None:
+    assert meteor_of_words(["house"], ["home"], variant, FakeSynonyms(**{word: "home"})) == score
 
 
 def test_metric_name_depends_on_synonyms() -> None:
     assert metric_name("en", None) == METEOR_NOWORDNET
-    assert metric_name("en", Said()) == metric_name("zh", None) == METEOR
+    assert metric_name("en", FakeSynonyms()) == metric_name("zh", None) == METEOR
 
 
 def test_chinese_meteor_ignores_synonyms() -> None:
@@ -96,7 +100,7 @@ def test_chinese_meteor_ignores_synonyms() -> None:
     mean = (2 / 3) ** 2 / (2 / 3)
     expected = (1 - 0.5 * (1 / 2) ** 3) * mean
     assert meteor("判处有期徒刑三年", "判处 有期徒刑 五年", "zh") == pytest.approx(expected)
-    assert meteor("三年", "五年", "zh", synonyms=Said(三年="五年")) == 0
+    assert meteor("三年", "五年", "zh", synonyms=FakeSynonyms(三年="五年")) == 0
 
 
 def test_english_meteor_tokenizes_punctuation() -> None:

@@ -1,4 +1,4 @@
-"""Two policies compared: values computed by hand, and the published ranks."""
+"""Comparison of two policies: hand-computed values and the published ranks."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_rank_changes_equal_paper():
     assert rank_changes(ranks(on), ranks(off)) == list(changes)
 
 
-def test_equal_values_share_rank_and_missing_has_none():
+def test_equal_values_share_rank_and_missing_value_has_no_rank():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
     assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
@@ -48,13 +48,13 @@ def test_ranks_are_consistent_with_values(values):
 
 
 def answers(right, bound=None) -> PolicyCounts:
-    """Four answers for each user and period, at a chance of a quarter."""
+    """Return counts with four answers per user and period and a chance level of 0.25."""
     right = np.asarray(right, dtype=np.float64)
     bound = np.full_like(right, 4) if bound is None else np.asarray(bound, dtype=np.float64)
     return PolicyCounts(right, bound, np.ones_like(right), np.full_like(right, 4))
 
 
-def test_difference_equals_difference_of_pooled_values():
+def test_paired_difference_equals_difference_of_pooled_values():
     on, off = answers([[4, 2], [2, 0]]), answers([[4, 4], [2, 0]])
     pair = paired_intervals(on.accuracy, off.accuracy, 2)
     assert (pair.on.value, pair.off.value) == (8 / 16, 10 / 16)
@@ -69,8 +69,8 @@ def test_memory_score_is_pooled_per_period():
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)
 
 
-def test_users_are_drawn_in_pairs():
-    """What is hard for a user under both policies does not widen the interval of the difference."""
+def test_users_are_resampled_in_pairs():
+    """Difficulty that a user has under both policies does not widen the interval of the difference."""
     chance = np.random.default_rng(7)
     hard = chance.integers(0, 4, size=(12, 3)).astype(np.float64)
     pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
@@ -89,7 +89,7 @@ def test_single_user_has_no_interval():
     assert pair.difference == (-0.25, None, None)
 
 
-def test_memory_score_is_missing_without_scale():
+def test_memory_score_is_missing_if_upper_bound_equals_chance():
     flat = answers([[2], [2]], bound=[[1], [1]])
     pair = paired_intervals(flat.memory_score, flat.memory_score, 2)
     assert pair.difference == (None, None, None)

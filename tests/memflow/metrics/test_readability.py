@@ -1,4 +1,4 @@
-"""readability.py: values computed by hand, and textstat's."""
+"""Readability scores, compared with hand-computed values and with textstat."""
 
 import importlib
 
@@ -11,7 +11,7 @@ TEXT = "The cat sat on the mat. Astronomers saw it."
 SYLLABLES = {"the": 1, "cat": 1, "sat": 1, "on": 1, "mat": 1, "saw": 1, "it": 1, "astronomers": 4}
 
 
-def test_readability_computed_by_hand() -> None:
+def test_readability_matches_hand_computed_values() -> None:
     letters, words, sentences, syllables = 33, 9, 2, 12
     expected = 0.058 * 100 * letters / words - 0.296 * 100 * sentences / words - 15.8
     assert coleman_liau(TEXT).value == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""Stems are those of NLTK's PorterStemmer in its default mode, on known words and on random ones."""
+"""The stemmer, compared with NLTK's PorterStemmer in its default mode on known and random words."""
 
 import re
 from importlib.resources import files
@@ -45,13 +45,13 @@ def words_of(folder: Path) -> set[str]:
     return {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
 
 
-def test_words_of_texts_are_stemmed_as_nltk_does() -> None:
+def test_stems_of_text_words_equal_nltk() -> None:
     words = words_of(Path(str(files("memflow"))))
     assert len(words) > 10_000
     assert [word for word in {*words, *_IRREGULAR} if stem(word) != PORTER.stem(word)] == []
 
 
-def test_every_suffix_is_stemmed_as_nltk_does() -> None:
+def test_stems_of_every_suffix_equal_nltk() -> None:
     words = ["".join(parts) for parts in product(STARTS, ("", *ENDINGS), ENDINGS)]
     assert [word for word in {*words, *_IRREGULAR} if stem(word) != PORTER.stem(word)] == []
 
@@ -60,5 +60,5 @@ def test_every_suffix_is_stemmed_as_nltk_does() -> None:
     st.text(max_size=12) | st.text(alphabet="aeioubdlnstyz'*AÉ中İ", max_size=12),
     st.sampled_from(["", *ENDINGS]),
 )
-def test_random_word_is_stemmed_as_nltk_does(start, ending) -> None:
+def test_stem_of_random_word_equals_nltk(start, ending) -> None:
     assert stem(start + ending) == PORTER.stem(start + ending)

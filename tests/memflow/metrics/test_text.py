@@ -35,7 +35,9 @@ OPTIONS = '{"a": "Not mentioned in the conversation", "b": "a red kite"}'
         ("a red kite", OPTIONS, 5, 0.0),
     ],
 )
-def test_locomo_f1_of_known_pairs(prediction: str, gold: str, category: int, score: float) -> None:
+def test_locomo_f1_matches_expected_score_per_category(
+    prediction: str, gold: str, category: int, score: float
+) -> None:
     assert locomo_f1(prediction, gold, category) == pytest.approx(score)
     assert locomo_f1(prediction, gold, str(category)) == locomo_f1(prediction, gold, category)
 
@@ -54,7 +56,7 @@ def test_locomo_f1_equals_every_published_score() -> None:
     assert found == [pair["f1"] for pair in pairs]
 
 
-def test_curly_apostrophe_separates_article() -> None:
+def test_locomo_f1_removes_article_before_curly_apostrophe() -> None:
     assert locomo_f1("’s", "the’s", 4) == 1.0
 
 
@@ -135,7 +137,7 @@ def test_unknown_variant_or_language_is_rejected() -> None:
         rouge_l("un", "un", "fr")  # type: ignore[arg-type]
 
 
-def test_exact_match_allows_final_full_stop() -> None:
+def test_exact_match_ignores_final_full_stop_of_answer_only() -> None:
     assert exact_match(" Ross. ", "ross") == 1.0
     assert exact_match("Ross", "ross.") == 0.0
 
@@ -157,7 +159,7 @@ def test_stemmer_does_not_use_network(tmp_path: Path) -> None:
 
 
 def by_table(said: Sequence[str], wanted: Sequence[str]) -> set[str]:
-    """The words met walking back through the whole table, by the rule of the package."""
+    """Return the words on the backtracking path through the full table, by the rule of the package."""
     lengths = [[0] * (len(said) + 1) for _ in range(len(wanted) + 1)]
     for row, word in enumerate(wanted, 1):
         for column, other in enumerate(said, 1):
@@ -191,11 +193,11 @@ def test_union_lcs_equals_dynamic_programming_table(said: list[list[str]], wante
     assert union_rouge_l(said, wanted) == pytest.approx(expected, abs=1e-15)
 
 
-def test_text_without_sentence_scores_0() -> None:
+def test_union_rouge_l_is_0_for_text_without_sentences() -> None:
     assert union_rouge_l([], [["a"]]) == union_rouge_l([["a"]], []) == 0.0
 
 
-def test_score_is_0_where_package_fails() -> None:
+def test_union_rouge_l_is_0_beyond_depth_limit_of_package() -> None:
     words = [f"w{n}" for n in range(DEEPEST)]
     assert union_rouge_l([words], [words]) == pytest.approx(1, abs=1e-8)
     assert union_rouge_l([[*words, "z"]], [[*words, "z"]]) == 0.0

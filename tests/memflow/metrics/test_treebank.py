@@ -1,4 +1,4 @@
-"""treebank.py: nltk's own tokens, faster. Importing nltk takes a second, so tests import it, not their collection."""
+"""Treebank tokens, compared with nltk's. Tests import nltk inside functions because the import takes a second."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ TEXTS = st.lists(
 
 @pytest.fixture(scope="module")
 def words() -> Any:
-    """nltk's word tokenizer."""
+    """Return nltk's word tokenizer."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return NLTKWordTokenizer()
@@ -26,7 +26,7 @@ def words() -> Any:
 
 @pytest.fixture(scope="module")
 def sentences() -> Any:
-    """nltk's sentence tokenizer, untrained."""
+    """Return nltk's untrained sentence tokenizer."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
     return PunktSentenceTokenizer()

@@ -1,4 +1,4 @@
-"""A small generated domain under the scripted chat, and the published users where they are at hand."""
+"""Fixtures: a small generated domain with the scripted chat, and the published users if their file exists."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Annotation items of AMemGym: they show what the tables contain, and hide the answer."""
+"""Annotation items of AMemGym: shown facts, hidden answers, sampling, and rejected input."""
 
 import asyncio
 import json
@@ -120,13 +120,13 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
         sheet(silent, "integrity", assistant="full")
 
 
-def test_empty_kind_names_its_reason(tables) -> None:
+def test_invalid_item_error_names_domain_and_kind(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
     with pytest.raises(BadInput, match="amemgym_demo: invalid item of kind reliability, Part text: "):
         sheet(endless, "reliability")
 
 
-def test_default_sample_size_is_the_papers(tables) -> None:
+def test_default_sample_sizes_match_paper(tables) -> None:
     assert {name: kind.config.draw for name, kind in KINDS.items()} == {
         "exposure": 200,
         "exposure_blind": 200,
@@ -136,14 +136,14 @@ def test_default_sample_size_is_the_papers(tables) -> None:
     assert sheet(tables, "exposure", count=7)[0].header.drawn == 7
 
 
-def test_unknown_kind_is_refused() -> None:
+def test_unknown_kind_is_rejected() -> None:
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
     with pytest.raises(BadSettings, match="memorybench has no items to annotate; amemgym has"):
         kind_of("memorybench", "exposure")
 
 
-def test_published_users_give_items(base) -> None:
+def test_published_users_give_items_spread_over_users(base) -> None:
     found, _ = KINDS["exposure"].sample("amemgym_base", DomainTables(base.states, base.turns, base.probes))
     assert found.header.drawn == 200 and found.header.population == len(base.turns)
     assert set(Counter(unit.episode for unit in found.units).values()) <= {200 // 12, 200 // 12 + 1}

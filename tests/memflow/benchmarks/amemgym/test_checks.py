@@ -1,6 +1,6 @@
 """Every check of AMemGym's rows passes on published and generated users, and fails on corrupted ones.
 
-A corruption that the reader refuses is in test_load.py; here, the named check finds it.
+Corruptions that the reader rejects are in test_load.py.
 """
 
 import copy
@@ -323,7 +323,7 @@ SET = {
 
 
 @pytest.mark.parametrize("name", SET)
-def test_check_follows_parameter(demo, name):
+def test_check_warns_if_domain_parameter_differs_from_rows(demo, name):
     assert run_checks(demo, [BY_NAME[name]])[0].passed
     other = replace(demo, domain=replace(demo.domain, parameters={**demo.domain.parameters, **SET[name]}))
     [outcome] = run_checks(other, [BY_NAME[name]])
@@ -336,7 +336,7 @@ def test_every_check_has_a_corruption():
     assert {name for _, name in (*CAUGHT, *WARNED, *ROWS)} | set(SET) >= set(BY_NAME)
 
 
-def test_users_without_states_pass(demo):
+def test_world_without_states_passes_checks(demo):
     world = {**tables(demo), "state.profiles": [], "state.variables": [], "state.changes": []}
     plain = [replace(turn, exposes=None, sent_at=None) for turn in demo.turns]
     asked = [replace(probe, variants=[], variables=[]) for probe in demo.of_kind("choice")]

@@ -1,4 +1,4 @@
-"""Counts of the published users in our tables: the publishers' counts for 20 users, and those of the first 12."""
+"""Counts of the published users in the tables, compared with the published counts of all 20 or the first 12 users."""
 
 import json
 from collections import Counter, defaultdict
@@ -64,7 +64,7 @@ def tallied(values) -> dict:
     return dict(sorted(Counter(values).items()))
 
 
-def test_session_counts(base, counts):
+def test_session_counts_match_published_counts(base, counts):
     opening = [turn for turn in base.turns if turn.checkpoint == 0]
     assert (len(opening), len(base.turns) - len(opening)) == counts["sessions"]
     by_period = Counter((turn.episode_id, turn.checkpoint) for turn in base.turns)
@@ -75,7 +75,7 @@ def test_session_counts(base, counts):
     assert min(turn.sent_at for turn in base.turns)[:10] == counts["first session"]
 
 
-def test_question_and_option_counts(asked, counts):
+def test_question_and_option_counts_match_published_counts(asked, counts):
     assert len(asked) == counts["questions"]
     assert sum(len(probe.options) for probe, _ in asked) == counts["options"]
     lived = sum(len(numbers) for _, numbers in asked)
@@ -85,7 +85,7 @@ def test_question_and_option_counts(asked, counts):
     assert {len(probe.variables) for probe, _ in asked} == {2}
 
 
-def test_variable_and_change_counts(base, counts):
+def test_variable_and_change_counts_match_published_counts(base, counts):
     assert len(base.states.variables) == counts["variables"]
     assert {len(row.choices) for row in base.states.variables} == {3}
     assert (
@@ -107,7 +107,7 @@ def test_variable_and_change_counts(base, counts):
     )
 
 
-def test_exposed_value_counts(base, counts):
+def test_exposed_value_counts_match_published_counts(base, counts):
     told = [(turn, json.loads(turn.exposes)) for turn in base.turns]
     assert tallied(len(values) for _, values in told) == counts["values of a session"]
     pairs = [(turn.text.lower(), value) for turn, values in told for value in values.values()]

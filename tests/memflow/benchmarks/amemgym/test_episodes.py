@@ -1,4 +1,4 @@
-"""Played episodes, probes as put to an assistant, and one oracle request per question, variant and model."""
+"""Played episodes, requests of probes, and one oracle request per question, variant and model."""
 
 import json
 from collections import Counter
@@ -92,7 +92,7 @@ async def test_session_has_configured_rounds(demo):
     assert len(chat.asked("follow_up")) == len(sessions)
 
 
-async def test_gold_reaches_only_the_oracle(demo):
+async def test_only_oracle_requests_contain_gold(demo):
     chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     await play_all(episodes, lambda store: Last(store, count=50), AMemGym().replier(demo.domain, chat))
@@ -105,7 +105,7 @@ async def test_gold_reaches_only_the_oracle(demo):
     assert shown and not any("exposes" in text or "{" in text for text in shown)
 
 
-async def test_notes_are_framed_and_history_is_not(demo):
+async def test_notes_become_system_message_and_history_becomes_turns(demo):
     chat = SpyChat()
     replier = AMemGym().replier(demo.domain, chat)
     message = Message("m", "user", "Hello?")
@@ -137,7 +137,7 @@ def test_query_contains_options_for_every_memory(demo, kind):
     assert probe.revealed in texts[2][-1].content and probe.revealed not in texts[0][-1].content
 
 
-def test_parsed_answers_fit_verdicts(demo):
+def test_parsed_answers_have_format_of_gold(demo):
     choice, state = demo.of_kind("choice")[0], demo.of_kind("state")[0]
     output = AMemGym().question(demo.domain, choice, Recall(), None).prompt.output
     assert AMemGym().parse(choice, output(answer=2)) == "2"
@@ -183,7 +183,7 @@ async def test_oracle_is_requested_once_per_variant(base):
     assert len(choices) > len(lived) > 0.9 * len(choices)
 
 
-async def test_each_model_has_its_own_bound(demo):
+async def test_each_model_has_its_own_oracle_requests(demo):
     ledger = Counting()
     await ask_oracle(demo, ledger)
     variants = {(probe.episode_id, probe.question, probe.revealed) for probe in demo.of_kind("choice")}

@@ -67,7 +67,7 @@ def test_complete_variant_has_answers_gold_and_states() -> None:
     }
 
 
-def test_published_code_variant_shifts_answers_by_one() -> None:
+def test_published_code_variant_shifts_answers_by_one_period() -> None:
     told = json.loads(make_evolution_feedback("published_code", PROBES, REPLIES, TURNS))
     assert told == {
         "questions": [

@@ -184,7 +184,7 @@ def test_quarantined_question_is_omitted_alone(demo, read_back):
     assert len(again.of_kind("choice")) == len(demo.of_kind("choice")) - 4
 
 
-def test_incomplete_rows_are_refused(demo):
+def test_incomplete_rows_are_rejected(demo):
     without = [replace(probe, variants=[]) for probe in demo.probes]
     with pytest.raises(BadInput, match=r"nora/p0/q0: .*one state per option; rebuild question/probes"):
         export_users(demo.states, demo.turns, without)
@@ -204,7 +204,7 @@ def test_incomplete_rows_are_refused(demo):
         ("Age: over 40\ncomplementary info: She reads.\n\nShe walks.", "She reads.\n\nShe walks.", "over 40"),
     ],
 )
-def test_any_profile_keeps_all_words(demo, text, info, age):
+def test_export_keeps_all_words_of_any_profile(demo, text, info, age):
     profile = replace(demo.states.profiles[0], profile=text)
     made = exported(replace(demo, states=replace(demo.states, profiles=[profile])))
     told = made.users[0]["user_profile"]

@@ -55,7 +55,7 @@ def test_published_claims_are_never_quarantined(base):
     assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]
 
 
-async def test_one_request_per_period_and_none_for_empty_memory():
+async def test_judge_gets_one_request_per_period_and_none_for_empty_memory():
     asked: list[ChatRequest] = []
 
     def judge(request: ChatRequest) -> Findings:
@@ -85,7 +85,7 @@ async def test_unusable_judgment_becomes_reason():
     assert found[0].value is None and "no usable answer" in (found[0].reason or "")
 
 
-def test_judge_answers_every_claim():
+def test_judge_output_needs_answer_for_every_claim():
     assert_bounded(findings_of(3))
     with pytest.raises(ValueError, match="at least 3"):
         findings_of(3)(supported=["yes"])
@@ -112,7 +112,7 @@ def scores(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), 
     return {(each.metric, each.slice): each for each in found}
 
 
-def test_recall_is_share_of_supported_claims(demo):
+def test_factual_recall_is_share_of_supported_claims(demo):
     claims = [
         *(claim(number, value=1.0) for number in range(3)),
         claim(3, value=0.0),
@@ -140,7 +140,7 @@ def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Poli
     return policy(episode_id=user, step=cycle, cycle=cycle, asked=asked, answered=answered, correct=correct)
 
 
-def test_cycle_accuracy_by_hand(demo):
+def test_cycle_accuracy_matches_hand_computed_values(demo):
     policies = [
         *(step("u", 0, 0, 0, 0), step("u", 1, 4, 4, 1), step("u", 2, 4, 4, 3)),
         *(step("v", 0, 0, 0, 0), step("v", 1, 4, 4, 2), step("v", 2, 4, 2, 2)),
@@ -154,5 +154,5 @@ def test_cycle_accuracy_by_hand(demo):
     assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a value; a score needs 90%"
 
 
-def test_by_period_there_are_no_cycles(demo):
+def test_evolution_by_period_gives_no_cycle_scores(demo):
     assert scores(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

@@ -1,4 +1,4 @@
-"""Valid and damaged files of published users."""
+"""Reading of published users from valid and damaged files."""
 
 import json
 
@@ -81,12 +81,12 @@ def test_valid_file_gives_record_per_user(tmp_path):
         (dumped(user("u1"), user("u1")), "duplicate id u1"),
     ],
 )
-def test_damaged_file_is_refused(tmp_path, content, wrong):
+def test_damaged_file_is_rejected(tmp_path, content, wrong):
     with pytest.raises(BadInput, match=wrong):
         read(tmp_path, content)
 
 
-def test_missing_file_is_refused(tmp_path):
+def test_missing_file_is_rejected(tmp_path):
     with pytest.raises(MissingData, match=r"is missing\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 
@@ -117,7 +117,7 @@ def test_missing_file_is_refused(tmp_path):
         ("qas.0.answer_choices.1.type", "guess", "qas.0.answer_choices.1.type: Input should be 'experience'"),
     ],
 )
-def test_damaged_record_is_refused(tmp_path, path, value, wrong):
+def test_damaged_record_is_rejected(tmp_path, path, value, wrong):
     damaged = user()
     put(value, *(int(part) if part.isdecimal() else part for part in path.split(".")))(damaged)
     with pytest.raises(BadInput, match=wrong):

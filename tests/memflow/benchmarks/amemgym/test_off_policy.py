@@ -1,4 +1,4 @@
-"""Off-policy: recorded dialogues given to memories, and runs that do not match the users."""
+"""Off-policy domains: memories receive recorded dialogues, and mismatched runs are rejected."""
 
 import asyncio
 import copy
@@ -40,7 +40,7 @@ BENCHMARK = AMemGym()
 
 
 @dataclass(frozen=True)
-class Lived:
+class PlayResult:
     said: list[TranscriptMessage]
     entries: list[Entry]
     replies: list[Reply]
@@ -50,7 +50,7 @@ class Lived:
         return {(row.probe_id, row.metric): row.value for row in rows}
 
 
-def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> Lived:
+def play_memory(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> PlayResult:
     factory = memory_factory(memory, TOOLS)
 
     async def walk() -> tuple[list[PlayedEpisode], list[Reply]]:
@@ -61,7 +61,7 @@ def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = 
         return played, await answer_all(BENCHMARK, domain, memory, made.probes, pasts, factory, CHAT)
 
     played, replies = asyncio.run(walk())
-    return Lived(transcript_rows("d", memory, played), entry_rows("d", memory, played), replies)
+    return PlayResult(transcript_rows("d", memory, played), entry_rows("d", memory, played), replies)
 
 
 def recorded(said: Sequence[TranscriptMessage], **made: Any) -> str:
@@ -98,20 +98,20 @@ def given(made, run: Sequence[Record], domain: Domain | None = None) -> list[Tur
 
 
 @pytest.fixture(scope="module")
-def on(demo) -> Callable[[str], Lived]:
-    kept: dict[str, Lived] = {}
+def on(demo) -> Callable[[str], PlayResult]:
+    kept: dict[str, PlayResult] = {}
 
-    def lived(memory: str) -> Lived:
-        return kept.setdefault(memory, live(demo, demo.domain, demo.turns, memory))
+    def lived(memory: str) -> PlayResult:
+        return kept.setdefault(memory, play_memory(demo, demo.domain, demo.turns, memory))
 
     return lived
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_recorded_memory_reproduces_state_and_scores(demo, on, tmp_path, memory):
+def test_replayed_run_reproduces_memory_state_and_scores(demo, on, tmp_path, memory):
     played = on(memory)
     domain = off(demo)
-    again = live(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
+    again = play_memory(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
     assert again.entries == played.entries
     assert again.values(domain, demo.probes) == played.values(demo.domain, demo.probes)
     assert {row.origin for row in again.said} == {"given"}
@@ -122,11 +122,13 @@ def test_recorded_memory_reproduces_state_and_scores(demo, on, tmp_path, memory)
 
 def test_all_memories_get_same_dialogues(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
-    files = {recorded(live(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")}
+    files = {
+        recorded(play_memory(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")
+    }
     assert files == {recorded(on("full").said)}
 
 
-def test_probes_stay_and_simulator_is_unused(demo, on, tmp_path):
+def test_off_policy_keeps_probes_and_uses_no_memory_simulator(demo, on, tmp_path):
     run = as_records(tmp_path, recorded(on("full").said))
     domain, turns = off(demo), given(demo, run)
     probes = asyncio.run(
@@ -142,7 +144,7 @@ def test_probes_stay_and_simulator_is_unused(demo, on, tmp_path):
         async def complete(self, request):
             raise AssertionError(f"{request.prompt} was asked")
 
-    live(demo, domain, turns, "bm25_message", Nobody({}))
+    play_memory(demo, domain, turns, "bm25_message", Nobody({}))
 
 
 def test_exposed_values_stay_on_first_message(demo, on, tmp_path):
@@ -157,7 +159,7 @@ def test_exposed_values_stay_on_first_message(demo, on, tmp_path):
     assert len({turn.message_id for turn in turns}) == len(turns)
 
 
-def test_cut_session_is_given_as_recorded(demo, tmp_path):
+def test_session_with_failed_replies_is_replayed_as_recorded(demo, tmp_path):
     class Refusing(ScriptedChat):
         count = 0
 
@@ -168,17 +170,19 @@ def test_cut_session_is_given_as_recorded(demo, tmp_path):
                     raise RequestRefused("too long")
             return await super().complete(request)
 
-    played = live(demo, demo.domain, demo.turns, "bm25_message", Refusing(handlers()))
+    played = play_memory(demo, demo.domain, demo.turns, "bm25_message", Refusing(handlers()))
     lost = [row for row in played.said if row.reason is not None]
     assert {row.position for row in lost} == {1, 3}
-    again = live(demo, off(demo), given(demo, as_records(tmp_path, recorded(played.said))), "bm25_message")
+    again = play_memory(
+        demo, off(demo), given(demo, as_records(tmp_path, recorded(played.said))), "bm25_message"
+    )
     assert again.entries == played.entries
     assert [row.message_id for row in again.said] == [
         row.message_id for row in played.said if row.reason is None
     ]
 
 
-def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
+def test_quarantined_first_message_has_no_follow_ups(demo, on, tmp_path):
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
     openings = [replace(lost, reason="not understood"), *rest]
@@ -188,13 +192,13 @@ def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
     assert kept.reason == "not understood" and kept.follow_ups == 0
 
 
-def test_run_of_other_users_is_refused(demo, on, tmp_path):
+def test_run_of_other_users_is_rejected(demo, on, tmp_path):
     said = [replace(row, episode_id=f"x{row.episode_id}") for row in on("full").said]
     with pytest.raises(BadInput, match=r"my_run: run.jsonl: the run has other users: x.* is not among the"):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
+def test_run_with_other_first_messages_is_rejected(demo, on, tmp_path):
     said = [replace(row, text=row.text.replace("my", "our")) for row in on("full").said]
     wrong = r"user .*, period 0, session \d+: it starts with .*but the user's session starts with"
     with pytest.raises(BadInput, match=wrong):
@@ -220,14 +224,14 @@ def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
         ),
     ],
 )
-def test_incomplete_run_is_refused(demo, on, tmp_path, keep, wrong):
+def test_incomplete_run_is_rejected(demo, on, tmp_path, keep, wrong):
     user = on("full").said[0].episode_id
     said = [row for row in on("full").said if keep(row, user)]
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_run_of_more_users_serves_limited_domain(demo, on, tmp_path):
+def test_limited_domain_accepts_run_of_more_users(demo, on, tmp_path):
     few = off(demo).limited(1)
     records = [*demo.records, *as_records(tmp_path, recorded(on("full").said))]
     states = asyncio.run(BENCHMARK.states(few, records, CHAT))
@@ -248,7 +252,7 @@ def test_policy_must_match_datasets(demo, on, tmp_path):
         asyncio.run(BENCHMARK.states(off(demo), run, CHAT))
 
 
-def test_run_of_other_benchmark_is_refused(on, tmp_path):
+def test_run_of_other_benchmark_is_rejected(on, tmp_path):
     text = recorded(on("full").said, benchmark="memorybench")
     with pytest.raises(BadInput, match="the run's benchmark is memorybench, not amemgym"):
         as_records(tmp_path, text)
@@ -279,7 +283,7 @@ def test_published_files_give_same_dialogues(demo, on, tmp_path):
     said = on("rag_2_4_30").said
     theirs = given(demo, published_records(tmp_path, published(said)))
     assert theirs == given(demo, as_records(tmp_path, recorded(said)))
-    assert live(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
+    assert play_memory(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
 
 
 @pytest.mark.parametrize(
@@ -294,19 +298,19 @@ def test_published_files_give_same_dialogues(demo, on, tmp_path):
         (put([], 0), 'period 1, session 0: it starts with ""'),
     ],
 )
-def test_damaged_published_file_is_refused(demo, on, tmp_path, spoil, wrong):
+def test_damaged_published_file_is_rejected(demo, on, tmp_path, spoil, wrong):
     files = copy.deepcopy(published(on("full").said))
     spoil(next(content for name, content in files.items() if name.endswith("period_01.json")))
     with pytest.raises(BadInput, match=wrong):
         given(demo, published_records(tmp_path, files))
 
 
-def test_published_file_without_sessions_is_refused(demo, tmp_path):
+def test_published_file_without_sessions_is_rejected(demo, tmp_path):
     with pytest.raises(BadInput, match=r"period_00.json: the whole: Input should be a valid (list|array)"):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 
 
-def test_first_message_without_time_is_refused(demo, on, tmp_path):
+def test_first_message_without_time_is_rejected(demo, on, tmp_path):
     files = copy.deepcopy(published(on("full").said))
     first = next(iter(files.values()))[0][0]
     first["content"] = first["content"].partition("\n")[2]
@@ -314,8 +318,8 @@ def test_first_message_without_time_is_refused(demo, on, tmp_path):
         given(demo, published_records(tmp_path, files))
 
 
-def test_published_users_accept_their_run(base, tmp_path):
-    """Two of the real users, off-policy with what the scripted chat said to them."""
+def test_published_users_replayed_off_policy_reproduce_their_run(base, tmp_path):
+    """Replay the scripted dialogues of two published users off-policy."""
     few = base.domain.limited(2)
     known = {record.record_id for record in base.records[:2]}
     made = replace(
@@ -325,12 +329,12 @@ def test_published_users_accept_their_run(base, tmp_path):
         probes=[probe for probe in base.probes if probe.episode_id in known and probe.checkpoint in (0, 10)],
         states=asyncio.run(BENCHMARK.states(few, base.records, CHAT)),
     )
-    played = live(made, few, made.turns, "bm25_message")
+    played = play_memory(made, few, made.turns, "bm25_message")
     run = as_records(tmp_path, recorded(played.said))
     domain = replace(
         find("amemgym_base_offpolicy").limited(2), datasets=("amemgym_v1_base", RUN.name), limit=2
     )
-    again = live(made, domain, given(made, run, domain), "bm25_message")
+    again = play_memory(made, domain, given(made, run, domain), "bm25_message")
     assert len(played.said) > 300
     assert again.entries == played.entries
     assert again.values(domain, made.probes) == played.values(few, made.probes)

@@ -1,4 +1,4 @@
-"""Comparison of on-policy and off-policy results, and refused comparisons."""
+"""Comparison of on-policy and off-policy results, and rejected comparisons."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -73,7 +73,7 @@ def off(demo, choices) -> Side:
     return side(off_policy(demo.domain), choices, rights)
 
 
-def test_values_differences_and_ranks_by_hand(on, off, choices):
+def test_values_differences_and_ranks_match_hand_computed_values(on, off, choices):
     rows = by_name(compare(on, off), "accuracy")
     assert list(rows) == ["full", "rag", "oracle"]
     full = rows["full"]
@@ -88,7 +88,7 @@ def test_values_differences_and_ranks_by_hand(on, off, choices):
     assert rows["rag"].difference == (0, 0, 0)
 
 
-def test_memory_score_lies_between_chance_and_upper_bound(on, off, choices):
+def test_memory_score_is_0_at_chance_and_1_at_upper_bound(on, off, choices):
     full = by_name(compare(on, off), "memory_score")["full"]
     chance = 1 / 4
     assert {len(probe.options) for probe in choices} == {4}
@@ -104,7 +104,7 @@ def test_memory_score_needs_oracle(demo, choices, off):
     assert by_name(compare(without, off), "accuracy")["full"].reason is None
 
 
-def test_only_common_answers_count(demo, choices, on):
+def test_comparison_uses_only_probes_answered_in_both_domains(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
     lost = 3
@@ -124,14 +124,14 @@ def test_low_coverage_gives_no_value(demo, choices, on):
     assert row.on.value is None and "0 of 48 probes of both domains have a value" in row.reason
 
 
-def test_swapped_domains_are_refused(on, off):
+def test_swapped_domains_are_rejected(on, off):
     with pytest.raises(BadInput, match="amemgym_demo_offpolicy is not played on-policy"):
         compare(off, on)
     with pytest.raises(BadInput, match="amemgym_demo is not played off-policy"):
         compare(on, on)
 
 
-def test_other_users_are_refused(demo, choices, on):
+def test_domains_with_different_users_are_rejected(demo, choices, on):
     user = choices[0].episode_id
     fewer = [probe for probe in choices if probe.episode_id != user]
     with pytest.raises(
@@ -150,7 +150,7 @@ def test_other_users_are_refused(demo, choices, on):
         {"reason": "quarantined"},
     ],
 )
-def test_other_probes_are_refused(demo, choices, on, change):
+def test_domains_with_different_probes_are_rejected(demo, choices, on, change):
     at = next(place for place, probe in enumerate(choices) if probe.gold != "1")
     probes = [replace(probe, **change) if place == at else probe for place, probe in enumerate(choices)]
     wrong = rf"do not have the same probes: 1 differ, such as {choices[at].probe_id}"
@@ -158,12 +158,12 @@ def test_other_probes_are_refused(demo, choices, on, change):
         compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
 
 
-def test_dataset_name_may_differ(demo, choices, on):
+def test_domains_with_different_dataset_names_are_compared(demo, choices, on):
     renamed = [replace(probe, domain="other", dataset="my_users", evidence=[]) for probe in choices]
     assert compare(on, side(off_policy(demo.domain), renamed, GOOD))
 
 
-def test_other_chat_model_is_refused(demo, choices, on):
+def test_results_of_different_chat_models_are_rejected(demo, choices, on):
     other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
     with pytest.raises(
         BadInput, match=r"full has other settings .* the chat model is mmmmmmmm on-policy and nn"
@@ -171,7 +171,7 @@ def test_other_chat_model_is_refused(demo, choices, on):
         compare(on, other)
 
 
-def test_other_prompt_is_refused(demo, choices, on):
+def test_results_of_different_prompts_are_rejected(demo, choices, on):
     whole = answered(off_policy(demo.domain), choices, "full", GOOD["full"])
     other = Answered(
         [replace(reply, prompt="amemgym/choice@4567") for reply in whole.replies], whole.verdicts
@@ -180,7 +180,7 @@ def test_other_prompt_is_refused(demo, choices, on):
         compare(on, Side(off_policy(demo.domain), choices, {"full": other}))
 
 
-def test_no_common_assistant_is_refused(demo, choices, on):
+def test_domains_without_common_assistant_are_rejected(demo, choices, on):
     with pytest.raises(BadInput, match=r"no assistant was measured in both domains .*: alone"):
         compare(on, side(off_policy(demo.domain), choices, {"alone": GOOD["full"]}))
 

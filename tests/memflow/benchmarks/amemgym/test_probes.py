@@ -66,7 +66,7 @@ def test_evidence_exposes_needed_values(made):
         assert {name: told[name] for name in probe.variables} == json.loads(probe.revealed)
 
 
-def test_random_accuracy_of_published_options(base):
+def test_random_accuracy_of_published_options_matches_hand_computed_value(base):
     users = [json.loads(record.content) for record in base.records]
     counts = [len(question["answer_choices"]) for user in users for question in user["qas"]]
     by_hand = sum(1 / count for count in counts) / len(counts)
@@ -80,7 +80,7 @@ def test_option_order_does_not_reveal_time(demo):
     assert len(set(first)) > 1
 
 
-async def test_unrecoverable_answer_quarantines_question(demo):
+async def test_unrecoverable_answer_quarantines_its_probes(demo):
     chat = SpyChat({"recover": {"answer": 1}})  # every answer is taken for the first variant
     probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
     assert len(probes) == len(demo.probes)

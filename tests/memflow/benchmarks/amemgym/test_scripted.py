@@ -1,4 +1,4 @@
-"""The scripted chat: a handler for every prompt, and how it reads statements."""
+"""The scripted chat: a handler for every prompt, and parsing of statements."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from memflow.memories.memory import Recall
 LEVELS = ["first_steps", "some_practice", "practice"]
 
 
-def test_simulator_prompts_are_complete():
+def test_simulator_and_judge_prompts_are_declared_completely():
     asked = {prompt.name.partition("/")[2].removesuffix("_zh") for prompt in all_prompts(PACKAGE)}
     assert asked - {*SIMULATOR, *JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
@@ -61,7 +61,7 @@ def test_prompts_have_chinese_twins():
         ("", None),
     ],
 )
-def test_latest_statement_counts(text, value):
+def test_latest_statement_sets_value(text, value):
     assert last_stated(text, "sewing_level", LEVELS) == value
 
 
@@ -75,11 +75,11 @@ def test_latest_statement_counts(text, value):
         ("我的水平是刚刚入门。", None),
     ],
 )
-def test_chinese_statements_are_read(text, value):
+def test_chinese_statements_are_parsed(text, value):
     assert last_stated(text, "缝纫水平", ["刚刚入门", "略有练习", "入门"]) == value
 
 
-def test_chinese_options_name_their_values():
+def test_chinese_options_are_parsed_and_selected_by_value():
     options = [
         "既然你的缝纫水平是刚刚入门，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
         "既然你的缝纫水平是略有练习，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",

@@ -79,7 +79,7 @@ async def test_failed_step_quarantines_one_user(demo, stage):
     assert {probe.episode_id for probe in probes} == {"nora", "mei"}
 
 
-async def test_excess_changes_are_retried_then_fail(demo):
+async def test_excess_changes_are_retried_then_quarantine_user(demo):
     def everything_moves(request):
         schema = json.loads(request.fields["schema"])
         moves = [{"variable": name, "value": values[0]} for name, values in schema.items()]
@@ -98,7 +98,7 @@ async def test_limit_selects_first_users(demo, package):
     assert states.changes == [change for change in demo.states.changes if change.user_id == "nora"]
 
 
-async def test_too_few_personas_are_refused(demo):
+async def test_too_few_personas_are_rejected(demo):
     domain = replace(demo.domain, parameters={**demo.domain.parameters, "users": 99})
     with pytest.raises(BadInput, match="99 users, but has only 6 personas"):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))
@@ -115,7 +115,7 @@ async def test_too_few_personas_are_refused(demo):
         ("draw", "lots", "draw: "),
     ],
 )
-async def test_invalid_parameter_is_refused_by_name(demo, name, value, wrong):
+async def test_invalid_parameter_is_rejected_with_specific_message(demo, name, value, wrong):
     domain = replace(find("amemgym_demo"), parameters={**demo.domain.parameters, name: value})
     with pytest.raises(BadSettings, match=wrong):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))

@@ -68,7 +68,7 @@ async def test_unrecoverable_message_is_quarantined(demo):
     assert any(probe.reason is None for probe in probes)
 
 
-async def test_failed_opening_is_one_quarantined_turn(demo):
+async def test_failed_opening_gives_one_quarantined_turn(demo):
     chat = SpyChat({"opening": ""})
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = [turn for turn in turns if turn.episode_id == "nora" and turn.checkpoint == 0]

@@ -1,4 +1,4 @@
-"""The user model: its prompt fields in both variants, without future states."""
+"""The user model: prompt fields of both variants, without future states."""
 
 import asyncio
 import json
@@ -98,7 +98,7 @@ def roles(request: ChatRequest) -> list[str]:
         ({"user_context": 0}, [2, 4, 6]),
     ],
 )
-def test_user_context_limits_messages(demo, parameters, seen):
+def test_user_context_limits_messages_in_prompt(demo, parameters, seen):
     requests = asked(demo, rounds_update=4, **parameters)
     query = requests[0].fields["query"]
     session = [request for request in requests if request.fields["query"] == query]
@@ -107,7 +107,7 @@ def test_user_context_limits_messages(demo, parameters, seen):
     assert (query in session[-1].fields["context"]) == (seen[-1] == 6)
 
 
-def test_published_user_model_requires_two_messages(demo):
+def test_published_user_model_rejects_other_context_than_two_messages(demo):
     parameters = {**demo.domain.parameters, "user_model": "published_code", "user_context": 4}
     with pytest.raises(BadSettings, match="user_context: the published code's user model sees the latest 2"):
         parse_config(replace(demo.domain, parameters=parameters))

@@ -106,7 +106,7 @@ def test_unparsed_reply_has_no_value(demo):
     assert rows[("state_unparsed", "standard", "all")].value == 0
 
 
-def test_chance_variant_counts_unparsed_as_guess(demo):
+def test_chance_variant_counts_unparsed_reply_as_guess(demo):
     lost = demo.of_kind("choice")[:5]
     given = unparsed(replies(demo, perfect), {probe.probe_id for probe in lost})
     rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
@@ -127,7 +127,7 @@ def test_chance_variant_counts_unparsed_as_guess(demo):
     assert rows[("memory_score", "standard", "all")].value is None
 
 
-def test_missing_reply_is_no_guess(demo):
+def test_missing_reply_is_not_counted_as_guess(demo):
     given = [replace(row, text=None, parsed=None, reason="no answer came") for row in replies(demo, perfect)]
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     assert {(row.value, row.reason) for row in verdicts if row.metric == "unparsed"} == {
@@ -165,7 +165,7 @@ def test_unparsed_state_probe_removes_attribution_only(demo):
             assert row.value is not None or "state probe of period" in row.reason
 
 
-def test_identity_covers_unattributed_errors(demo):
+def test_identity_includes_unattributed_errors(demo):
     given = replies(demo, one_period_late)
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     wrong = [row.probe_id for row in verdicts if row.metric == "accuracy" and row.value == 0]
@@ -180,7 +180,7 @@ def test_identity_covers_unattributed_errors(demo):
     assert found == [(metric, "all") for metric in FAILURES.values()]
 
 
-def test_unparsed_variable_probe_removes_its_attributions(demo_by_variable):
+def test_unparsed_variable_probe_removes_attributions_that_need_it(demo_by_variable):
     made, given = demo_by_variable, replies(demo_by_variable, frozen)
     right = make_verdicts(made.domain, made.probes, given)
     wrong = {row.probe_id for row in right if row.metric == "accuracy" and row.value == 0}
@@ -214,7 +214,7 @@ def test_quarantined_and_missing_replies_have_reasons(demo):
     assert "has no reply" in rows[-1].reason
 
 
-def test_mixed_assistants_are_refused(demo):
+def test_mixed_assistants_are_rejected(demo):
     given = replies(demo, perfect)
     given[3] = replace(given[3], assistant="another")
     with pytest.raises(BadInput, match="one assistant"):

@@ -1,4 +1,4 @@
-"""Self-tests of AMemGym without a model, numbered as below. Expected numbers are for all 20 users, and for 12.
+"""Self-tests of AMemGym without a model, numbered as below. Expected values are for all 20 and for 12 users.
 
 2 the random baseline; 3 an oracle; 4 an agent that knows period 0 only; 5 an agent that is one period late; 6 an agent
 that forgets; 7 write + read + utilization = 1 - accuracy; 8 the number of buffer writes; 9 published memory scores. For
@@ -85,7 +85,7 @@ def test_3_oracle_exceeds_estimated_upper_bound(base):
     )
 
 
-def test_4_frozen_agent_accuracy(base):
+def test_4_frozen_agent_accuracy_matches_count(base):
     rows = figures(base, verdicts_of(base, frozen))
     right = [round(value * 10 * len(base.records), 6) for value in by_period(rows, "accuracy")]
     assert right == known(base, AS_IN_PERIOD_0)
@@ -109,7 +109,7 @@ def test_4_and_5_late_writes_are_write_failures(made, knows):
     assert found["read_failure"] == found["utilization_failure"] == 0
 
 
-def test_5_late_agent_is_right_in_three_of_five(base):
+def test_5_late_agent_accuracy_is_about_60_percent(base):
     rows = figures(base, verdicts_of(base, one_period_late))
     accuracy = by_period(rows, "accuracy")
     assert accuracy[0] == 1
@@ -171,7 +171,7 @@ def buffers(made, memory: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("memory", WRITES[12])
-def test_8_buffer_write_counts(base, memory):
+def test_8_buffer_writes_match_counts(base, memory):
     freq, ns = (int(number) for number in memory.split("_")[1:3])
     written, left = buffers(base, memory)
     assert written == known(base, WRITES)[memory] * freq
@@ -198,8 +198,8 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("agent", PUBLISHED)
 def test_9_memory_score_matches_paper(agent):
-    """The overall of each period is not printed, only its mean. The score is linear in it, so that a mean leaves as
-    much open as the bounds of the periods differ: 0.006."""
+    """The paper prints only the mean over the periods. The expected score is therefore accurate to 0.006, the
+    effect of the different upper bounds of the periods."""
     mean, score = PUBLISHED[agent]
     found = memory_score(np.full(11, mean), np.array(UPPER), np.full(11, RANDOM[20]))
     assert float(found) == pytest.approx(score, abs=0.006)

@@ -1,4 +1,4 @@
-"""The demo's contexts, and contexts made by hand."""
+"""Fixtures: the demo's contexts, and contexts constructed by hand."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ def records(bench: CoMem, demo: Domain) -> list[Record]:
 
 @pytest.fixture(scope="session")
 def context() -> Callable[..., Context]:
-    """A context of so many messages, `m0`, `m1`, ..., two a session, with these questions."""
+    """Return a context of messages `m0`, `m1`, ..., two per session, with these questions."""
 
     def made(messages: int, asked: Sequence[ContextQuestion] = (), name: str = "c") -> Context:
         lines = tuple(

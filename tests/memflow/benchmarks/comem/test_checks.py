@@ -1,4 +1,4 @@
-"""Every check of CoMem's rows passes on the demo, and fails on corrupted rows."""
+"""Every check of CoMem's rows passes on the demo and fails on corrupted rows."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +19,7 @@ Rows = dict[str, list[Any]]
 
 @pytest.fixture(scope="module")
 def made(build: Callable[..., Any], demo: Domain, records: list[Record]) -> Rows:
-    """The demo's rows, and verdicts with every fourth answer correct."""
+    """Return the demo's rows, and verdicts with every fourth answer correct."""
     rows: Rows = dict(zip((TURNS, KEYS, PROBES), map(list, build(demo, records)), strict=True))
     rows[VERDICTS] = [
         verdict(
@@ -178,7 +178,9 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
         ((None, "b"), {"annotator_and_verifier_differ"}),
     ],
 )
-def test_verifier_of_own_labels_warns(rows: Rows, models: tuple[str | None, str | None], sentences: set[str]):
+def test_labels_without_two_different_models_warn(
+    rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
+):
     annotate(rows, models)
     assert set(failed(rows)) == sentences
     assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
@@ -205,8 +207,8 @@ def test_unknown_option_is_constant_at_any_position(rows: Rows):
     assert outcome["constant_answer_below_50_percent"] == 4 * 22
 
 
-def no_telling(rows: Rows) -> set[str]:
-    """The probes whose key is that there is no telling, in English or Chinese."""
+def unknown_gold(rows: Rows) -> set[str]:
+    """Return the probes whose gold is the option for unknown, in English or Chinese."""
     return {
         probe.probe_id
         for probe in rows[PROBES]
@@ -215,15 +217,15 @@ def no_telling(rows: Rows) -> set[str]:
 
 
 def test_correct_no_context_answers_warn(rows: Rows):
-    untold = no_telling(rows)
+    untold = unknown_gold(rows)
     guesses = [row for row in rows[VERDICTS] if row.checkpoint == 0]
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
     told = [row for row in guesses if row.probe_id not in untold]
     assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
 
 
-def test_unknown_option_is_no_guess(rows: Rows):
-    unknown_option = no_telling(rows)
+def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
+    unknown_option = unknown_gold(rows)
     rows[VERDICTS] = [
         replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row
         for row in rows[VERDICTS]

@@ -1,4 +1,4 @@
-"""Chunking of contexts per memory (paper, A.3.2): no boundary loses or duplicates a message."""
+"""Chunking of contexts per memory (paper, A.3.2): no chunk boundary loses or duplicates a message."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ COVERING = ("full_1000000", "rag_pair", "rag_chunk_30_8_5", "rag_chunk_30_0_5", 
 
 @st.composite
 def contexts(draw: st.DrawFn) -> Context:
-    """A dialogue of two with a persona's text between, or a script of many; every word of it is said once."""
+    """Generate a dialogue with a persona, or a script of many speakers, in which every word occurs once."""
     many = draw(st.booleans())
     who = (
         st.sampled_from([("user", "Ann"), ("user", "Bo Li"), ("user", "Cleo")])
@@ -87,7 +87,9 @@ def test_entries_and_buffer_cover_messages_at_every_step(name: str, context: Con
 
 @examples(40)
 @given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
-def test_script_chunks_are_independent_of_arrival(context: Context, size: int, overlap: int):
+def test_script_chunks_are_independent_of_number_of_messages_per_write(
+    context: Context, size: int, overlap: int
+):
     made = []
     for arrivals in ARRIVALS:
         memory, _ = asyncio.run(
@@ -119,7 +121,7 @@ def asked_of(name: str, come: Sequence[Event]) -> Counting:
 
 @examples(30)
 @given(context=contexts(), tokens=st.integers(20, 120))
-def test_arrival_is_one_memp_trajectory(context: Context, tokens: int):
+def test_messages_of_one_write_are_one_memp_trajectory(context: Context, tokens: int):
     come = events(context, "tokens", arrival_tokens=tokens)
     whole = [
         event for event in come if len(event.messages) > 1 or quarters(event.messages[0].line()) <= 4 * tokens

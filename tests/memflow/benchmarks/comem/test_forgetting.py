@@ -34,7 +34,7 @@ TWO, MANY = "of two", "of many"
 def question(
     name: str, asks: str, options: str, *known: tuple[int, int], unknown_option: str = "I don't know."
 ) -> dict[str, Any]:
-    """A question whose option is right from a line on, which is its evidence: pairs of line and option."""
+    """Return a question from pairs of line and option: the option is correct from this line on."""
     return {
         "id": name,
         "question": asks,
@@ -203,14 +203,14 @@ def _asked(
 
 
 @pytest.mark.parametrize(("contexts", "memory"), HAND)
-def test_correct_answers_per_checkpoint_by_hand(contexts: str, memory: str, asked: Asked):
+def test_correct_answers_per_checkpoint_match_hand_computed_values(contexts: str, memory: str, asked: Asked):
     _, replies, z = asked(CONTEXTS[contexts], memory)
     assert not [reply.reason for reply in replies if reply.reason]
     assert z == HAND[contexts, memory]
 
 
 @pytest.mark.parametrize("case", HAND)
-def test_metrics_by_hand(case: tuple[str, str]):
+def test_continual_metrics_match_hand_computed_values(case: tuple[str, str]):
     correct = np.array([[int(digit) for digit in row] for row in HAND[case].values()], dtype=float)
     found = summary(correct)
     accuracy, forgetting, transfer, always, never, flips = FIGURES[case]
@@ -239,7 +239,7 @@ def test_memory_none_never_changes_its_answers(contexts: str, asked: Asked):
         assert {reply.probe_id: reply.parsed for reply in again if reply.checkpoint == 0} == first
 
 
-def test_memory_none_matches_chance_with_constant_gold(asked: Asked):
+def test_memory_none_is_always_correct_or_always_wrong_with_constant_gold(asked: Asked):
     published = [
         {
             **context,

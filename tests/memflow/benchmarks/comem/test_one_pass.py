@@ -1,4 +1,4 @@
-"""Four checkpoints build a memory once, by usage records and transcripts."""
+"""A domain with four checkpoints builds each memory once, according to usage records and transcripts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -27,7 +27,7 @@ QUARTERS, WHOLE = (0.25, 0.5, 0.75, 1.0), (1.0,)
 
 @dataclass
 class Lab:
-    """A home of its own: a ledger that has seen nothing, and the walk from turns to replies on it."""
+    """A separate home with an empty ledger, and the pipeline from turns to replies."""
 
     models: Models
     bench: CoMem
@@ -39,7 +39,7 @@ class Lab:
     entries: Sequence[Entry] = ()
 
     def play(self, *, as_one: bool = False) -> None:
-        """Build the memory: `as_one` with the same arrivals, and no checkpoint between them."""
+        """Build the memory. With `as_one`, use the same batches without checkpoints between them."""
 
         async def work(chats: Chats):
             episodes = self.episodes(as_one)
@@ -69,7 +69,7 @@ class Lab:
 
     @property
     def booked(self) -> dict[tuple[str, str], int]:
-        """Completions by stage and role, whether asked or found in the ledger."""
+        """Return the completions by stage and role, including cached completions."""
         rows = self.models.ledger.usage(("stage", "role"))
         return {(row.by["stage"], row.by["role"]): row.requests + row.cache_hits for row in rows}
 
@@ -107,7 +107,7 @@ def arrivals(turns: Sequence[Turn]) -> int:
 
 
 @pytest.mark.parametrize("memory", ["mem0", "memp_300_10"])
-def test_four_checkpoints_cost_writes_of_one(memory: str, lab: Callable[..., Any]):
+def test_four_checkpoints_need_same_writes_as_one_checkpoint(memory: str, lab: Callable[..., Any]):
     with (
         lab("four", memory, checkpoints=QUARTERS) as four,
         lab("one", memory, checkpoints=WHOLE) as one,
@@ -134,8 +134,10 @@ def test_four_checkpoints_cost_writes_of_one(memory: str, lab: Callable[..., Any
 
 
 @pytest.mark.parametrize("together", ["pair", "tokens", "session"])
-def test_batches_are_written_once(together: str, lab: Callable[..., Any]):
-    """A checkpoint within an arrival makes two of it: so many writes more than a domain without it, and no others."""
+def test_checkpoint_within_batch_adds_one_write_and_repeats_no_message(
+    together: str, lab: Callable[..., Any]
+):
+    """A checkpoint within a batch splits it into two writes. There are no other additional writes."""
     over = {"arrivals": together, "arrival_tokens": 40}
     memory = "memp_300_10"
     with (

@@ -1,4 +1,4 @@
-"""The paper's published values: complete, and their known errors follow from arithmetic."""
+"""Published values of the paper: all are present, and arithmetic proves the known errors."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -76,7 +76,7 @@ def test_t2_tables_4_and_5_were_rounded_twice() -> None:
 
 
 def round_half_up(share):
-    """To three digits."""
+    """Round half up to three digits."""
     return Fraction(int(abs(share) * 1000 + Fraction(1, 2)) * (1 if share >= 0 else -1), 1000)
 
 
@@ -103,7 +103,7 @@ def test_initial_counts_match_enumeration() -> None:
     assert all(counts.initial_counts() == found for counts, found in initial_counts.items())
 
 
-def test_impossible_counts_allow_no_start() -> None:
+def test_initial_counts_exist_only_for_possible_counts() -> None:
     realised = {counts_of(answers)[0] for answers in combinations_with_replacement(PATTERNS, 1)}
     for values in product((0, 1), repeat=10):
         counts = QuestionCounts(1, values[:4], values[4:8], *values[8:])
@@ -117,7 +117,7 @@ def test_accuracy_follows_from_initial_count() -> None:
     assert (min(full.initial_counts()), max(full.initial_counts())) == (161, 184)
 
 
-def test_every_row_is_consistent_alone() -> None:
+def test_every_row_alone_allows_an_initial_count() -> None:
     assert all(count_questions(row).initial_counts() for row in ROWS)
 
 
@@ -132,7 +132,7 @@ def test_t1_six_mem0_rows_disagree_on_initial_count() -> None:
                 assert max(count_questions(row).initial_counts()) < min(common_initial_counts(sound))
 
 
-def test_distance_between_initial_counts() -> None:
+def test_gaps_between_initial_counts_match_known_values() -> None:
     found = {}
     for dataset, model in GROUPS:
         rows = of(dataset, model)
@@ -160,7 +160,7 @@ def test_distance_between_initial_counts() -> None:
     }
 
 
-def test_text_statements_fit_two_of_six() -> None:
+def test_only_two_of_six_statements_in_text_match_tables() -> None:
     fits = {}
     for name, claim in reference().claims.items():
         sound = [row for row in of(claim.dataset, claim.model) if row.doubt is None]

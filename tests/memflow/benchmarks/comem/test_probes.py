@@ -1,4 +1,4 @@
-"""Labels by rule and as published, and their probes."""
+"""Rule-based labels, published labels, and their probes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_question_without_rule_is_quarantined(context: Made):
     }
 
 
-def test_early_question_names_its_last_message(context: Made):
+def test_probe_with_early_end_names_last_visible_message(context: Made):
     probes = made(context(8, [replace(CHANGING, end=7)]))
     assert [probe.after for probe in probes] == [None, None, None, None, "c/3.6"]
 

@@ -1,4 +1,4 @@
-"""Accuracy and its floors per slice: chance, constant answer, no-context accuracy."""
+"""Accuracy and its baselines per slice: chance, constant answer, and no-context accuracy."""
 
 import factories
 from factories import verdict
@@ -52,7 +52,7 @@ def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:
     return {(each.metric, each.variant, each.slice): each for each in make_scores(DOMAIN, measured)}
 
 
-def test_every_accuracy_has_floors() -> None:
+def test_every_accuracy_slice_has_baselines() -> None:
     found = figures()
     slices = {name for metric, _, name in found if metric == "accuracy"}
     assert slices == {
@@ -67,7 +67,7 @@ def test_every_accuracy_has_floors() -> None:
         assert {name for metric, variant, name in found if (metric, variant) == (floor, "standard")} == slices
 
 
-def test_constant_answer_is_best_of_slice() -> None:
+def test_constant_answer_accuracy_uses_best_constant_of_slice() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "standard").items()}
     # Golds: all 1 2, 3 1, 3 3, 1 1; checkpoint 1 1 3 3 1, checkpoint 2 2 1 3 1; likes 1 2 3 1, dates 3 3 1 1.
     assert found == {
@@ -76,7 +76,7 @@ def test_constant_answer_is_best_of_slice() -> None:
     }  # fmt: skip
 
 
-def test_unknown_constant_matches_unknown_gold() -> None:
+def test_constant_unknown_answer_matches_unknown_gold() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "unknowing").items()}
     assert found == {
         "all": 3 / 8, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 1 / 4, "category likes": 1 / 4,

@@ -1,4 +1,4 @@
-"""Errors that are true of another speaker: by hand, and with a memory that confuses speakers."""
+"""Errors that are true of another speaker: hand-computed values, and a memory that confuses speakers."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ PETS = ("parrot", "tortoise", "ferret", "hamster")
 
 @pytest.fixture
 def house(build: Callable[..., Any], demo: Domain, records: list[Record]) -> dict[str, Probe]:
-    """The probes of the demo's house, by question and checkpoint."""
+    """Return the probes of the demo's context `house`, by question and checkpoint."""
     probes = build(demo, records).probes
     return {probe.probe_id.removeprefix("house/"): probe for probe in probes if probe.episode_id == "house"}
 
@@ -57,7 +57,9 @@ async def judged(
     return [row for row in verdicts if row.metric == OTHER_SPEAKER], figures
 
 
-async def test_errors_are_another_speakers_or_own(bench: CoMem, demo: Domain, house: dict[str, Probe]):
+async def test_errors_are_classified_as_other_speaker_or_same_speaker(
+    bench: CoMem, demo: Domain, house: dict[str, Probe]
+):
     # Jon drives a tram (2) by checkpoint 4; the bakery (1) was his, the library (3) is Paul's, the garden Sade's.
     given = {
         "jonwork/c4": "1",
@@ -90,7 +92,7 @@ async def test_errors_are_another_speakers_or_own(bench: CoMem, demo: Domain, ho
     assert third.reason is not None and third.reason.startswith("0 of 1 probes have a value")
 
 
-async def test_no_errors_give_no_share(bench: CoMem, demo: Domain, house: dict[str, Probe]):
+async def test_share_is_null_without_errors(bench: CoMem, demo: Domain, house: dict[str, Probe]):
     probes = list(house.values())
     rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
     assert rows == []
@@ -114,7 +116,7 @@ def test_chance_is_share_of_other_speakers(house: dict[str, Probe]):
 
 
 @given(st.data())
-def test_correct_answer_is_never_an_error(data: st.DataObject):
+def test_only_wrong_answers_with_known_speakers_give_rows(data: st.DataObject):
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
@@ -127,7 +129,7 @@ def test_correct_answer_is_never_an_error(data: st.DataObject):
 
 
 class MixedUp(Full):
-    """A memory that lays what one says to whoever comes before in NAMES."""
+    """A memory that attributes each message to the previous speaker in NAMES."""
 
     async def write(self, messages: Sequence[Message]) -> None:
         await super().write(
@@ -135,7 +137,7 @@ class MixedUp(Full):
         )
 
 
-async def test_confusing_memory_errs_by_other_speakers(
+async def test_errors_of_speaker_confusing_memory_are_other_speakers(
     bench: CoMem, build: Callable[..., Any], tmp_path: Path
 ):
     pets = [
@@ -187,7 +189,9 @@ async def test_confusing_memory_errs_by_other_speakers(
     assert (sound[RATE, "all"].value, sound[RATE, "all"].n) == (0.0, 10)
 
 
-def test_demo_passes_speaker_checks(build: Callable[..., Any], demo: Domain, records: list[Record]):
+def test_speaker_checks_pass_on_demo_and_fail_on_corrupted_probes(
+    build: Callable[..., Any], demo: Domain, records: list[Record]
+):
     turns, _, probes = build(demo, records)
     expected = [each for each in EXPECTED if "speaker" in each.name]
 

@@ -1,4 +1,4 @@
-"""Output types narrowed to a request: what has to be said cannot be left out of it."""
+"""Output types narrowed to a request: their patterns require the words that a message must contain."""
 
 import re
 
@@ -11,12 +11,12 @@ from memflow.chat.requests import schema_of
 
 
 def matches(kind, text: str, side: str = "text") -> bool:
-    """Whether a server that is held to the type can give this text."""
+    """Return whether the schema of the type allows this text."""
     schema = schema_of(kind)["properties"][side]
     return len(text) <= schema["maxLength"] and re.search(schema.get("pattern", ""), text) is not None
 
 
-def test_pattern_requires_words():
+def test_pattern_requires_all_given_words():
     kind = told_of("Ann's height is 161 cm.", ("161 cm", "Ann"))
     assert_bounded(kind)
     assert matches(kind, "You know, 161 cm is what Ann measures.")
@@ -31,7 +31,7 @@ def test_pattern_allows_capitalized_word():
     assert not matches(kind, "NURSE!")
 
 
-def test_pattern_ignores_words_not_in_sentence():
+def test_pattern_ignores_words_that_plain_sentence_lacks():
     assert matches(told_of("My aunt is a nurse.", ("161 cm",)), "She nurses people.")
 
 
@@ -43,7 +43,7 @@ def test_pattern_applies_per_role():
     assert not matches(kind, "Try another one.", "assistant")
 
 
-def test_pattern_orders_many_words():
+def test_pattern_of_many_words_requires_their_order():
     kind = told_of("a1 b2 c3 d4", ("d4", "c3", "b2", "a1"))
     assert matches(kind, "a1, b2, c3 and d4")
     assert not matches(kind, "d4, c3, b2 and a1")

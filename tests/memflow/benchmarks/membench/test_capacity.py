@@ -1,4 +1,4 @@
-"""Capacity: when questions are asked, how tokens are counted, and the knee of memories that forget and that do not."""
+"""Capacity: checkpoints of questions, token counts, and the knee of memories with and without forgetting."""
 
 import random
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ WORDS = ("river", "stone", "paper", "market", "evening", "report", "window", "ga
 
 @dataclass
 class Newest(Memory):
-    """Stores the newest messages that fit into `tokens`."""
+    """A memory of the newest messages that fit into `tokens` tokens."""
 
     tokens: int = parameter(600, "Tokens that are kept.")
 
@@ -62,7 +62,7 @@ class Newest(Memory):
 
 @dataclass
 class Flushing(Newest):
-    """Retires all entries once more than `tokens` were written in total."""
+    """A memory that retires all entries after more than `tokens` tokens were written."""
 
     async def write(self, messages):
         for message in messages:
@@ -101,7 +101,7 @@ def rows(trajectories):
 
 
 async def scores(name, remember, trajectories):
-    """Return the scores of a memory, with its questions asked along the trajectories."""
+    """Return the scores of a memory whose questions are asked during the trajectories."""
     turns, probes = rows(trajectories)
     played = await play_all(BENCH.episodes(DOMAIN, States([]), turns, [], CHAT), remember, None)
     pasts = episode_histories(entry_rows("d", name, played), transcript_rows("d", name, played), probes)
@@ -132,14 +132,14 @@ async def test_knee_equals_token_limit_of_memory(tokens):
     assert all(each.value > 0.95 for each in early)
 
 
-async def test_knee_is_equal_by_total_tokens_with_early_evidence():
+async def test_knee_by_total_tokens_equals_token_limit_with_early_evidence():
     made = [trajectory(number, within=0.04) for number in range(16)]
     found = await scores("newest", lambda store: Newest(store, tokens=700), made)
     for variant in ("standard", IN_ALL):
         assert abs(one(found, CAPACITY, variant=variant).value - 700) <= 70
 
 
-async def test_knee_of_flushing_memory_is_its_total_limit():
+async def test_knee_of_flushing_memory_equals_its_total_token_limit():
     made = [trajectory(number, within=0.2) for number in range(16)]
     found = await scores("flushing", lambda store: Flushing(store, tokens=900), made)
     assert abs(one(found, CAPACITY, variant=IN_ALL).value - 900) <= 90
@@ -158,7 +158,7 @@ async def test_memory_without_loss_or_content_has_no_knee(name):
         assert one(found, "accuracy").value == 1.0
 
 
-def test_question_is_asked_after_evidence_and_each_later_message():
+def test_question_is_asked_after_evidence_and_after_each_later_message():
     said = tuple(Step("x" * 4 * size) for size in (3, 5, 7, 11))
     made = trajectory_of(1, said)
     evidence = (made.message_id(2), made.message_id(1))
@@ -174,7 +174,7 @@ def test_question_is_asked_after_evidence_and_each_later_message():
     assert (query.said_tokens, query.since_tokens) == (26, 23)
 
 
-def test_quarantined_or_vague_question_is_asked_once():
+def test_quarantined_question_or_question_without_evidence_is_asked_once():
     made = trajectory(3, steps=10)
     lost = replace(made, questions=(replace(made.questions[0], reason="its options are twice the same"),))
     vague = replace(made, questions=(replace(made.questions[0], evidence=()),))

@@ -1,4 +1,4 @@
-"""MemBench's domains draw from files of the published form what the paper draws from the published ones."""
+"""Sampling of MemBench's domains, on files in the published format with the paper's counts."""
 
 from collections import Counter
 from dataclasses import replace
@@ -84,7 +84,7 @@ def test_raw_domains_select_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
-def test_domains_have_own_data_sets_and_valid_parameters(domain) -> None:
+def test_domains_use_data_sets_of_membench_only(domain) -> None:
     parameters_of(domain)
     assert {registry.datasets()[name].benchmark for name in domain.datasets} <= {"membench"}
 

@@ -24,7 +24,7 @@ BUDGET, STEPS = 1024, 60
 
 
 def settings():
-    """The block of settings below `On equal terms`."""
+    """Return the settings block below the heading `On equal terms`."""
     section = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
     return tomllib.loads(section.partition("```toml\n")[2].partition("```")[0])
 
@@ -35,7 +35,7 @@ COMPARED = [name for name in SETTINGS["assistants"] if name not in ("none", "ora
 
 
 def step(number):
-    """A round, stamped with place and time as the data stamps it; a day passes every ten."""
+    """Return a round with place and time in the format of the data. A day has ten rounds."""
     time = f"'2024-10-{1 + number // 10:02d} 08:{number % 60:02d}' Tuesday"
     words = f"My colleague number {number} is {20 + number} years old, and likes to climb the northern hills."
     reply = f"I shall remember colleague number {number}."
@@ -71,7 +71,7 @@ def test_mechanism_respects_token_budget(name) -> None:
     assert recall.entries
 
 
-def test_mechanism_state_is_reset_between_trajectories() -> None:
+def test_new_memory_recalls_nothing_of_previous_trajectory() -> None:
     async def twice(name):
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         make = find(name, OWN).factory(tools)

@@ -1,4 +1,4 @@
-"""Published values of the paper: all are present, and the listed doubts follow from arithmetic."""
+"""Published values of the paper: all are present, and arithmetic proves the listed errors."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ def accuracies(table, mechanism=None):
 
 
 def right(table, mechanism):
-    """How many of a table's questions were answered rightly, over its kinds, and of how many."""
+    """Return the number of correct answers and of questions in a table, over its kinds."""
     counts = [shares(one.value, one.questions) for one in accuracies(table, mechanism)]
     assert all(len(count) == 1 for count in counts)
     return sum(count[0] for count in counts), sum(one.questions for one in accuracies(table, mechanism))
@@ -89,7 +89,7 @@ class TestD1:
         assert (round(low, 2), round(high, 2)) == ((0.49, 0.60) if table == 11 else (0.61, 0.79))
 
 
-def test_d2_question_counts_of_emotion() -> None:
+def test_d2_question_counts_of_emotion_differ_between_mechanisms() -> None:
     def question_counts(scene):
         shares_by_mechanism = {
             one.mechanism: one.value for one in accuracies(10) if (one.kind, one.scene) == ("emotion", scene)
@@ -116,7 +116,7 @@ def test_d3_times_of_sc_memory_equal_retrieval() -> None:
     assert times("sc_memory") == [0.036, 0.057, 0.025, 0.028]
 
 
-def test_d4_kinds_of_table_11_lack_40_questions() -> None:
+def test_d4_table_11_lacks_40_questions() -> None:
     listed, of = right(11, "full")
     [said] = [one for one in accuracies(3, "full") if one.questions == 360]
     assert (listed, of) == (206, 320) and shares(said.value, 360) == [233] == [listed + 27]

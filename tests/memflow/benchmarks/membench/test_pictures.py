@@ -95,7 +95,7 @@ def test_other_domains_are_not_drawn() -> None:
     assert pictures([], D) == {} == pictures_over([], [D])
 
 
-def test_domains_are_curves_in_charts_over_several_domains() -> None:
+def test_chart_over_several_domains_has_curve_per_domain() -> None:
     scores = [of("full"), of("full", domain="e", value=0.9), of("full", slice="level reflective")]
     chart = pictures_over(scores, [D, replace(D, name="e")])
     assert list(chart) == ["factual_mechanisms", "reflective_mechanisms"]

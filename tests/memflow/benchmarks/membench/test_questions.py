@@ -1,4 +1,4 @@
-"""How a question is put: in which prompt, with what a memory is read, and what the answer may be."""
+"""Requests of probes: prompt, query of the memory, and allowed answers."""
 
 import json
 from datetime import datetime
@@ -54,7 +54,7 @@ def test_answer_is_limited_to_option_letters():
     assert '"enum": ["A", "B", "C", "D"]' in schema
 
 
-def test_add_stamp_appends_place_and_time():
+def test_add_stamp_appends_place_and_formatted_time():
     moment = datetime(2024, 10, 1, 8, 13)
     assert format_time(moment) == "'2024-10-01 08:13' Tuesday"
     assert format_time(moment, "zh") == "2024年10月01日 周二 08:13"

@@ -1,5 +1,6 @@
-"""On MemDaily, recall@10 is what a count by hand finds: over the texts that were said, with nothing of the memories'
-own search. The hand's scores are numpy's cosines, and BM25 written out."""
+"""recall@10 on MemDaily, compared with an independent count over the message texts.
+
+The count uses numpy's cosines and a BM25 written in this module."""
 
 import asyncio
 import math
@@ -34,14 +35,14 @@ Scores = Callable[[Sequence[str], str], list[float]]
 
 
 def cosines(texts: Sequence[str], query: str) -> list[float]:
-    """The cosine of each text with the query."""
+    """Return the cosine of each text with the query."""
     vectors = asyncio.run(HashingEmbedder().embed([*texts, query]))
     *rows, last = (vector / np.linalg.norm(vector) for vector in vectors.astype(np.float64))
     return [float(np.dot(row, last)) for row in rows]
 
 
 def bm25(texts: Sequence[str], query: str) -> list[float]:
-    """BM25 with k1 1.2 and b 0.75, term by term; a text without a word of the query has 0."""
+    """Return BM25 scores (k1 = 1.2, b = 0.75). A text without a word of the query scores 0."""
     documents = [search_words(text) for text in texts]
     average = sum(map(len, documents)) / len(documents)
     scores = []
@@ -56,9 +57,13 @@ def bm25(texts: Sequence[str], query: str) -> list[float]:
     return scores
 
 
-def by_hand(probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, matching: bool) -> float:
-    """The share of a probe's evidence among the ten messages with the highest scores, the older first among equals;
-    where only texts that match can be found, none without a score."""
+def independent_recall(
+    probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, matching: bool
+) -> float:
+    """Return the share of a probe's evidence among the ten messages with the highest scores.
+
+    Older messages come first on ties. With `matching`, messages without a score are excluded.
+    """
     ranked = sorted(
         enumerate(scores([f"user: {line.text}" for line in said], f"{probe.question} ({probe.asked_at})")),
         key=lambda each: (-round(each[1], 6), each[0]),
@@ -68,7 +73,7 @@ def by_hand(probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, 
 
 
 @pytest.mark.parametrize(("name", "scores"), [("retrieval", cosines), ("bm25_message_10", bm25)])
-def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
+def test_recall_at_10_equals_independent_count(name: str, scores: Scores) -> None:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / "memdaily").is_dir():
         pytest.skip("set MEMFLOW_DATA to the data folder; it has no memdaily")
@@ -100,7 +105,7 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
     valid = [probe for probe in probes if probe.reason is None]
     assert len(valid) > 0.9 * TRAJECTORIES
     counted = {
-        probe.probe_id: by_hand(
+        probe.probe_id: independent_recall(
             probe,
             [line for line in said if line.episode_id == probe.episode_id],
             scores,

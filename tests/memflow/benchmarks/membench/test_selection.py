@@ -40,11 +40,11 @@ def drawn(domain: Domain) -> list[str]:
     return [each.trajectory_id for each in select_trajectories(domain, RECORDS)]
 
 
-def test_default_selects_all_trajectories():
+def test_default_parameters_select_all_trajectories():
     assert drawn(DAILY) == [row.record_id for row in RECORDS]
 
 
-def test_selection_draws_number_per_kind_by_seed():
+def test_selection_samples_number_per_kind_and_scenario_by_seed():
     first = drawn(of(factual=10))
     assert Counter(name.rsplit("/", 1)[0] for name in first) == {
         "observation/simple/roles": 10,
@@ -84,6 +84,6 @@ def test_selection_filters_kinds_scenarios_and_scenes():
         ("noise", 3, "parameter noise"),
     ],
 )
-def test_wrong_parameter_is_rejected_by_name(parameter, value, said):
+def test_invalid_parameter_is_rejected_with_specific_message(parameter, value, said):
     with pytest.raises(BadSettings, match=said):
         parameters_of(of(**{parameter: value}))

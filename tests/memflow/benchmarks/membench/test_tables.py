@@ -54,7 +54,7 @@ def test_missing_score_has_reason() -> None:
     assert "read_time: no read was timed" in plain["reasons"] and "accuracy" not in plain["reasons"]
 
 
-def test_accuracy_with_chance_in_interval_is_at_floor() -> None:
+def test_accuracy_is_at_floor_if_interval_contains_chance() -> None:
     chance = replace(SCORE, metric="random", value=0.25, low=0.25, high=0.25)
 
     def at_floor(**interval):
@@ -82,7 +82,7 @@ def test_tables_exclude_capacity_and_other_languages() -> None:
     assert stands_for(domain(language="zh")) is None
 
 
-def test_kind_has_one_column_and_emotion_its_own() -> None:
+def test_kind_has_one_column_and_emotion_has_separate_column() -> None:
     assert column(KINDS["highlevel"], "emotion") == "emotion"
     assert column(KINDS["highlevel"], "movie") == column(KINDS["highlevel_rec"], "book") == "preference"
     assert column(KINDS["lowlevel_rec"], "movie") == "lowlevel_rec"

@@ -1,4 +1,4 @@
-"""Trajectories as rows: ids, order, what is gold, and what a quarantine takes with it."""
+"""Trajectories as rows: ids, order, gold, and the effects of a quarantine."""
 
 import json
 from dataclasses import replace
@@ -62,7 +62,7 @@ def test_observation_step_is_one_message():
     assert [turn.role for turn in turn_rows("d", observed)] == ["user", "user"]
 
 
-def test_gold_is_on_evidence_role():
+def test_gold_is_on_evidence_message_of_its_role():
     exposed = {turn.message_id[-2:]: turn.exposes for turn in turn_rows("d", SIMPLE)}
     assert exposed["1u"] is not None
     assert json.loads(exposed["1u"]) == {"attribute": "age", "value": "61"}
@@ -78,7 +78,7 @@ def test_gold_does_not_reach_memory():
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
 
 
-def test_probe_has_gold_number_at_end():
+def test_probe_gold_is_option_number():
     (probe,) = probe_rows("d", SIMPLE)
     assert (probe.gold, probe.revealed, probe.options[1]) == ("2", "61", "61")
     assert probe.evidence == ["participation/simple/roles/7/1.1u"]
@@ -105,8 +105,8 @@ def test_kind_is_found_by_published_name():
         find_kind("hard")
 
 
-def test_kinds_and_scenarios_match_paper_sizes():
-    """28 pairs of 10 and 18 of 20 are its 280 and 360: with `noisy`, which its tables leave out."""
+def test_numbers_of_kinds_and_scenarios_match_paper():
+    """28 pairs of 10 and 18 pairs of 20 give the paper's 280 and 360, including `noisy`, which its tables omit."""
     pairs = {
         (scene, level): sum(
             len([name for name in each.scenarios(scene) if name != "emotion"])

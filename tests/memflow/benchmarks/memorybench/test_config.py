@@ -46,12 +46,12 @@ def test_histogram_is_parsed_from_toml() -> None:
         ({"calibration": {"general": {}}}, "parameter calibration"),
     ],
 )
-def test_invalid_parameter_is_named(wrong: dict[str, Any], message: str) -> None:
+def test_invalid_parameter_is_rejected_with_specific_message(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSettings, match=message):
         of(**wrong)
 
 
-def test_parameters_enter_fingerprint() -> None:
+def test_fingerprint_depends_on_parameters() -> None:
     tuned: list[dict[str, Any]] = [
         {},
         {"noise": 0.5},

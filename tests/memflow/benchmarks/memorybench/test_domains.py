@@ -1,4 +1,4 @@
-"""The seven domains on the published files that are there, up to the answers of a scripted assistant."""
+"""The seven domains on the available published files, up to the answers of a scripted assistant."""
 
 import os
 

@@ -57,7 +57,7 @@ async def test_simulated_critique_improves_next_answer(demo: Any) -> None:
     assert sum(row.ended for row in rows) >= len(first) - 2
 
 
-async def test_failed_simulator_is_row_with_reason(demo: Any) -> None:
+async def test_failed_simulator_gives_row_with_reason(demo: Any) -> None:
     broken: dict[str, Handler] = {"feedback": lambda _: "half a {", "satisfaction": lambda _: '{"score": 11}'}
     simulator = chat(**{f"{name}{end}": broken[name] for name in broken for end in ("", "_zh")})
     rows = await feedback(demo.domain, demo.turns, demo.probes, chat(), simulator)
@@ -81,7 +81,7 @@ async def test_failed_backbone_ends_dialogue_with_reason(demo: Any) -> None:
         assert [message.role for message in event.messages] == ["user", "assistant", "user"]
 
 
-async def test_only_simulator_sees_gold(demo: Any) -> None:
+async def test_backbone_requests_contain_no_gold(demo: Any) -> None:
     seen: list[ChatRequest] = []
 
     handler = MemoryBench().handlers()["memorybench/answer_en"]
@@ -94,7 +94,7 @@ async def test_only_simulator_sees_gold(demo: Any) -> None:
         assert not any(gold in text or revealed in text for gold, revealed in golds)
 
 
-async def test_missing_persona_is_reported(demo: Any) -> None:
+async def test_missing_persona_is_rejected_with_data_set(demo: Any) -> None:
     stranger = [replace(probe, dataset="unheard_of") for probe in demo.probes if probe.metric == "rouge_l"]
     with pytest.raises(BadInput, match="unheard_of"):
         await feedback(demo.domain, demo.turns, stranger, chat(), chat())
@@ -120,7 +120,7 @@ async def test_locomo_backbone_reads_own_conversation(
     assert len(episodes[1].events) == 19
 
 
-async def test_context_is_truncated_by_session(demo: Any) -> None:
+async def test_context_is_truncated_by_whole_sessions(demo: Any) -> None:
     longest = []
     for tokens in (30_000, 400, 0):
         seen: list[int] = []

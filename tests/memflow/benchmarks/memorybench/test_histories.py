@@ -1,4 +1,4 @@
-"""The same case at every step: step 0 opens its history, and metrics of every range are followed as shares."""
+"""Histories of a case over the steps: step 0 starts the history, and metrics of every range become shares."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def test_single_question_has_no_history(run_domain: Any, sample: Any) -> N
         assert {probe.question_id for probe in run.probes} == {None}
 
 
-async def test_demo_curve_matches_manual_computation(run_domain: Any, sample: Any, tmp_path: Any) -> None:
+async def test_demo_curves_match_hand_computed_values(run_domain: Any, sample: Any, tmp_path: Any) -> None:
     run = await stepwise(run_domain, sample)
     cases = list(dict.fromkeys(probe.question_id for probe in run.probes if probe.question_id))
     assert len(cases) == CASES

@@ -1,4 +1,4 @@
-"""On-policy: the assistant that is measured answers, users react, and all of it is remembered."""
+"""On-policy protocol: the measured assistant answers, users react, and the memory stores the dialogues."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -50,14 +50,16 @@ async def play(
 
 
 @pytest.fixture
-async def onpolicy(run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]) -> Any:
+async def on_policy(
+    run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
+) -> Any:
     return await run_domain(ONPOLICY, sample)
 
 
-async def test_second_answer_is_written_to_memory(onpolicy: Any) -> None:
-    played = await play(onpolicy)
+async def test_second_answer_is_written_to_memory(on_policy: Any) -> None:
+    played = await play(on_policy)
     rounds = BENCH.rounds(ONPOLICY, "bm25_session", [played])
-    assert onpolicy.feedback == []
+    assert on_policy.feedback == []
     second = [row for row in rounds if row.round == 1]
     assert second
     entries = [entry.text for entry in played.store if any("feedback/" in each for each in entry.sources)]
@@ -67,8 +69,8 @@ async def test_second_answer_is_written_to_memory(onpolicy: Any) -> None:
         assert (row.checkpoint, row.answer) in said
 
 
-async def test_step_has_own_cases_and_at_most_three_answers(onpolicy: Any) -> None:
-    rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await play(onpolicy)])
+async def test_step_has_own_cases_and_at_most_three_answers(on_policy: Any) -> None:
+    rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await play(on_policy)])
     for step in (1, 2, 3):
         rows = [row for row in rounds if row.checkpoint == step]
         assert len({row.case_id for row in rows}) == 8
@@ -77,10 +79,10 @@ async def test_step_has_own_cases_and_at_most_three_answers(onpolicy: Any) -> No
     assert len({(row.checkpoint, row.case_id, row.round) for row in rounds}) == len(rounds)
 
 
-async def test_step_uses_memory_of_previous_step(onpolicy: Any) -> None:
+async def test_step_uses_memory_of_previous_step(on_policy: Any) -> None:
     seen: list[ChatRequest] = []
 
-    played = await play(onpolicy, answering=chat(**recording(seen, "answer_en", "answer_zh")))
+    played = await play(on_policy, answering=chat(**recording(seen, "answer_en", "answer_zh")))
     steps: dict[str, set[int]] = {}
     for line in played.lines:
         if line.origin == "given" and line.event.checkpoint:
@@ -92,7 +94,7 @@ async def test_step_uses_memory_of_previous_step(onpolicy: Any) -> None:
     assert any("user:" in notes for notes in late)
 
 
-async def test_follow_ups_reuse_recall(onpolicy: Any) -> None:
+async def test_follow_ups_reuse_recall(on_policy: Any) -> None:
     answers: list[ChatRequest] = []
     retries: list[ChatRequest] = []
     reads: list[str] = []
@@ -104,20 +106,20 @@ async def test_follow_ups_reuse_recall(onpolicy: Any) -> None:
 
     answering = recording(answers, "answer_en", "answer_zh", "locomo_short", "locomo_date", "locomo_choice")
     answering |= recording(retries, "retry_en", "retry_zh")
-    await play(onpolicy, lambda store: Counting(store, Tools(), k=5, grain="session"), chat(**answering))
+    await play(on_policy, lambda store: Counting(store, Tools(), k=5, grain="session"), chat(**answering))
     assert len(reads) == 24, "only the first turn queries the memory"
     assert retries
     assert {each.fields["notes"] for each in retries} <= {each.fields["notes"] for each in answers}
 
 
-async def test_on_policy_run_is_reproducible(onpolicy: Any) -> None:
-    first, second = await play(onpolicy), await play(onpolicy)
+async def test_on_policy_run_is_reproducible(on_policy: Any) -> None:
+    first, second = await play(on_policy), await play(on_policy)
     assert list(first.store) == list(second.store)
     assert transcript_rows("d", "a", [first]) == transcript_rows("d", "a", [second])
 
 
-async def test_scores_rise_over_checkpoints(onpolicy: Any) -> None:
-    played, probes = await play(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
+async def test_number_of_correct_answers_rises_over_checkpoints(on_policy: Any) -> None:
+    played, probes = await play(on_policy), [probe for probe in on_policy.probes if probe.split == "test"]
     pasts = episode_histories(entry_rows("d", "a", [played]), transcript_rows("d", "a", [played]), probes)
     make = memory_factory("bm25_session", Tools())
     replies = await answer_all(BENCH, ONPOLICY, "a", probes, pasts, make, chat())
@@ -126,19 +128,19 @@ async def test_scores_rise_over_checkpoints(onpolicy: Any) -> None:
     assert {row.checkpoint for row in replies} == {0, 1, 2, 3} and correct[0] < correct[3]
 
 
-async def test_published_code_answers_no_follow_up(onpolicy: Any) -> None:
+async def test_published_code_answers_no_follow_up(on_policy: Any) -> None:
     domain = replace(ONPOLICY, parameters={**ONPOLICY.parameters, "follow_ups": "published_code"})
-    rounds = BENCH.rounds(domain, "a", [await play(replace(onpolicy, domain=domain))])
+    rounds = BENCH.rounds(domain, "a", [await play(replace(on_policy, domain=domain))])
     assert {row.round for row in rounds} == {0}
     assert any(row.critique and not row.ended for row in rounds)
 
 
-async def test_failed_rounds_have_reasons_and_are_not_remembered(onpolicy: Any) -> None:
+async def test_failed_rounds_have_reasons_and_are_not_remembered(on_policy: Any) -> None:
     class Broken(Lexical):
         async def read(self, query: str, frozen: bool = True) -> Recall:
             raise RecallFailed("the memory is out")
 
-    played = await play(onpolicy, lambda store: Broken(store, Tools(), k=5, grain="session"))
+    played = await play(on_policy, lambda store: Broken(store, Tools(), k=5, grain="session"))
     rounds = BENCH.rounds(ONPOLICY, "a", [played])
     assert len(rounds) == 24 and all("the memory is out" in (row.reason or "") for row in rounds)
     lost = [line for line in played.lines if line.reason is not None]
@@ -146,17 +148,17 @@ async def test_failed_rounds_have_reasons_and_are_not_remembered(onpolicy: Any) 
     assert not any("feedback/" in source for entry in played.store for source in entry.sources)
 
     simulator = chat(feedback=lambda _: "half a {", feedback_zh=lambda _: "half a {")
-    rounds = BENCH.rounds(ONPOLICY, "a", [await play(onpolicy, simulator=simulator)])
+    rounds = BENCH.rounds(ONPOLICY, "a", [await play(on_policy, simulator=simulator)])
     assert {bool(row.reason) for row in rounds} == {True, False}
     assert not any(row.satisfaction or row.liked for row in rounds if row.reason)
 
 
-async def test_memory_receives_no_gold(onpolicy: Any) -> None:
-    played = await play(onpolicy)
-    told = {probe.gold for probe in onpolicy.probes if probe.split == "train"}
+async def test_memory_receives_no_gold(on_policy: Any) -> None:
+    played = await play(on_policy)
+    told = {probe.gold for probe in on_policy.probes if probe.split == "train"}
     held_back = {
         probe.gold
-        for probe in onpolicy.probes
+        for probe in on_policy.probes
         if probe.split == "test" and probe.metric == "rouge_l" and probe.gold not in told
     }
     assert held_back

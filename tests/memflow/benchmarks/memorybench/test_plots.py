@@ -1,4 +1,4 @@
-"""Cells by partition, and charts over several domains: which domains are compared, and what is missing."""
+"""Cells per partition and charts over several domains: compared domains and missing scores."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def test_partitions_are_the_off_policy_domains_of_the_paper():
     ]
 
 
-def test_assistant_has_cell_per_partition_and_reason_if_empty():
+def test_assistant_has_cell_per_partition_with_reason_if_not_measured():
     scores = [
         *both(),
         *both(domain="memorybench_open", **LOST),
@@ -102,7 +102,7 @@ def test_noise_chart_has_domains_that_differ_in_noise_only():
     assert chart.caption.startswith("50 probes of 1 episode a point")
 
 
-def test_pooled_scores_are_not_compared_over_noise():
+def test_noise_chart_excludes_pooled_scores():
     domains = [noisy("calm"), noisy("loud", noise=1.2)]
     names = ("calm", "loud")
     scores = [replace(SCORE, domain=name, variant="pooled") for name in names]
@@ -137,5 +137,5 @@ def test_time_bars_have_panel_per_format():
 
 
 @pytest.mark.parametrize("scores", [[], [SCORE]])
-def test_one_domain_is_no_noise_curve(scores):
+def test_single_domain_gives_no_noise_chart(scores):
     assert noise_charts(scores, [LEGAL]) == {}

@@ -26,7 +26,7 @@ OPEN = find("memorybench_open")
 DEMO = find("memorybench_demo")
 
 
-def test_corpus_turns_are_ordered_and_based_on_dialogues(locomo: list[Record]) -> None:
+def test_corpus_turns_are_ordered_and_follow_dialogue_episode(locomo: list[Record]) -> None:
     said = turns(OPEN.name, select(OPEN, locomo))
     assert len(said) == 5882
     assert len({turn.message_id for turn in said}) == 5882
@@ -56,7 +56,7 @@ def test_locomo_split_matches_published(locomo: list[Record]) -> None:
     assert first == [f"locomo-0/{place}" for place in (129, 189, 163, 143, 188)]
 
 
-def test_gold_matches_published_pairs(locomo: list[Record]) -> None:
+def test_category_and_gold_match_published_pairs(locomo: list[Record]) -> None:
     pairs = json.loads(
         (Path(os.environ["MEMFLOW_DATA"]) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8")
     )
@@ -70,7 +70,7 @@ def test_gold_matches_published_pairs(locomo: list[Record]) -> None:
         assert all_probes.gold == pair["golden_answer"] or all_probes.options
 
 
-def test_limit_bounds_probes(locomo: list[Record]) -> None:
+def test_limit_reduces_test_and_training_probes(locomo: list[Record]) -> None:
     limited = OPEN.limited(3)
     selection = select(limited, locomo)
     all_probes = probes(limited.name, selection)
@@ -107,7 +107,7 @@ def test_evidence_ids_are_normalized(read_files: Any) -> None:
     assert not any("green" in turn.text for turn in turns("d", select(OPEN, records)))
 
 
-def test_needed_training_cases_are_selected(sample: list[Record]) -> None:
+def test_training_cases_needed_as_evidence_are_selected(sample: list[Record]) -> None:
     for limit in (0, 1, 4, 9):
         domain = DEMO.limited(limit)
         all_probes = probes(domain.name, select(domain, sample))
@@ -142,8 +142,8 @@ def test_prompt_depends_on_category_and_language(sample: list[Record]) -> None:
     }  # fmt: skip
 
 
-def test_query_may_be_full_prompt(sample: list[Record]) -> None:
-    """As the published code: boilerplate, question and options, but nothing that was recalled or told."""
+def test_parameter_selects_full_prompt_as_query(sample: list[Record]) -> None:
+    """As in the published code, the query has the instructions, question and options, but no recalled text or gold."""
     bench, prompted = MemoryBench(), replace(DEMO, parameters={"query": "prompt"})
     for probe in probes(DEMO.name, select(DEMO, sample)):
         bare = bench.question(prompted, probe, Recall(), None)
@@ -160,7 +160,7 @@ def test_query_may_be_full_prompt(sample: list[Record]) -> None:
 async def test_full_prompt_query_changes_recall(
     demo: Any, scored: Callable[[Any, str], Awaitable[tuple[list[Reply], list[Score]]]]
 ) -> None:
-    """Its words are searched with, so that the same memory recalls otherwise."""
+    """The search uses the words of the full prompt, so the same memory recalls other entries."""
     prompted = replace(demo, domain=replace(demo.domain, parameters={"query": "prompt"}))
     bare, _ = await scored(demo, "bm25_message")
     whole, _ = await scored(prompted, "bm25_message")
@@ -173,7 +173,7 @@ async def test_full_prompt_query_changes_recall(
     ("parameters", "said"),
     [({"query": "all"}, "parameter query: .*'question' or 'prompt'"), ({"k": 5}, "parameter k")],
 )
-async def test_wrong_parameter_is_rejected_before_playing(
+async def test_invalid_parameter_is_rejected_before_playing(
     sample: list[Record], parameters: dict[str, object], said: str
 ) -> None:
     wrong = replace(DEMO, parameters=parameters)

@@ -1,4 +1,4 @@
-"""What each protocol asks, and which episodes an assistant plays: on the demo, with the scripted chat."""
+"""Probes and episodes of each protocol, on the demo with the scripted chat."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -46,7 +46,7 @@ def demo_of(run_domain: Walk, sample: list[Record]) -> Callable[[str], Awaitable
     return walking
 
 
-async def test_off_policy_order_is_seeded_and_corpora_follow(demo: Any) -> None:
+async def test_off_policy_order_depends_on_seed_and_dialogues_precede_corpora(demo: Any) -> None:
     shared, talk = episodes_of(demo)
     order = cases(shared, 0)
     assert order != [probe.probe_id for probe in of(demo.probes, "train")]
@@ -119,7 +119,7 @@ async def test_same_protocol_has_memory_per_case(demo_of: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ["liked", "copied"])
-async def test_learn_from_filters_dialogues(demo_of: Any, action: str) -> None:
+async def test_learn_from_selects_dialogues_by_action(demo_of: Any, action: str) -> None:
     run = await demo_of(action)
     rounds = [
         replace(row, **{action: row.case_id.endswith("notice") and row.round == 1}) for row in run.feedback
@@ -131,7 +131,7 @@ async def test_learn_from_filters_dialogues(demo_of: Any, action: str) -> None:
     assert len(shared.events[0].messages) >= 4
 
 
-def test_learn_from_uses_all_non_test_cases(locomo: list[Record]) -> None:
+def test_learn_from_domain_trains_on_all_cases_outside_test_split(locomo: list[Record]) -> None:
     domain = find("memorybench_open")
     usual = select(domain, locomo)
     every = select(replace(domain, parameters={"learn_from": "liked"}), locomo)

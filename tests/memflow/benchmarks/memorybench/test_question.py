@@ -1,4 +1,4 @@
-"""How the legal and academic tasks are put, and how their answers are written down."""
+"""Prompts of the legal and academic tasks, and the format of their answers."""
 
 import json
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ def test_list_outputs_have_three_bounded_items(output: Any) -> None:
 
 
 def test_limitations_fit_token_limit() -> None:
-    """Three texts as long as they may be, at four characters a token, with their JSON."""
+    """Three texts of maximum length with their JSON, at four characters per token."""
     longest = answer_text(Limitations(limitations=["x" * 500] * 3))
     assert len(longest) / 4 < (load(PACKAGE, "limitgen").max_tokens or 0)
 
@@ -110,7 +110,7 @@ async def test_scripted_assistant_answers_tasks_from_notes(name: str) -> None:
 
 
 async def dialogue(name: str, messages: Sequence[str]) -> str:
-    """What the scripted reader says with verbatim messages before the question."""
+    """Return the answer of the scripted reader, given verbatim messages before the question."""
     question = MemoryBench().question(DOMAIN, probe(name), Recall(), None)
     history = [ChatMessage("user", text) for text in messages]
     return answer_text((await ask(chat(), question.prompt, question.fields, history)).value)
@@ -118,13 +118,13 @@ async def dialogue(name: str, messages: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_user_message_contains_instructions(name: str) -> None:
-    """A case's facts or a paper alone would be no request; nothing that is remembered or known stands in it."""
+    """Facts or a paper alone are no request. The message contains neither memory entries nor gold."""
     said = user_message(probe(name))
     assert CASES[name].question in said
     assert (said == CASES[name].question) == (task(name).prompt == "answer")
 
 
-def test_corpus_question_is_plain_with_options() -> None:
+def test_user_message_of_corpus_question_has_question_and_options() -> None:
     case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
     (case_probe,) = probes(
         DOMAIN.name, [SelectedPool(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))]

@@ -1,4 +1,4 @@
-"""Min-max and z scores, scaled by the published scores or by all assistants."""
+"""Min-max scores and z-scores, scaled by the published scores or by all assistants."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.367
 ]
 
 
-def test_partition_has_published_scores_of_its_tasks() -> None:
+def test_partition_has_published_scores_for_each_task() -> None:
     for partition in ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"):
         names = {
             task.name for task in TASKS.values()
@@ -71,7 +71,7 @@ def test_pooled_scores_are_scaled_by_all_assistants() -> None:
     assert alone["min_max", "pooled", "all"].value == alone["z_score", "pooled", "all"].value == 0.0
 
 
-def test_missing_values_lower_coverage_not_the_mean() -> None:
+def test_missing_values_lower_coverage_but_not_the_mean() -> None:
     rows = [verdict("judge", 10.0, at) for at in range(9)] + [verdict("judge", None, 9)]
     assert scores(rows)["min_max", "standard", "all"].value == 1.0
     few = scores([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
@@ -84,13 +84,13 @@ def test_domain_without_partition_has_pooled_scores_only() -> None:
     assert {variant for metric, variant, _ in found if metric == "min_max"} == {"pooled"}
 
 
-def test_data_set_without_published_scores_is_named() -> None:
+def test_reason_names_data_set_without_published_scores() -> None:
     found = scores([*ROWS, verdict("nfcats", 3.0, 0)])
     score = found["min_max", "standard", "all"]
     assert score.value is None and score.reason == "there are no published scores of nfcats to compare with"
 
 
-def test_all_slice_is_the_last_checkpoint() -> None:
+def test_slice_all_contains_last_checkpoint_only() -> None:
     rows = [verdict("judge", 1.0 + step, at, checkpoint=step) for step in range(3) for at in range(2)]
     found = scores(rows)
     assert found["integrated", "standard", "all"].value == 3.0
@@ -98,12 +98,12 @@ def test_all_slice_is_the_last_checkpoint() -> None:
     assert by_step == [1.0, 2.0, 3.0]
 
 
-def test_constant_population_has_zero_scores() -> None:
+def test_equal_published_scores_give_zero_scores() -> None:
     constant = Spread(3, 2.0, 0.0, 2.0, 2.0)
     assert paper.min_max(constant) == paper.z_score(constant) == (0.0, 0.0)
 
 
-def test_missing_backend_is_substituted_in_own_variant() -> None:
+def test_missing_backend_is_substituted_in_separate_variant() -> None:
     lacking = [replace(verdict("judge", None, at), reason="there is no bertscore") for at in range(2)]
     beside = [
         replace(row, value=value, reason=None, variant="without_bertscore")

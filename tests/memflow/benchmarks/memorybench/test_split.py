@@ -23,7 +23,7 @@ from memflow.benchmarks.memorybench.split import (
         (2505, 250, [676, 653, 419, 241, 700]),
     ],
 )
-def test_ids_match_published_split(n: int, truncation: int, test: list[int]) -> None:
+def test_train_test_selects_published_test_ids(n: int, truncation: int, test: list[int]) -> None:
     assert train_test(n, truncation).test[:5] == test
 
 
@@ -49,7 +49,7 @@ def test_stratified_split_tests_fifth_of_each_stratum(strata: list[str], seed: i
     [([200, 13], 43), ([20, 14, 48], 17), ([76, 75, 77], 47), ([201], 41), ([167], 34)],
     ids=["HelloBench QA", "HelloBench Writing", "HelloBench C&D", "WritingBench P&L", "WritingBench A&E"],
 )
-def test_stratified_sizes_match_published(sizes: list[int], test: int) -> None:
+def test_stratified_test_sizes_match_published_sizes(sizes: list[int], test: int) -> None:
     strata = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
     assert len(stratified(strata).test) == test
 
@@ -59,7 +59,7 @@ def test_fixed_sample_is_reproducible() -> None:
     assert fixed_sample(range(100), 10) != fixed_sample(range(100), 10, seed=43)
 
 
-def test_limit_alternates_pools_and_scales_training() -> None:
+def test_limit_alternates_pools_and_reduces_training_split() -> None:
     splits = [
         Split([1, 2, 3, 4, 5], list(range(20))),
         Split([1], [7, 8]),

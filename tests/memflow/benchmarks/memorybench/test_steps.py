@@ -1,4 +1,4 @@
-"""Batches and draws of training cases, and the checkpoints that follow."""
+"""Batches and random draws of training cases, and the resulting checkpoints."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_batches_cover_shuffled_cases_once(cases: range, size: int, seed: int) -
 
 
 @given(CASES, SIZES, st.integers(1, 5), SEEDS)
-def test_draws_have_no_repetition_in_step(cases: range, size: int, steps: int, seed: int) -> None:
+def test_draws_have_no_repetition_within_step(cases: range, size: int, steps: int, seed: int) -> None:
     found = draws(cases, size, steps, seed)
     assert len(found) == steps
     assert all(len(set(step)) == len(step) == min(size, len(cases)) for step in found)
@@ -44,5 +44,5 @@ def test_draws_may_repeat_across_steps() -> None:
         ({"protocol": "off_policy"}, 24, 1),
     ],
 )
-def test_checkpoints_are_steps_plus_one(given: Any, training: int, expected: int) -> None:
+def test_checkpoints_include_zero_and_every_step(given: Any, training: int, expected: int) -> None:
     assert list(checkpoints(Parameters(**given), training)) == list(range(expected))

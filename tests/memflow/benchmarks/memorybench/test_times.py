@@ -23,7 +23,7 @@ def case(name: str, dataset: str, **given: object) -> Probe:
     return replace(PROBE, probe_id=name, dataset=dataset, **given)  # type: ignore[arg-type]
 
 
-def test_format_has_own_dialogues_cases_and_corpora():
+def test_times_are_summed_over_dialogues_cases_and_corpora_of_format():
     probes = [
         case("sample_open/1", "sample_open"),  # SiLo
         case("sample_open/2", "sample_open", split="test"),

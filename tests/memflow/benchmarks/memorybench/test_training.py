@@ -1,4 +1,4 @@
-"""Training examples from liked and copied first answers, and the reasons of those left out."""
+"""Training examples from liked and copied first answers, and the reasons for omitted examples."""
 
 from dataclasses import replace
 from typing import Any
@@ -35,7 +35,7 @@ def row(case: str, **changes: Any) -> FeedbackRound:
     return factories.feedback_round(case_id=case, episode_id="dialogues", **values)
 
 
-def test_first_answers_with_the_action_are_examples() -> None:
+def test_first_answers_with_selected_action_are_examples() -> None:
     rows = [
         row("b", liked=True),
         row("a", copied=True, disliked=True),
@@ -51,7 +51,7 @@ def test_first_answers_with_the_action_are_examples() -> None:
     assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
 
 
-def test_unusable_answer_is_left_out_with_reason() -> None:
+def test_unusable_answer_is_omitted_with_reason() -> None:
     rows = [
         row("a", liked=True),
         row("b", liked=True, reason="no feedback on b: no answer"),
@@ -90,7 +90,7 @@ presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_s
 
 
 @given(presses, st.randoms(use_true_random=False))
-def test_liked_first_answer_is_example_or_left_out_in_any_order(pressed: Any, chance: Any) -> None:
+def test_liked_first_answer_is_example_or_omitted_in_any_row_order(pressed: Any, chance: Any) -> None:
     rows = [
         row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
         for place, (like, copy, lost) in enumerate(pressed)
@@ -120,7 +120,7 @@ def test_lora_defaults_match_paper() -> None:
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
 
 
-async def test_demo_has_examples(demo: Any) -> None:
+async def test_demo_gives_training_examples(demo: Any) -> None:
     learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
     assert all(not each.left_out for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

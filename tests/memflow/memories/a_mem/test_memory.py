@@ -32,7 +32,7 @@ def a_mem(connect=NO_LINK, *, describe=PLAIN, keywords="no JSON", **parameters) 
 
 
 def shown(recall: Recall) -> list[str]:
-    """The messages of what was recalled, in order."""
+    """Return the texts of the recalled messages, in order."""
     return [item.meta["content"].removeprefix("user: ") for item in recall.entries]
 
 
@@ -41,7 +41,7 @@ def note_of(memory: AMem, message_id: str) -> Item:
     return item
 
 
-async def test_linked_note_joins_search_results() -> None:
+async def test_linked_note_is_recalled_with_search_results() -> None:
     texts = ("Luna sleeps all day.", "Trains were late.", "Bread is baked.", "Our kitten likes tuna.")
     alone = a_mem(k=1)
     linked = a_mem(linking(kitten="Luna"), k=1)
@@ -54,7 +54,7 @@ async def test_linked_note_joins_search_results() -> None:
     assert recall.notes.index("Luna") < recall.notes.index("kitten")  # as it was said
 
 
-async def test_links_lead_both_ways_one_step_up_to_limit() -> None:
+async def test_recall_follows_links_in_both_directions_up_to_limit() -> None:
     texts = ("apple", "pear", "plum", "fig")
     memory = a_mem(linking(pear="apple", plum="pear", fig="pear"), k=1)
     for number, text in enumerate(texts):
@@ -99,7 +99,7 @@ async def embedded(memory: AMem, item: Item) -> list[float]:
 
 
 async def test_links_survive_evolution() -> None:
-    """pear links apple; then fig changes both, apple twice: both ends have other ids, and the link holds."""
+    """The note pear links to apple. Evolution then changes both ids (apple twice), and the link remains."""
 
     def connect(request: ChatRequest) -> Decision:
         if "pear" in request.fields["note"]:
@@ -121,7 +121,7 @@ async def test_links_survive_evolution() -> None:
     assert (await again.read("apple")).entries == (await memory.read("apple")).entries
 
 
-async def test_link_to_unknown_note_is_retried_then_a_failure() -> None:
+async def test_link_to_unknown_note_is_retried_then_recorded_as_failure() -> None:
     memory = a_mem(Decision(links=[9], evolved=[]))
     await give(memory, said("one", "two"))
     asked = requests(memory, "connect")
@@ -144,7 +144,7 @@ async def test_note_without_description_is_linked() -> None:
     assert two.text == "[8 May 2023] user: two" and two.meta["links"] == [one.entry_id]
 
 
-async def test_query_by_keywords() -> None:
+async def test_keyword_query_replaces_question_if_configured() -> None:
     texts = ("Luna sleeps.", "Who naps?")
     answer = Keywords(keywords=["Luna", "sleeps"])
     plain, made = a_mem(k=1), a_mem(keywords=answer, k=1, query="keywords")

@@ -1,4 +1,4 @@
-"""AWI: facts are added or replaced by label, from messages that left the buffer, by a policy that can evolve."""
+"""AWI: facts from messages that left the buffer, replaced by label, and a policy that can evolve."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ async def test_repeated_label_replaces_fact() -> None:
     assert recall.sources == ("m2", "m1")
 
 
-async def test_newest_messages_are_only_in_buffer() -> None:
+async def test_newest_messages_stay_in_buffer_only() -> None:
     memory = build(Awi, freq=2, ns=2)
     await give(memory, said("My car is red.", "My cat is old.", "My dog is young."))
     assert memory.store.live(FACT) == []
@@ -54,7 +54,7 @@ async def test_update_prompt_has_known_facts_and_kinds() -> None:
     assert len(memory.store.live(FACT)) == 1
 
 
-async def test_failed_update_is_recorded() -> None:
+async def test_failed_update_is_recorded_as_failure() -> None:
     memory = build(Awi, {"update": "no JSON"}, freq=1, ns=0)
     await give(memory, said("My car is red."))
     [lost] = memory.store.live()
@@ -80,7 +80,7 @@ async def test_policy_decides_which_facts_are_kept() -> None:
     assert [item.text for item in before.store.live(FACT)] == ["- car: My car is red."]
 
 
-def test_failed_step_keeps_policy() -> None:
+def test_failed_evolution_step_keeps_policy() -> None:
     memory = build(EvolvingAwi, kinds=("pets",))
     assert memory.policy == ("pets",)
     failed = PolicyStep(
@@ -110,7 +110,7 @@ async def test_scripted_writer_matches_kinds_by_words(kinds, labels) -> None:
 
 
 class Slow(ScriptedChat):
-    """A chat that answers what was asked first last."""
+    """A chat that answers requests in reverse order."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__({}, sampling=Sampling())

@@ -53,7 +53,7 @@ def test_ranking_sums_terms_with_and_without_normalization() -> None:
     assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
 
 
-def test_ranking_ties_go_to_older_entry() -> None:
+def test_ranking_puts_older_entry_first_on_ties() -> None:
     one, other = candidate("one", 0.4, 5, 0), candidate("other", 0.4, 5, 1)
     assert scores(rank([other, one], [3, 3], weights("min_max"))) == {"one": 0.0, "other": 0.0}
     assert [found.item.entry_id for found in rank([other, one], [3, 3], weights())] == ["one", "other"]
@@ -117,7 +117,7 @@ async def test_reflection_at_threshold_cites_memories() -> None:
     assert "It is warm." in (await memory.read("It is warm.")).notes
 
 
-async def test_reflection_questions_and_insights() -> None:
+async def test_reflection_stores_insights_with_cited_memories() -> None:
     def insights(request: ChatRequest) -> Insights:
         best = request.fields["statements"].split()[-1]
         return Insights(insights=[Insight(insight=f"On {best}.", because=[1, 1])] * 2)
@@ -139,7 +139,7 @@ async def test_reflection_questions_and_insights() -> None:
     assert {item.kind for item in recall.entries} == {OBSERVATION, REFLECTION}
 
 
-async def test_insight_citing_unknown_statement_is_a_failure() -> None:
+async def test_insight_citing_unknown_statement_is_recorded_as_failure() -> None:
     answer = Insights(insights=[Insight(insight="So.", because=[2, 3])])
     memory = agent({"insights": answer}, threshold=10)
     await give(memory, said("tea", "coffee"))
@@ -152,7 +152,7 @@ async def test_insight_citing_unknown_statement_is_a_failure() -> None:
     assert len((await memory.read("tea")).entries) == 3
 
 
-async def test_reflection_without_questions_is_a_failure() -> None:
+async def test_reflection_without_questions_is_recorded_as_failure() -> None:
     memory = agent({"questions": "nonsense"}, threshold=5)
     await give(memory, said("tea"))
     [lost] = memory.store.live(FAILURE)
@@ -162,7 +162,7 @@ async def test_reflection_without_questions_is_a_failure() -> None:
 
 
 class Slow(RecordingChat):
-    """A chat that answers about the first message of an arrival only after it was asked about the second."""
+    """A chat that answers the request about the first message only after the request about the second."""
 
     def __init__(self) -> None:
         super().__init__(GenerativeAgent, {"importance": "nonsense"})
@@ -175,7 +175,7 @@ class Slow(RecordingChat):
         return await super().complete(request)
 
 
-async def test_messages_are_rated_concurrently_and_kept_without_rating() -> None:
+async def test_messages_are_rated_concurrently_and_kept_if_rating_fails() -> None:
     memory = agent()
     memory.tools = Tools(Slow(), memory.tools.embedder)
     await give(memory, said("cat", "dog"))

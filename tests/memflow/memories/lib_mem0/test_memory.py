@@ -1,4 +1,4 @@
-"""The package mem0ai: its changes are mirrored, restored and in the ledger, and its errors are recorded."""
+"""The package mem0ai: changes are mirrored and restored, requests use the ledger, and errors are recorded."""
 
 import asyncio
 import os
@@ -126,7 +126,7 @@ async def test_package_errors_are_recorded_as_failures(stem, answer, reason, lef
 
 @with_package
 @pytest.mark.parametrize("prompt", [EXTRACT, UPDATE])
-async def test_refused_request_is_failure_and_spent_budget_raises(prompt: str) -> None:
+async def test_refused_request_is_recorded_as_failure_and_spent_budget_raises(prompt: str) -> None:
     def refusing(error: Exception) -> LibMem0:
         def refuse(request: ChatRequest) -> str:
             raise error
@@ -143,7 +143,7 @@ async def test_refused_request_is_failure_and_spent_budget_raises(prompt: str) -
 
 @with_package
 async def test_many_concurrent_episodes_do_not_deadlock() -> None:
-    """Every answer waits until all episodes have asked: with a thread too few, none would come."""
+    """Every answer waits until all episodes have sent a request. With too few threads, the test would hang."""
     count, waiting = 24, asyncio.Event()
 
     class Slow(ScriptedChat):

@@ -17,7 +17,7 @@ from memflow.memories.memory import FAILURE
 
 
 class Named:
-    """Vectors by the first word that is known: `Al` and `Alice` are 0.96 alike, all others not at all."""
+    """An embedder with one vector per first known word. `Al` and `Alice` have cosine 0.96; all others have 0."""
 
     fingerprint = "named"
     dimensions = 8
@@ -67,7 +67,7 @@ def graph(
     return build(Mem0Graph, {**usual, **(answers or {})}, Named(), **parameters)
 
 
-async def test_similar_names_share_node_with_first_name() -> None:
+async def test_similar_names_share_one_node_with_the_first_name() -> None:
     memory = graph()
     await give(memory, said("Alice works at Acme", sent_at="8 May 2023"))
     await give(memory, said("Al lives in Paris", first=1, sent_at="9 May 2023"))
@@ -83,7 +83,7 @@ async def test_similar_names_share_node_with_first_name() -> None:
 @pytest.mark.parametrize(
     ("same", "names"), [(0.97, ["Alice", "Acme", "Al", "Paris"]), (0.9, ["Alice", "Acme", "Paris"])]
 )
-async def test_names_in_one_passage_share_node_if_similar(same: float, names: list[str]) -> None:
+async def test_names_in_one_passage_share_one_node_if_similar(same: float, names: list[str]) -> None:
     memory = graph(same=same)
     await give(memory, said("Alice works at Acme", "Al lives in Paris"))
     assert [node.text for node in memory.store.live(ENTITY)] == names
@@ -129,7 +129,7 @@ async def test_query_without_entity_recalls_similar_triplets() -> None:
     assert (await memory.read("Beta")).entries == ()
 
 
-async def test_relations_follow_facts_and_are_limited() -> None:
+async def test_recall_lists_limited_relations_after_facts() -> None:
     memory = build(Mem0Graph, relations=1, relevant=-1.0)
     await give(memory, said("My car is red.", "My cat is old."))
     recall = await memory.read("car")
@@ -138,7 +138,7 @@ async def test_relations_follow_facts_and_are_limited() -> None:
     assert [item.kind for item in recall.entries] == ["fact", RELATION, "fact"]
 
 
-async def test_unusable_resolution_changes_nothing() -> None:
+async def test_unusable_resolution_is_recorded_and_changes_no_relation() -> None:
     memory = graph(obsolete=[7])
     await give(memory, said("Alice works at Acme"))
     held = memory.store.live(RELATION, ENTITY)

@@ -71,7 +71,7 @@ async def test_extending_update_keeps_both_sources() -> None:
     assert fact.vector is not None and np.array_equal(fact.vector, vector)
 
 
-async def test_fact_deletes_contradicted_memory_and_is_added() -> None:
+async def test_contradicting_fact_deletes_memory_and_is_added() -> None:
     memory = mem0([decided(1, "DELETE", 1)], [decided(1, "DELETE", 1), decided(1, "ADD")])
     await give(memory, said("The cat is ill.", "The dog is old."))
     await give(memory, said("Forget the cat.", first=2))
@@ -80,7 +80,7 @@ async def test_fact_deletes_contradicted_memory_and_is_added() -> None:
     assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [("The dog is dead.", ("m3",))]
 
 
-async def test_noop_changes_nothing() -> None:
+async def test_noop_decision_changes_no_fact() -> None:
     memory = mem0([decided(1, "NOOP")])
     await give(memory, said("The car is red."))
     before = memory.store.live(FACT)
@@ -153,7 +153,7 @@ async def test_failed_summary_is_retried_and_window_stays_bounded() -> None:
     assert (summary.text, summary.sources) == ("3", ("m1", "m2", "m3"))
 
 
-async def test_session_facts_are_embedded_once_and_updates_are_sequential() -> None:
+async def test_session_facts_are_embedded_in_one_batch_and_updated_in_order() -> None:
     memory = mem0(
         [decided(1, "UPDATE", 1, "The car is blue.", replaces=True), decided(2, "NOOP")],
         [decided(1, "NOOP"), decided(2, "ADD")],
@@ -170,7 +170,7 @@ async def test_session_facts_are_embedded_once_and_updates_are_sequential() -> N
     assert texts == ["A pause.", "The car is blue.", "The end."]
 
 
-async def test_update_sees_similar_facts_and_read_recalls_k() -> None:
+async def test_update_prompt_has_similar_facts_and_read_recalls_k_facts() -> None:
     memory = mem0([decided(1, "ADD")], similar=1, k=1, together=3)
     await give(memory, said("The car is red.", "The cat is old.", "Bread is cheap."))
     await give(memory, said("The old cat sleeps.", first=3))

@@ -41,7 +41,7 @@ def bank(answers=None, **parameters) -> MemoryBank:
     return build(MemoryBank, {**usual, **(answers or {})}, **parameters)
 
 
-async def test_new_date_ends_the_day() -> None:
+async def test_new_date_triggers_summary_of_previous_day() -> None:
     memory = bank(forgetting="none")
     await give(memory, said("cat", sent_at="1:56 pm on 8 May, 2023"))
     await give(memory, said("dog", first=1, sent_at="9:10 pm on 8 May, 2023"))
@@ -64,7 +64,7 @@ async def test_new_date_ends_the_day() -> None:
     assert [item.text for item in memory.store.live(DAY)] == ["8 May, 2023", "9 May, 2023"]
 
 
-async def test_session_or_message_count_is_a_day_without_dates() -> None:
+async def test_session_or_message_count_ends_day_without_dates() -> None:
     memory = bank(day=4, portrait="no")
     await give(memory, said("a", "b", "c"))
     await give(memory, said("d", "e", first=3))
@@ -74,7 +74,7 @@ async def test_session_or_message_count_is_a_day_without_dates() -> None:
     assert memory.store.live(TRAITS, PORTRAIT) == []
 
 
-async def test_each_day_of_an_arrival_is_summarized() -> None:
+async def test_each_day_of_one_write_is_summarized() -> None:
     memory = bank()
     messages = said("a", "b", "c", "d")
     dates = ["8 May", "8 May", "9 May", "10 May"]
@@ -85,14 +85,14 @@ async def test_each_day_of_an_arrival_is_summarized() -> None:
     assert [item.meta["day"] for item in memory.store.live(MESSAGE)] == [0, 0, 1, 2]
 
 
-async def test_long_day_is_split() -> None:
+async def test_long_day_is_summarized_in_parts() -> None:
     memory = bank(portrait="no")
     for at in range(3):
         await give(memory, said("long " * 2000, first=at, sent_at="8 May"))  # 2,500 tokens each
     assert sources(memory, EVENTS) == [("m0",), ("m1",)]
 
 
-async def test_history_replaces_days_beyond_limit() -> None:
+async def test_summary_request_has_former_summary_instead_of_days_beyond_limit() -> None:
     memory = bank({"day": Summary(text="word " * 120)}, day=1, portrait="no")
     for at in range(30):  # 150 tokens a day, 4,000 at once
         await give(memory, said(f"{at}", first=at))
@@ -102,7 +102,7 @@ async def test_history_replaces_days_beyond_limit() -> None:
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(30))
 
 
-async def test_summary_and_portrait_come_first_and_use_budget() -> None:
+async def test_summary_and_portrait_precede_messages_and_use_budget() -> None:
     texts = {"history": "History.", "portrait": "Portrait.", "day": "They spoke."}
     memory = bank({stem: Summary(text=text) for stem, text in texts.items()}, k=2, forgetting="none")
     await give(memory, said("cat", "dog", "cat food", sent_at="8 May"))
@@ -129,7 +129,9 @@ async def test_summary_and_portrait_come_first_and_use_budget() -> None:
         ("none", 500, 1, 1.0),
     ],
 )
-def test_retention_computed_by_hand(forgetting: Forgetting, days: int, strength: int, held: float) -> None:
+def test_retention_matches_hand_computed_values(
+    forgetting: Forgetting, days: int, strength: int, held: float
+) -> None:
     assert retention(days, strength, 5.0, forgetting) == pytest.approx(held)
 
 
@@ -140,7 +142,7 @@ def test_retention_computed_by_hand(forgetting: Forgetting, days: int, strength:
         ("published_code", math.exp(-3 / 5 * 2), math.exp(-5 / 5)),
     ],
 )
-async def test_access_strengthens_except_in_published_code(
+async def test_access_strengthens_memory_except_in_published_code(
     forgetting: Forgetting, recalled: float, other: float
 ) -> None:
     memory = bank(day=1, k=1, portrait="no", forgetting=forgetting)
@@ -178,7 +180,7 @@ async def test_forgetting_rate_follows_curve_and_is_reproducible() -> None:
     assert shares == pytest.approx([math.exp(-3), math.exp(-2), math.exp(-1)], abs=0.04)
 
 
-async def test_unusable_summary_is_failure_and_messages_are_found() -> None:
+async def test_unusable_summary_is_recorded_as_failure_and_messages_stay_searchable() -> None:
     answers = iter(["nonsense"] * 3)
 
     def day(request: ChatRequest) -> Summary | str:
@@ -193,7 +195,7 @@ async def test_unusable_summary_is_failure_and_messages_are_found() -> None:
     assert sources(memory, EVENTS, SUMMARY) == [("m1",), ("m1",)]
 
 
-async def test_empty_traits_keep_portrait() -> None:
+async def test_empty_traits_create_no_portrait_and_no_failure() -> None:
     memory = bank({"traits": Traits(text=" ")}, day=1)
     await give(memory, said("cat"))
     assert memory.store.live(TRAITS, PORTRAIT, FAILURE) == []

@@ -19,7 +19,7 @@ TOPICS = ("tea", "cars", "birds")
 
 
 class Axes:
-    """An embedder with an axis for each topic: what names a topic points along it, what names none along the last."""
+    """An embedder with one axis per topic. A text without a topic is on the last axis."""
 
     fingerprint = "axes"
     dimensions = len(TOPICS) + 1
@@ -67,7 +67,7 @@ def segment(memory: MemoryOs, name: str) -> Item:
 
 
 def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
-    """Visits, length and the time of the last use of the segment about `name`."""
+    """Return visits, length and time of last use of the segment about `name`."""
     items = memory.store.live(HEAT)
     [meta] = [item.meta for item in items if item.meta["segment"] == first_version_id(segment(memory, name))]
     return meta["visits"], meta["length"], meta["last"]
@@ -113,7 +113,7 @@ async def test_pages_move_in_order_with_dates() -> None:
     ("keywords", "joins"), [(["tea", "pot"], True), (["tea", "pot", "milk"], False), ([], False)]
 )
 def test_page_joins_segment_above_theta(keywords: list[str], joins: bool) -> None:
-    """0.28 + 1/3 = 0.613 joins at theta 0.6; 0.28 + 1/4 = 0.53 and 0.28 + 0 do not."""
+    """A similarity of 0.28 + 1/3 = 0.613 exceeds theta = 0.6; 0.28 + 1/4 = 0.53 and 0.28 + 0 do not."""
     mid = MidTerm(EntryStore(), SegmentHeat(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
     vectors = np.array([[1, 0], [0.28, 0.96]], np.float32)
     held = mid.segment(None, "tea", ["tea", "cup"], vectors[0], ["m0"])
@@ -162,8 +162,8 @@ async def test_chain_ends_when_page_does_not_continue() -> None:
     assert first in recall.entries and second in recall.entries
 
 
-def test_heat_computed_by_hand() -> None:
-    """Two visits and three pages, 50 messages ago, with mu 100: 2 + 3 + exp(-1/2)."""
+def test_heat_matches_hand_computed_values() -> None:
+    """Two visits and three pages 50 messages ago, with mu = 100, give 2 + 3 + exp(-1/2)."""
     store = EntryStore()
     heats = SegmentHeat(store, alpha=1, beta=1, gamma=1, mu=100)
     for _ in range(3):
@@ -184,7 +184,7 @@ FACTS = Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Take
 
 
 async def test_hot_segment_is_promoted_and_reset() -> None:
-    """After one page the heat is 0 + 1 + 1, after two 0 + 2 + 1 > 2.5; a third page makes it 0 + 1 + 1 again."""
+    """The heat is 0 + 1 + 1 after one page, 0 + 2 + 1 > 2.5 after two pages, and again 0 + 1 + 1 after three."""
     memory = memory_os({"profile": TEA, "knowledge": FACTS}, short=1, tau=2.5)
     await converse(memory, "tea one", "tea two")
     assert memory.store.live(PROFILE) == [] and heat(memory, "tea") == (0, 1, 4)
@@ -233,7 +233,7 @@ async def test_hottest_segment_with_new_pages_is_promoted() -> None:
     assert promoted() == ["tea", "cars", "birds"]
 
 
-async def test_profile_replaces_lines_and_queues_drop_oldest() -> None:
+async def test_profile_replaces_lines_by_label_and_queues_drop_oldest_line() -> None:
     count = iter(range(100))
 
     def profile(asked: ChatRequest) -> Traits:
@@ -304,7 +304,7 @@ def test_search_takes_nearest_pages_of_nearest_segments() -> None:
     assert found(3, 2) == ["c 1.0", "a 0.8"]
 
 
-async def test_page_without_answers_is_kept_word_for_word() -> None:
+async def test_page_is_kept_verbatim_if_requests_fail() -> None:
     memory = memory_os({"link": "no", "segment": "no"}, short=1)
     await converse(memory, "tea", "more tea", "the end")
     failures = memory.store.live(FAILURE)

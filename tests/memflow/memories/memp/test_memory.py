@@ -29,12 +29,12 @@ def memp(outcome: str = "success", rewrite: int = 1, **parameters) -> Memp:
 
 
 def judge(memory: Memp, outcome: str) -> None:
-    """Let the model judge as `outcome` from now on."""
+    """Make the model judge every later exchange as `outcome`."""
     memory.tools.chat.handlers["memp/outcome"] = lambda request: Outcome(outcome=outcome)
 
 
 async def exchange(memory: Memp, number: int, asked: str, replied: str = "Gladly.") -> None:
-    """As the player does: the user's words are read for, not frozen, and written with the reply."""
+    """Read for the user's message (not frozen), then write the message with its reply, as the player does."""
     memory.store.advance(1)
     await memory.read(asked, frozen=False)
     memory.store.advance(1)
@@ -52,7 +52,7 @@ def procedures(memory: Memp) -> list[tuple[str, int, int]]:
     ]
 
 
-async def test_given_messages_become_a_procedure_at_once() -> None:
+async def test_given_messages_become_a_procedure_without_feedback() -> None:
     memory = memp()
     await give(memory, [Message("m0", "user", "bake bread", sent_at="8 May"), *dialogue("-", "Knead.")[1:]])
     [item] = memory.store.live(PROCEDURE)
@@ -77,15 +77,15 @@ async def test_procedure_is_found_by_query_above_threshold() -> None:
     assert (await (await filled(threshold=0.5)).read("do as in user")).entries == ()
 
 
-async def test_long_arrival_is_split_into_trajectories() -> None:
-    """Lines of `user: aaaaaaaa bbbbbb` are 21 characters, assistants' 26: 47 quarters; 12 tokens are 48."""
+async def test_long_write_is_split_into_trajectories() -> None:
+    """An exchange has 21 + 26 = 47 characters and fits into 12 tokens (48 characters)."""
     memory = memp(size=12)
     await give(memory, dialogue(*(f"{letter * 8} bbbbbb" for letter in "acde")))
     assert sources(memory, PROCEDURE) == [("m0", "m1"), ("m2", "m3")]
     assert len(requests(memory, "build")) == 2
 
 
-async def test_live_exchange_waits_for_feedback() -> None:
+async def test_exchange_becomes_procedure_only_after_feedback() -> None:
     memory = memp(update="validation")
     await exchange(memory, 0, "bake bread")
     assert memory.store.live(PROCEDURE) == [] and requests(memory) == []
@@ -163,7 +163,7 @@ async def test_reflection_rewrites_retrieved_procedure() -> None:
     assert (await memory.read("bake bread")).entries[0] == new  # its vector is still the query's
 
 
-async def test_reflection_on_unknown_procedure_is_a_failure() -> None:
+async def test_reflection_on_unknown_procedure_is_recorded_as_failure() -> None:
     memory = memp(rewrite=2, threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
     await exchange(memory, 0, "bake bread")
@@ -191,7 +191,7 @@ async def test_proceduralization_includes_trajectory() -> None:
 
 
 @pytest.mark.parametrize("update", UPDATES)
-async def test_unusable_answers_are_failures_and_memory_continues(update: str) -> None:
+async def test_unusable_answers_are_recorded_as_failures_and_memory_continues(update: str) -> None:
     memory = memp(threshold=0.99, update=update)
     await give(memory, said("bake bread"))
     await exchange(memory, 0, "bake bread")
@@ -223,7 +223,7 @@ WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sa
 @examples(30)
 @given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
 def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str) -> None:
-    """With a script that complains and praises, and a memory restored before every exchange."""
+    """The scripted user complains and praises. One of the two memories is restored before every exchange."""
 
     async def scenario() -> None:
         whole, broken = (build(Memp, k=2, threshold=0.2, update=update) for _ in range(2))
@@ -242,7 +242,7 @@ def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str
 
 
 async def test_scripted_handlers_rewrite_and_drop_procedures() -> None:
-    """The property above is not vacuous: each of three similar requests is followed by a complaint."""
+    """Show that the property above is not vacuous: the user complains after each of three similar requests."""
     memory = build(Memp, threshold=0.9, update="reflection")
     await give(memory, said("bake bread"))
     states = []

@@ -11,7 +11,7 @@ CATS = said("My cat is Tom.", "Tom is calm.")
 
 
 def boundaries(*found: tuple[int, int]) -> Boundaries:
-    """Return an answer with these boundaries: the number of a message, and the confidence in percent."""
+    """Return an answer with these boundaries, each a message number and a confidence in percent."""
     return Boundaries(boundaries=[Boundary(line=line, confidence=confidence) for line, confidence in found])
 
 

@@ -27,7 +27,7 @@ def sc_memory(needed: bool, sufficient: bool = False, embedder=None, answers=Non
 SAID = said("My cat is Tom.", "My dog is Rex.", "It rains.", "It snows.")
 
 
-async def test_flash_memory_alone_needs_no_controller() -> None:
+async def test_read_needs_no_controller_if_all_messages_are_in_flash_memory() -> None:
     memory = sc_memory(True, flash=3)
     assert (await memory.read("cat")).entries == ()
     await give(memory, SAID[:3])
@@ -49,7 +49,7 @@ async def test_only_flash_memory_is_recalled_if_it_suffices() -> None:
     assert requests(memory, "suffice") == []
 
 
-async def test_summaries_or_full_messages_are_recalled() -> None:
+async def test_controller_selects_summaries_or_full_messages() -> None:
     memory, full = sc_memory(True, True, flash=2), sc_memory(True, flash=2)
     for each in (memory, full):
         await give(each, SAID)
@@ -100,7 +100,7 @@ async def test_activation_refreshes_recency_unless_frozen() -> None:
     assert (await memory.read("cat")).entries[0].sources == ("m0",)
 
 
-async def test_age_counts_messages_within_one_arrival() -> None:
+async def test_age_counts_messages_within_one_write() -> None:
     together, apart = (sc_memory(True, True, flash=1) for _ in range(2))
     await give(together, SAID)
     for message in SAID:

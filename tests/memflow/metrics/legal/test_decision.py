@@ -65,7 +65,7 @@ def test_fine_is_parsed_in_yuan(fine: str, yuan: int) -> None:
         ),
     ],
 )
-def test_total_replaces_single_sentences(text: str, sentence: Sentence) -> None:
+def test_total_sentence_replaces_sentences_per_charge(text: str, sentence: Sentence) -> None:
     assert parse_sentences(text) == [sentence]
 
 
@@ -87,20 +87,20 @@ def test_equal_sentences_of_two_people_count_twice() -> None:
         "一、被告人甲犯盗窃罪，判处拘役一个月。二、被告人甲犯罪所得人民币三千元予以追缴。",
     ],
 )
-def test_earlier_decisions_are_ignored(text: str) -> None:
+def test_sentences_of_earlier_decisions_are_ignored(text: str) -> None:
     assert parse_sentences(text) == [Sentence(["盗窃罪"], 1)]
 
 
-def test_surname_is_not_read_as_earlier_conviction() -> None:
+def test_surname_is_not_parsed_as_earlier_conviction() -> None:
     people = parse_sentences("被告人曾某犯盗窃罪，判处拘役一个月。被告人原某犯盗窃罪，判处拘役二个月。")
     assert [one.months for one in people] == [1, 2]
 
 
-def test_unclosed_brackets_hide_nothing() -> None:
+def test_text_after_unclosed_bracket_is_kept() -> None:
     text = "缓刑二个月（并处罚金一千元（（限十日内缴纳）。"
     assert operative_part(text) == "缓刑二个月（并处罚金一千元（。"
 
 
-def test_total_is_none_if_nobody_has_a_value() -> None:
+def test_total_is_minus_1_without_values() -> None:
     assert NONE == -1
     assert [total([NONE, NONE]), total([NONE, 3, 4]), total([0]), total([])] == [NONE, 7, 0, NONE]

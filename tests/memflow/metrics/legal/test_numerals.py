@@ -37,7 +37,7 @@ def test_invalid_numeral_is_rejected(text: str) -> None:
         (100_000_001, "一亿零一", "壹亿零壹"),
     ],
 )
-def test_number_is_formatted_plainly_and_formally(value: int, plain: str, formal: str) -> None:
+def test_number_is_formatted_in_plain_and_formal_notation(value: int, plain: str, formal: str) -> None:
     assert (format_numeral(value), format_numeral(value, formal=True)) == (plain, formal)
 
 
@@ -53,5 +53,5 @@ def test_formatted_numeral_parses_back(value: int, formal: bool) -> None:
 
 
 @given(st.from_regex(NUMERAL, fullmatch=True))
-def test_every_numeral_match_can_be_parsed(numeral: str) -> None:
+def test_every_match_of_numeral_pattern_is_parsed(numeral: str) -> None:
     assert parse_numeral(numeral) >= 0

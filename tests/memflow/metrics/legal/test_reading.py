@@ -1,4 +1,4 @@
-"""Whole judgments, invented and published; only facts about published ones are stated here."""
+"""Parsing of whole judgments, invented and published. Published text is not copied into this module."""
 
 import json
 import os
@@ -91,7 +91,7 @@ def _lines(name: str) -> list[dict]:
     return json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
 
 
-def _said(reading: JudgmentContent) -> tuple[set[str], set[str], int, int]:
+def _parsed_values(reading: JudgmentContent) -> tuple[set[str], set[str], int, int]:
     return set(reading.charges), set(reading.statutes), reading.months, reading.fine
 
 
@@ -107,10 +107,10 @@ def test_gold_documents_are_parsed_as_annotated(place: int) -> None:
 def test_system_documents_are_parsed_as_annotated(place: int) -> None:
     charges, statutes, months, fine = OUTPUT[place]
     expected = (set(charges.split()), set(statutes.split()), months, fine)
-    assert _said(read_judgment(_lines("Example_Output.jsonl")[place]["document"])) == expected
+    assert _parsed_values(read_judgment(_lines("Example_Output.jsonl")[place]["document"])) == expected
 
 
-def test_statutes_equal_data_set_labels() -> None:
+def test_cited_statutes_equal_labels_except_known_cases() -> None:
     cases = _lines("test.json")
     cited = [{name.partition("-")[0] for name in read_judgment(case["fd"]).statutes} for case in cases]
     labels = [set(map(str, case["la"])) for case in cases]
@@ -133,7 +133,7 @@ def test_published_variant_equals_published_evaluation() -> None:
     assert len(rows) == 25
     for row in rows:
         for side, document in (("exp", gold[row["id"]]), ("gen", outputs[row["id"]])):
-            assert _said(read_judgment(document, "published_code")) == (
+            assert _parsed_values(read_judgment(document, "published_code")) == (
                 set(row[f"{side}_crime"]),
                 set(row[f"{side}_penalcode_index"]),
                 row[f"{side}_time"],
@@ -155,17 +155,17 @@ def test_invented_judgment_is_parsed_completely() -> None:
     ]
     document = judgment(*people, statutes=("263", "236", "133-1"))
     charges = {"抢劫罪", "强奸罪", "盗窃罪"}
-    assert _said(read_judgment(document)) == (charges, {"263", "236", "133-1"}, 47, 3_500)
+    assert _parsed_values(read_judgment(document)) == (charges, {"263", "236", "133-1"}, 47, 3_500)
     published = (charges, {"263", "236", "133"}, 36 + 12 + 42 + 5, 3_500)
-    assert _said(read_judgment(document, "published_code")) == published
+    assert _parsed_values(read_judgment(document, "published_code")) == published
 
 
-def test_fine_alone_sets_no_term_except_in_published_variant() -> None:
+def test_fine_sets_prison_term_in_published_variant_only() -> None:
     document = judgment(decision="被告人周小舟犯盗窃罪，单处罚金人民币二千元。")
     assert (read_judgment(document).months, read_judgment(document, "published_code").months) == (-1, 36)
 
 
-def test_charge_falls_back_to_reasoning() -> None:
+def test_charge_is_taken_from_reasoning_if_decision_names_none() -> None:
     assert read_judgment(judgment(decision="对被告人周小舟判处拘役一个月。")).charges == {"盗窃罪"}
 
 
@@ -180,7 +180,7 @@ def test_unknown_variant_of_judgment_is_rejected() -> None:
         max_size=120,
     )
 )
-def test_any_text_can_be_parsed(text: str) -> None:
+def test_read_judgment_accepts_any_text(text: str) -> None:
     variants: tuple[Variant, ...] = ("standard", "published_code")
     for variant in variants:
         for document in (text, f"本院认为{text}判决如下：{text}"):

@@ -8,7 +8,7 @@ DECISIONS = ("判决结果", "裁判主文：", "判决：")
 CONVICTED = "被告人乙犯盗窃罪，判处拘役一个月。"
 
 
-def test_announcement_separates_reasoning_and_decision() -> None:
+def test_announcement_of_judgment_separates_reasoning_and_decision() -> None:
     parts = split_sections(judgment())
     assert parts.reasoning.startswith("本院认为，被告人周小舟")
     assert parts.reasoning.endswith("判决如下：")
@@ -17,7 +17,7 @@ def test_announcement_separates_reasoning_and_decision() -> None:
     assert "审判员" not in parts.body
 
 
-def test_markup_white_space_and_width_are_ignored() -> None:
+def test_sections_ignore_markup_white_space_and_character_width() -> None:
     plain = judgment()
     marked = (
         plain.replace("本院认为", "**本院认为**").replace("，", ",").replace("（", " (").replace("2", "２")
@@ -62,6 +62,6 @@ def test_decision_ends_at_first_end_marker(end: str) -> None:
     assert split_sections(f"本院认为，甲。判决如下：乙。{end}丙。附：丁").judgment == "乙。"
 
 
-def test_civil_suit_is_not_an_appendix() -> None:
+def test_mention_of_civil_suit_does_not_end_decision() -> None:
     decision = "一、甲。二、被告人赔偿附带民事诉讼原告人依法律应得的损失。"
     assert split_sections(f"本院认为，甲。判决如下：{decision}如不服本判决").judgment == decision

@@ -1,4 +1,4 @@
-"""Persona files: JSON Lines, Parquet with published columns, trait lists, and damaged files."""
+"""Reading of persona files: JSON Lines, Parquet with published columns, trait lists, and damaged files."""
 
 import json
 from datetime import date
@@ -72,7 +72,7 @@ def test_missing_id_becomes_content_digest(tmp_path):
         ("p.yaml", b"name: $given\n", "called: Field required"),
     ],
 )
-def test_damaged_file_is_refused(tmp_path, name, content, wrong):
+def test_damaged_file_is_rejected_with_file_name(tmp_path, name, content, wrong):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=rf"(?s)mine: {name}: .*{wrong}.*Mend it"):
         read(tmp_path / name)

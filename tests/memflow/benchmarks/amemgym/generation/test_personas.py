@@ -75,27 +75,27 @@ def test_selection_depends_on_seed_not_file_order(ids, seed):
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32))
-def test_fewer_users_are_a_prefix(users, seed):
+def test_smaller_selection_is_prefix_of_larger_selection(users, seed):
     every = taken(replace(domain(users=12), seed=seed), named(*IDS))
     assert sorted(every) == sorted(IDS)
     assert taken(replace(domain(users=users), seed=seed), named(*IDS)) == every[:users]
     assert taken(replace(domain(users=12), seed=seed, limit=users), named(*IDS)) == every[:users]
 
 
-def test_other_seed_and_file_order_select_others():
+def test_selection_follows_seed_or_file_order():
     drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
     assert len(drawn) == 5
     assert taken(domain(draw="file"), named(*IDS)) == ["u0", "u1", "u2"]
     assert taken(domain(draw="file", leave_out=("u1",)), named(*IDS)) == ["u0", "u2", "u3"]
 
 
-def test_duplicate_persona_in_two_datasets_is_refused():
+def test_duplicate_persona_in_two_datasets_is_rejected():
     again = [replace(row, dataset="other") for row in named("u1")]
     with pytest.raises(BadInput, match="two of its data sets have a persona 'u1'"):
         select_personas(domain(users=2), named("u1") + again)
 
 
-def test_published_users_are_refused_as_personas():
+def test_published_users_are_rejected_as_personas():
     user = record("u1", {"id": "u1", "state_schema": {}}, source="data.json")
     with pytest.raises(BadInput, match=r"data\.json contains users with states, not personas"):
         select_personas(domain(), [user])
@@ -137,7 +137,7 @@ async def test_persona_without_name_needs_one_request():
     )
 
 
-async def test_given_name_is_kept():
+async def test_name_from_persona_file_is_kept():
     only = record("u1", {"id": "u1", "name": "Ida", "about": None, "age": 30})
     portrait = {"name": "Somebody Else", "about": "She rows."}
     states = await AMemGym().states(domain(users=1), [only], SpyChat({"portrait": portrait}))
@@ -150,7 +150,7 @@ async def test_complete_persona_needs_no_request():
     assert not chat.asked("portrait")
 
 
-async def test_failed_portrait_becomes_reason():
+async def test_failed_portrait_quarantines_profile_with_reason():
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], SpyChat({"portrait": "no idea"}))
     [profile] = states.profiles
     assert profile.reason.startswith("amemgym/portrait: no usable answer in 3 attempts")
@@ -183,6 +183,6 @@ def test_trait_lists_supply_missing_personas():
     assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
 
 
-def test_composed_personas_end_with_the_names():
+def test_more_users_than_names_are_rejected():
     with pytest.raises(BadInput, match="needs 99999 users, but has only 1152 personas"):
         select_personas(domain(users=99999), invented("en"))

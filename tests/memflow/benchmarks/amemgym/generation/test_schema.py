@@ -33,7 +33,7 @@ async def make(chat):
     return await generate_schema(SIZES, "name: Ida", "2020-10-01", UserSimulator(chat, "en"))
 
 
-async def test_merged_variable_gets_values_of_second_request():
+async def test_merged_variable_gets_values_from_unify_request():
     chat = SpyChat({"questions": drafts(), "refine": JOINED, "unify": {"spending": ["tight", "easy"]}})
     schema = await make(chat)
     assert schema.choices == {

@@ -1,4 +1,4 @@
-"""Label files: export and import are inverse, and files that do not match are refused with the line."""
+"""Label files: import is the inverse of export, and mismatched files are rejected with the line number."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ Damage = Callable[[list[dict[str, Any]]], object]
 
 @pytest.fixture(scope="module")
 def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
-    """The demo's keys, as if two models had made them; the first question is dropped, at the second one failed."""
+    """Return the demo's labels as if from two models. The first question is dropped; the second has a failed label."""
     keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     first, second = list(dict.fromkeys(key.question_id for key in keys))[:2]
     found = []
@@ -55,7 +55,7 @@ def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> Label
 def imports(
     bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
 ) -> Callable[..., list[GoldLabel]]:
-    """The keys that the demo has when it imports a file with this text."""
+    """Return the labels of the demo after it imports a file with this text."""
 
     def keys(text: str, limit: int = 0, **settled: Any) -> list[GoldLabel]:
         path = tmp_path / "keys.jsonl"
@@ -132,7 +132,7 @@ def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callab
     assert len(gone) == 2 * 4
 
 
-def test_unanswerable_question_is_dropped_like_by_rule(
+def test_unanswerable_imported_question_is_dropped_or_gets_option(
     bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
 ):
     ana = json.loads(records[0].content)
@@ -158,7 +158,7 @@ def test_unanswerable_question_is_dropped_like_by_rule(
     assert taken(unknown="option") == [("unknown", None), *[("2", None)] * 3]
 
 
-def test_limit_imports_part_of_labels(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
+def test_limit_imports_labels_of_first_contexts(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
 
@@ -204,7 +204,7 @@ DAMAGES: list[tuple[Damage, str]] = [
 
 
 @pytest.mark.parametrize(("damage", "said"), DAMAGES)
-def test_mismatched_line_is_refused(
+def test_mismatched_line_is_rejected(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: Damage, said: str
 ):
     lines = lines_of(exported.text)
@@ -221,19 +221,21 @@ def test_mismatched_line_is_refused(
         (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
 )
-def test_invalid_file_is_refused(
+def test_invalid_file_is_rejected(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
 ):
     with pytest.raises(BadInput, match=said):
         imports(change(exported.text))
 
 
-def test_other_checkpoints_are_refused(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
+def test_labels_for_other_checkpoints_are_rejected(
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
+):
     with pytest.raises(BadInput, match=r"but the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
-def test_import_needs_file_and_setting(
+def test_import_without_file_or_setting_is_rejected(
     demo: Domain, records: list[Record], exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)

@@ -1,4 +1,4 @@
-"""Annotation by two models: disagreements are dropped, and no request is repeated."""
+"""Annotation by two models: questions with disagreements are dropped, and no request is repeated."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,11 @@ NOT_JSON = "no JSON"
 
 @dataclass
 class Planted:
-    """A model that says what is planted: by question and number of messages shown, a letter or UNKNOWN; `other` where
-    nothing is. It keeps what it was asked, and has spent its budget after `lasts` answers."""
+    """A model with planted answers.
+
+    `says` maps (question, number of visible messages) to a letter or UNKNOWN; the default answer is `other`.
+    The model records its requests and raises BudgetSpent after `lasts` answers.
+    """
 
     fingerprint: str
     says: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -83,7 +86,7 @@ def dropped(keys: Sequence[GoldLabel]) -> dict[str, str]:
     return {key.question_id: key.dropped for key in keys if key.dropped is not None}
 
 
-def test_only_planted_disagreements_are_dropped(context: Made):
+def test_only_questions_with_planted_disagreements_are_dropped(context: Made):
     made = context(8, [asked(name) for name in ("same", "early", "often", "moves")])
     moving = {("moves", 6): "B", ("moves", 8): "C"}
     first = Planted("1", {("early", 2): "B", ("often", 4): "C", ("often", 6): "C", **moving})
@@ -117,7 +120,7 @@ def test_label_has_annotator_context_and_rationale(context: Made):
     assert [request.fields["told"] for request in second.asked] == ["A. a", "A. a", "A. a", "B. b"]
 
 
-def test_annotator_without_published_answer(context: Made):
+def test_annotator_prompt_may_omit_published_answer(context: Made):
     first = Planted("1")
     keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
     assert {request.prompt for request in first.asked} == {"comem/annotate"}
@@ -142,13 +145,13 @@ def test_failed_annotation_is_not_verified(context: Made):
     assert reasons["c/late"].startswith("comem/verify: no usable answer in 3 attempts")
 
 
-def test_failed_question_is_not_dropped(context: Made):
+def test_question_with_failed_annotation_is_not_dropped(context: Made):
     first = Planted("1", {("q", 2): "B", ("q", 8): NOT_JSON})
     keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
     assert not dropped(keys) and [key.checkpoint for key in keys if key.reason] == [4]
 
 
-def test_unknown_equals_unknown_option(context: Made):
+def test_answer_unknown_equals_option_for_unknown(context: Made):
     first, second = Planted("1", other=UNKNOWN_CHOICE), Planted("2", other="D")
     keys = keys_of(context(8, [asked("q")]), first, second)
     assert {key.answer for key in keys} == {"4"} and not dropped(keys)
@@ -170,7 +173,7 @@ planted = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.sampled
 
 
 @given(first=planted, second=planted)
-def test_kept_questions_have_full_agreement(first, second):
+def test_only_questions_with_full_agreement_are_kept(first, second):
     lines = tuple(ContextMessage(f"m{place}") for place in range(8))
     made = Context("c", "d", lines, tuple(asked(name) for name in "pqr"))
     keys = keys_of(made, Planted("1", first), Planted("2", second))
@@ -221,7 +224,7 @@ def test_equal_truncations_share_requests(context: Made, tmp_path: Path):
     assert len(first.asked) == len(second.asked) == 3
 
 
-def test_open_contexts_are_bounded(context: Made, monkeypatch: pytest.MonkeyPatch):
+def test_concurrent_requests_are_bounded(context: Made, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rounds, "CONCURRENT_LABELS", 3)
     first, second = Planted("1"), Planted("2")
     keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
@@ -229,14 +232,14 @@ def test_open_contexts_are_bounded(context: Made, monkeypatch: pytest.MonkeyPatc
     assert max(first.most_at_once, second.most_at_once) == 3
 
 
-def test_same_model_twice_is_refused(context: Made):
+def test_same_model_as_annotator_and_verifier_is_rejected(context: Made):
     first = Planted("1")
     with pytest.raises(BadSettings, match="domain d: annotator and verifier are the same model"):
         keys_of(context(8, [asked("q")]), first, Planted("1"))
     assert not first.asked
 
 
-def test_budget_stop_and_resume(context: Made, tmp_path: Path):
+def test_annotation_resumes_after_budget_stop_without_repeated_requests(context: Made, tmp_path: Path):
     made = context(8, [asked(f"q{number}") for number in range(20)])
     accounts: list[list[tuple[str, int, int]]] = []
     requests: list[ChatRequest] = []
@@ -314,6 +317,6 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
     assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
 
 
-def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
+def test_missing_annotators_are_rejected(bench: CoMem, records: list[Record]):
     with pytest.raises(BadSettings, match="no annotators are set"):
         asyncio.run(bench.gold_labels(find("comem_demo_annotated"), records, [], None))

@@ -1,4 +1,4 @@
-"""Counts of gold labels, by hand."""
+"""Summary of gold labels: counts computed by hand."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ CONTEXT = Context("c", "d", (ContextMessage("m"), ContextMessage("n")), ASKED)
 def pair(
     name: str, checkpoint: int, first: str | None, second: str | None, **more: object
 ) -> list[GoldLabel]:
-    """What both say at a checkpoint: `agrees` is true to it, of the first as if told option 1."""
+    """Return the labels of annotator and verifier for one question at one checkpoint."""
     key = GoldLabel(
         domain="d",
         question_id=f"c/{name}",
@@ -47,7 +47,7 @@ def whole() -> dict[str, LabelSummary]:
     return {each.slice: each for each in summarize_labels([CONTEXT], keys)}
 
 
-def test_questions_are_kept_dropped_or_failed():
+def test_questions_are_counted_as_kept_dropped_or_failed():
     found = whole()
     counts = {name: (each.questions, each.kept, each.dropped, each.failed) for name, each in found.items()}
     assert counts == {
@@ -59,7 +59,7 @@ def test_questions_are_kept_dropped_or_failed():
     assert found["all"].failed_for == {"it is no JSON": 1}
 
 
-def test_agreement_and_changes_by_hand():
+def test_agreement_and_changes_match_hand_computed_counts():
     first, second = whole()["all"].checkpoints
     assert (first.both, first.agreed, second.both, second.agreed) == (5, 5, 4, 3)
     assert (first.untold, second.untold) == (2, 0)

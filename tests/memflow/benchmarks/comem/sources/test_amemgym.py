@@ -1,4 +1,4 @@
-"""AMemGym's users as contexts: by hand, against AMemGym's gold, and the published file."""
+"""AMemGym's users as contexts: hand-computed labels, AMemGym's gold, and the published file."""
 
 import asyncio
 import json
@@ -146,7 +146,7 @@ def test_every_published_question_has_labels(bench: CoMem, rows: Callable[..., A
 
 
 def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
-    """How many golds of AMemGym, after whole periods, were compared with what is known then: all have to agree."""
+    """Assert that labels at the ends of periods equal AMemGym's gold. Return the number of comparisons."""
     nobody: Any = None
     theirs, gym = dataset("amemgym_v1_base"), AMemGym()
 
@@ -189,7 +189,7 @@ def test_file_name_selects_source(source: str, module: object):
     assert files_of._source(source) is module
 
 
-def test_damaged_user_is_refused(bench: CoMem, tmp_path: Path):
+def test_damaged_user_is_rejected(bench: CoMem, tmp_path: Path):
     path = tmp_path / "data.json"
     path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
     with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\): at qas: "):

@@ -1,4 +1,4 @@
-"""FriendsQA as contexts: own scenes by hand, and the published part."""
+"""FriendsQA as contexts: invented scenes, and the published part."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def test_seasons_of_several_files_are_sorted(read: Read):
     ]
 
 
-def test_question_names_its_scene(read: Read):
+def test_question_text_names_its_scene(read: Read):
     where = season(read).questions[1]
     assert where.question == "In season 1, episode 1, scene 2: Where is the key?"
     told = [
@@ -132,7 +132,7 @@ def test_question_names_its_scene(read: Read):
     ]
 
 
-def test_options_come_from_same_kind_and_have_speakers(read: Read):
+def test_distractors_are_answers_of_same_kind_with_speakers(read: Read):
     where = season(read).questions[1]
     assert (where.category, gold(where), where.unknown_option, where.dropped) == (
         "Where",
@@ -151,7 +151,7 @@ def test_options_come_from_same_kind_and_have_speakers(read: Read):
     assert len(true_of) == 3 and true_of.items() <= others.items()
 
 
-def test_answer_is_known_from_its_utterance(read: Read):
+def test_answer_is_known_after_its_utterance(read: Read):
     where = season(read).questions[1]
     (known,) = where.known
     assert (known.since, known.evidence, known.answer) == (5, (4,), where.answer)
@@ -202,7 +202,7 @@ def test_majority_answer_is_gold():
     assert found is not None and found.text == "the boat"
 
 
-def test_unique_first_name_is_a_person():
+def test_first_name_is_resolved_if_unique():
     here = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN))
     people = SeasonSpeakers(
         [
@@ -218,7 +218,7 @@ def test_unique_first_name_is_a_person():
     assert [people.person(text, ()) for text in ("He", "the boat", "ada", "Ad", "Dan")] == [None] * 5
 
 
-def test_paraphrases_are_optional(read: Read):
+def test_parameter_includes_paraphrased_questions(read: Read):
     assert [each.question_id for each in season(read).questions if "Para" in each.question_id] == []
     asked = season(read, parse_parameters(paraphrases=True)).questions
     assert len(asked) == 1 + len(season(read).questions) == 14
@@ -237,7 +237,7 @@ def test_seed_samples_most_questions(read: Read):
     assert len({tuple(drawn(seed)) for seed in range(20)}) > 1
 
 
-def test_record_order_does_not_matter(read: Read):
+def test_contexts_are_independent_of_record_order(read: Read):
     records = read(published(*SEASON))
     assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
     moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
@@ -289,17 +289,17 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         (published(SEASON[0], SEASON[0]), "duplicate id s01_e02_c01"),
     ],
 )
-def test_damaged_file_is_refused(read: Read, content: bytes, said: str):
+def test_damaged_file_is_rejected(read: Read, content: bytes, said: str):
     with pytest.raises(BadInput, match=said):
         read(content)
 
 
-def test_duplicate_scene_is_refused(read: Read):
+def test_duplicate_scene_is_rejected(read: Read):
     with pytest.raises(BadInput, match=r"friendsqa_dev\.json: duplicate id s01_e02_c01"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 
-def test_published_part_has_its_counts(real: list[Record]):
+def test_published_part_has_published_counts(real: list[Record]):
     scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
     assert len(scenes) == 136
     assert sum(len(each.said) for each in scenes) == 2847
@@ -324,7 +324,7 @@ def test_629_of_730_published_questions_are_kept(real: list[Record]):
     assert Counter(each.dropped for each in asked) == {None: 629, DISAGREE: 97, NO_PERSON: 3, NO_WORDS: 1}
 
 
-def test_published_labels_rest_on_containing_utterance(real: list[Record]):
+def test_published_label_evidence_contains_gold_answer(real: list[Record]):
     for context in load_contexts(DOMAIN, real):
         for asked in context.questions:
             if asked.dropped is not None:
@@ -375,7 +375,7 @@ def test_gold_positions_are_balanced(real: list[Record]):
     assert set(places) == {1, 2, 3, 4} and all(abs(count - 157) < 33 for count in places.values())
 
 
-def test_published_questions_are_answerable_at_the_end(real: list[Record]):
+def test_published_questions_are_all_answerable_at_last_checkpoint(real: list[Record]):
     parameters = parse_config(DOMAIN)
     untold = [0] * 5
     for context in load_contexts(DOMAIN, real):

@@ -1,4 +1,4 @@
-"""PersonaMem: own files by hand, and damaged files."""
+"""PersonaMem as contexts: invented files, and damaged files."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def only(records: list[Record], **parameters: Any) -> Context:
     return context
 
 
-def test_personas_begin_sessions_and_marks_are_removed(tmp_path: Path):
+def test_persona_starts_session_and_role_marks_are_removed(tmp_path: Path):
     context = only(read(tmp_path, table([row()]), SHARED))
     assert [(line.session, line.role, line.speaker, line.text) for line in context.messages] == [
         (0, "user", "Persona", PERSONA),
@@ -45,7 +45,7 @@ def test_personas_begin_sessions_and_marks_are_removed(tmp_path: Path):
     ]
 
 
-def test_mark_of_other_role_stays(tmp_path: Path):
+def test_mark_of_other_role_is_kept(tmp_path: Path):
     said = [("system", PERSONA), ("user", "Assistant: is what I call you."), ("assistant", "Users: many.")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
     assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
@@ -63,7 +63,7 @@ def test_multi_line_option_becomes_one_line(tmp_path: Path):
     assert only(read(tmp_path, table(rows), SHARED)).questions[0].options[1] == "Coffee: black"
 
 
-def test_left_out_personas_shift_positions(tmp_path: Path):
+def test_omitting_persona_messages_shifts_question_positions(tmp_path: Path):
     ends = (1, 6, 7, 9, 10)
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]
     records = read(tmp_path, table(rows), SHARED)
@@ -81,13 +81,13 @@ def test_left_out_personas_shift_positions(tmp_path: Path):
 @pytest.mark.parametrize(
     ("published", "category"), [*ALIASES.items(), *((each, each) for each in CATEGORIES)]
 )
-def test_all_type_names_become_seven_categories(tmp_path: Path, published: str, category: str):
+def test_question_types_map_to_seven_categories(tmp_path: Path, published: str, category: str):
     (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).questions
     assert question.category == category and len(CATEGORIES) == 7
 
 
 @pytest.mark.parametrize("size", ["32k", "128k", "1m"])
-def test_each_size_is_a_domain(tmp_path: Path, size: str):
+def test_each_context_size_has_a_domain(tmp_path: Path, size: str):
     domain = find(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
     (context,) = load_contexts(domain, records)
@@ -95,7 +95,7 @@ def test_each_size_is_a_domain(tmp_path: Path, size: str):
     assert domain.listed == (size != "1m")
 
 
-def test_contexts_without_questions_are_not_played(tmp_path: Path):
+def test_contexts_without_questions_are_skipped(tmp_path: Path):
     records = read(tmp_path, table([row()]), shared({"c0": TALK, "c1": TALK}))
     assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
@@ -178,7 +178,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(topic="x" * 200_000)]), "line 2 is not CSV (field larger than field limit"),
     ],
 )
-def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str):
+def test_damaged_table_is_rejected(tmp_path: Path, questions: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, questions, SHARED)
     assert str(refused.value).startswith(f"personamem_32k: {QUESTIONS}: ")
@@ -200,20 +200,20 @@ def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str
         (SHARED + SHARED, "duplicate id c1"),
     ],
 )
-def test_damaged_contexts_file_is_refused(tmp_path: Path, contexts: str, complaint: str):
+def test_damaged_contexts_file_is_rejected(tmp_path: Path, contexts: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, table([row()]), contexts)
     assert str(refused.value).startswith(f"personamem_32k: {CONTEXTS}: ")
 
 
-def test_question_after_its_context_is_refused(tmp_path: Path):
+def test_question_after_end_of_context_is_rejected(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
     complaint = f"question q1 ends at message 11 of {CONTEXTS}, context c1, which has 10; get questions_*"
     with pytest.raises(BadInput, match=re.escape(complaint)):
         load_contexts(DOMAIN, records)
 
 
-def test_files_without_common_context_are_refused(tmp_path: Path):
+def test_files_without_common_context_are_rejected(tmp_path: Path):
     records = read(tmp_path, table([row(shared_context_id="c9")]), SHARED)
     with pytest.raises(BadInput, match="none of the 1 contexts of the questions is among the 1"):
         load_contexts(DOMAIN, records)

@@ -1,4 +1,4 @@
-"""PersonaMem, properties: tables are read as written, and no memory sees messages after a question."""
+"""Properties of PersonaMem: tables are read as written, and no memory sees messages after a question."""
 
 import ast
 import asyncio
@@ -116,7 +116,7 @@ def test_probes_see_messages_up_to_checkpoint_and_end(files: Published, arrivals
 
 
 async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequence[str]]]:
-    """Every probe, and what a memory that keeps everything holds when it is asked."""
+    """Return every probe with the messages that a memory without loss contains at its checkpoint."""
     bench = CoMem()
     turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
     keys = await bench.gold_labels(domain, records, turns, None)

@@ -1,4 +1,4 @@
-"""Checks of generated rows: the demo passes, and each corruption fails its check."""
+"""Checks of generated rows: the demo passes every check, and each corruption fails its check."""
 
 import json
 from collections.abc import Callable
@@ -80,7 +80,7 @@ def test_every_check_has_a_corruption():
 
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
-def test_demo_passes_and_corruption_fails(demo, name):
+def test_demo_passes_check_and_corruption_fails_it(demo, name):
     assert passes(demo, name)
     table, corruption = CORRUPTIONS[name]
     assert not passes(replace(demo, **{table: corruption(getattr(demo, table))}), name)
@@ -92,7 +92,7 @@ def test_generated_checks_skip_published_domains(demo):
     assert check_rows(rule.table, turns, [rule], {}.__getitem__, find("membench_memdaily")) == []
 
 
-def test_untimed_noise_passes_time_check(demo):
+def test_noise_without_time_passes_time_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
     )

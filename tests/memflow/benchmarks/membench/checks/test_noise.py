@@ -52,7 +52,7 @@ def test_inserted_noise_passes_checks(between: str) -> None:
 
 
 def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
-    """The first message of noise says something else."""
+    """Replace the text of the first noise message."""
     at = next(at for at, turn in enumerate(turns) if is_noise(turn.message_id))
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
@@ -73,7 +73,7 @@ def test_check_finds_conflicting_noise(text: str) -> None:
     assert failed(noise(made(), text)) == [CONTRADICTS]
 
 
-def test_conflict_blocks_inserted_and_warns_on_published_noise() -> None:
+def test_conflict_is_error_in_inserted_noise_and_warning_in_published_noise() -> None:
     turns = noise(made(), "A firm in Boston, MA has closed.")
     published = replace(LONG, parameters={"scene": "observation"})
     assert failed(turns, published) == [f"published_{CONTRADICTS}"]

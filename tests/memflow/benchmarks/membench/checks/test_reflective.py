@@ -1,4 +1,4 @@
-"""Checks of reflective kinds and recommendations on 20 generated users; what the scripted reader answers."""
+"""Checks of reflective kinds and recommendations on 20 generated users, and accuracy of the scripted reader."""
 
 import asyncio
 import json
@@ -103,7 +103,7 @@ def test_checks_skip_other_domains():
 
 @cache
 def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
-    """Whether the scripted reader is right, by kind, or `mood`; with everything shown that was said, or nothing."""
+    """Return 1 or 0 per answer of the scripted reader, by kind or `mood`, with the full history or none."""
     generated = made(scene, language)
 
     async def right(probe) -> float:
@@ -124,13 +124,13 @@ def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
     return found
 
 
-def holds_chance(values: list[float]) -> bool:
+def interval_contains_chance(values: list[float]) -> bool:
     interval = mean_interval(values, [1] * len(values), seed=1)
     return interval.low is not None and interval.low <= 0.25 <= (interval.high or 0)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_scripted_reader_finds_shown_recommendations(language):
+def test_scripted_reader_answers_recommendation_questions_from_evidence(language):
     found = accuracy("participation", language, True)
     for kind in ("lowlevel_rec", "rec_multi_session"):
         assert sum(found[kind]) / len(found[kind]) > 0.95
@@ -138,9 +138,11 @@ def test_scripted_reader_finds_shown_recommendations(language):
 
 @everywhere
 def test_scripted_reader_is_at_chance_without_context(scene, language):
-    assert holds_chance([value for values in accuracy(scene, language, False).values() for value in values])
+    assert interval_contains_chance(
+        [value for values in accuracy(scene, language, False).values() for value in values]
+    )
 
 
 @everywhere
-def test_scripted_reader_cannot_read_moods(scene, language):
-    assert holds_chance(accuracy(scene, language, True)["mood"])
+def test_scripted_reader_is_at_chance_on_moods(scene, language):
+    assert interval_contains_chance(accuracy(scene, language, True)["mood"])

@@ -72,7 +72,7 @@ def test_corrupted_probe_fails_named_check(rows: Rows, changes: dict[str, Any], 
     assert failed(rows, PROBES, "amemgym_demo") == {}
 
 
-def test_quarantined_evidence_is_not_in_history(rows: Rows):
+def test_quarantined_evidence_fails_check(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     at = next(at for at, turn in enumerate(rows[TURNS]) if turn.message_id == evidence)
     rows[TURNS][at] = replace(rows[TURNS][at], reason="it is truncated")

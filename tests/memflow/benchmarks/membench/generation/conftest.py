@@ -1,4 +1,4 @@
-"""A plan written by hand, and simulators that do as a test says."""
+"""Fixtures: a hand-written plan, and simulators with answers set by the test."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ def planned() -> Callable[..., TrajectoryPlan]:
 
 @pytest.fixture(scope="session")
 def simulator() -> Callable[..., ScriptedChat]:
-    """The scripted chat, with other handlers for some prompts: `simulator(told=handler)`."""
+    """Return the scripted chat with replaced handlers, for example `simulator(told=handler)`."""
 
     def chat(**instead: Any) -> ScriptedChat:
         return ScriptedChat({**HANDLERS, **{f"membench/{stem}": each for stem, each in instead.items()}})

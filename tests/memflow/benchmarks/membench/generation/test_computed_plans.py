@@ -1,4 +1,4 @@
-"""Answers computed from attributes: by hand for three people and two events, and in sampled graphs."""
+"""Answers computed from attributes: hand-computed values for three people and two events, and sampled graphs."""
 
 import pytest
 from hypothesis import given
@@ -137,7 +137,7 @@ def test_winter_starts_in_december():
 
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_count_matches_stated_values(language, seed):
+def test_aggregative_answer_counts_matching_facts(language, seed):
     plan = plan_aggregative(task_of("aggregative", "roles", seed=seed, language=language))
     facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
     assert len(facts) == 8

@@ -1,4 +1,4 @@
-"""Wording of plans: required and forbidden words, reasons of failures, concurrent requests."""
+"""Wording of plans: required and forbidden words, reasons for failures, and concurrent requests."""
 
 import asyncio
 from dataclasses import replace
@@ -23,7 +23,7 @@ async def worded(plan, chat):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_session_mixes_messages_and_rounds_at_one_place(planned, simulator, language):
+async def test_session_has_planned_messages_and_rounds_at_one_place(planned, simulator, language):
     plan = planned(rounds=3, language=language)
     trajectory = await worded(plan, simulator())
     assert trajectory.reason is None and len(trajectory.steps) == 10
@@ -51,12 +51,12 @@ async def test_fillers_follow_their_message(planned, simulator):
     assert [at for at, text in enumerate(texts) if "28" in text] == [3, 4] and len(texts) == 8
 
 
-async def test_observation_has_no_replies(planned, simulator):
+async def test_observation_has_no_assistant_messages(planned, simulator):
     trajectory = await worded(planned(scene="observation", fillers=(1, 2)), simulator())
     assert len(trajectory.steps) == 10 and {step.assistant for step in trajectory.steps} == {None}
 
 
-async def test_observation_rejects_conversation_rounds(planned, simulator):
+async def test_observation_plan_with_conversation_rounds_is_rejected(planned, simulator):
     with pytest.raises(BadInput, match="leads no conversation"):
         await worded(planned(scene="observation", rounds=2), simulator())
 
@@ -81,7 +81,7 @@ async def test_missing_required_words_quarantine_trajectory(planned, simulator):
     assert len(turns) == 12 and all(turn.reason for turn in turns)
 
 
-async def test_conversation_of_wrong_length_is_rejected(planned, simulator):
+async def test_conversation_of_wrong_length_quarantines_its_steps(planned, simulator):
     short = '{"rounds": [{"user": "Hello.", "assistant": "Hello."}]}'
     trajectory = await worded(planned(rounds=3), simulator(dialogue=lambda request: short))
     assert "membench/dialogue: no usable answer in 3 attempts" in trajectory.reason
@@ -116,7 +116,7 @@ def test_contains_word_matches_whole_words_in_any_case():
 
 
 @pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
-def test_strip_stamp_reverts_add_stamp(place, language):
+def test_strip_stamp_is_inverse_of_add_stamp(place, language):
     assert strip_stamp(add_stamp("A (small) thing.", place, "'now'", language)) == "A (small) thing."
     assert strip_stamp("A (small) thing.") == "A (small) thing."
 

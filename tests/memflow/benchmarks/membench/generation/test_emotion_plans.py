@@ -1,4 +1,4 @@
-"""What is asked of a mood: nobody names it, and what is said in it stands together and apart from another mood."""
+"""Emotion plans: no message names the mood, and the messages of a mood are consecutive."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ START = Parameters().start
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_moods_are_distinct_and_sufficient(language):
+def test_moods_and_remarks_are_distinct_and_sufficient(language):
     templates = emotion_templates(language).moods
     assert len(templates) >= 8
     said = [text for mood in templates for text in (*mood.happenings, *mood.remarks)]
@@ -87,7 +87,7 @@ def test_mood_messages_are_minutes_apart(scene):
     assert [gap >= timedelta(hours=1) for change, gap in gaps if change] == [True]
 
 
-def test_asked_session_may_be_first_or_second():
+def test_question_asks_for_first_or_second_session_equally_often():
     first = [
         plan_preference(preference_task("highlevel", "emotion", seed=seed)).query.evidence[0][0]
         for seed in range(200)

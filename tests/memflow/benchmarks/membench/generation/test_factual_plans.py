@@ -1,4 +1,4 @@
-"""Plans of factual kinds: in every sampled graph the evidence gives the one answer of the question."""
+"""Plans of factual kinds: in every sampled graph, the evidence determines the only answer."""
 
 from itertools import pairwise
 
@@ -109,12 +109,12 @@ def test_correction_follows_wrong_statement(scene, language, seed):
         assert stale != plan.query.answer == plan.sessions[session].messages[message].exposes["value"]
 
 
-def test_only_noisy_questions_are_asides():
+def test_only_noisy_questions_have_aside():
     for _, plan in plans("observation", "en", 3):
         assert plan.query.aside == (plan.kind.name == "noisy")
 
 
-def test_time_questions_are_dated():
+def test_only_time_questions_have_date():
     dated = {
         plan.query.evidence and evidence(plan)[-1].exposes["attribute"]: plan.query.dated
         for seed in range(40)
@@ -151,7 +151,7 @@ def test_hybrid_plans_cover_all_subject_types():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_templates_exist_for_all_attributes(language):
+def test_templates_exist_for_all_askable_attributes(language):
     words = fact_templates(language)
     for sort in SUBJECT_TYPES:
         assert set(ASKABLE_ATTRIBUTES[sort]) <= set(words.of(sort).attributes)

@@ -1,4 +1,4 @@
-"""Layout of a trajectory: every message and round once, in order, at increasing times."""
+"""Layout of a trajectory: every message and round occurs once, in order, at increasing times."""
 
 from datetime import datetime
 

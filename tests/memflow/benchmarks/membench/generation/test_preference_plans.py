@@ -19,7 +19,7 @@ SCENE = st.sampled_from(["participation", "observation"])
 
 
 def category_of(task, item: str) -> str:
-    """The one category that an item is in."""
+    """Return the category of an item."""
     [name] = [name for name, items in task.categories(task.scenario).items() if item in items]
     return name
 
@@ -29,7 +29,7 @@ def evidence(plan):
 
 
 def check(task, plan):
-    """What holds of every plan of a preference."""
+    """Assert the properties of every preference plan."""
     answer = plan.query.answer
     assert answer == task.graph.user.attributes[task.scenario]
     assert len({answer, *plan.query.wrong}) == 4

@@ -1,4 +1,4 @@
-"""Wording of questions: options, gold positions, times, reasons of failures."""
+"""Wording of questions: options, gold positions, times, and reasons for failures."""
 
 import json
 from collections import Counter
@@ -56,7 +56,7 @@ async def test_relative_date_is_resolved_from_message_time(planned, simulator):
     assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
 
 
-async def test_aside_question_follows_small_talk(planned, simulator):
+async def test_aside_is_prepended_to_question(planned, simulator):
     plain, _ = await worded(planned(), simulator())
     aside, _ = await worded(planned(aside=True), simulator())
     assert aside.question.endswith(plain.question) and len(aside.question) > len(plain.question) + 20
@@ -85,7 +85,7 @@ async def test_quarantined_trajectory_quarantines_question(planned, simulator):
     assert question.reason.startswith("what it asks for could not be told: membench/told")
 
 
-async def test_question_rejects_turns_of_other_seed(planned, simulator):
+async def test_question_with_turns_of_other_seed_is_rejected(planned, simulator):
     plan = planned(rounds=9)
     with pytest.raises(BadInput, match="message"):
         await word_question(plan, lay_out(plan, "made", START, 1), {}, 1, simulator())

@@ -1,4 +1,4 @@
-"""What people like, counted from small files of our own in the forms that rating data are published in."""
+"""Preferences counted from small invented files in the formats of the published rating data sets."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ Files = dict[str, bytes | str]
 
 
 def _read(name: str, folder: Path, files: Files) -> list[Record]:
-    """The records of a data set whose files say this."""
+    """Return the records of a data set with these file contents."""
     paths = {}
     for source, content in files.items():
         paths[source] = folder / Path(source).name
@@ -33,7 +33,7 @@ def _categories(records: list[Record]) -> dict[str, Category]:
 
 
 def _films() -> list[tuple[int, str, tuple[str, ...]]]:
-    """Five films of each genre alone, 1 to 20, and one of two genres, 21."""
+    """Return five films of each single genre (1 to 20), and film 21 with two genres."""
     alone = [
         (1 + MIN_ITEMS * genre + film, f"{name} {film} (2001)", (name,))
         for genre, name in enumerate(GENRES)
@@ -149,7 +149,7 @@ def test_favorite_is_most_frequent_liked_category(
     assert all(record.source.startswith(name) and len(record.sha256) == 64 for record in records)
 
 
-def test_movielens_100k_titles_are_latin_1(tmp_path: Path) -> None:
+def test_movielens_100k_titles_are_decoded_as_latin_1(tmp_path: Path) -> None:
     found = _categories(_read("movielens_100k", tmp_path, _movielens_100k()))
     assert "Café Action (2001)" in found["Action"].items
 

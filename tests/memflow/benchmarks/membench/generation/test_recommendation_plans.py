@@ -1,4 +1,4 @@
-"""Recommendation plans: no item is recommended twice, and one option is the complete list."""
+"""Recommendation plans: no item is recommended twice, and exactly one option is the complete list."""
 
 from itertools import combinations
 
@@ -20,7 +20,7 @@ TOPIC = st.sampled_from(["movie", "food", "book"])
 
 
 def recommended(plan) -> list[str]:
-    """What the assistant recommends in the plan, in order."""
+    """Return the items that the assistant recommends in the plan, in order."""
     return [
         message.required_words[0]
         for session in plan.sessions
@@ -60,7 +60,7 @@ def test_multi_session_plan_has_one_topic_per_session(seed, language):
 
 
 def check(plan):
-    """What holds of every plan of recommendations."""
+    """Assert the properties of every recommendation plan."""
     assert len(items(plan)) == len(set(items(plan)))  # so nothing is recommended again, nor what was liked
     assert options(plan)[0] == frozenset(recommended(plan))
     assert len(options(plan)) == 4

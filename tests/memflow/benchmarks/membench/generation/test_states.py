@@ -1,4 +1,4 @@
-"""The state tables of a generated domain, and what they are drawn from."""
+"""State tables of a generated domain, and the vocabulary and preferences that they are sampled from."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def shipped(language: str = "en") -> list[Record]:
 
 
 def own(tmp_path: Path, text: str) -> list[Record]:
-    """The records of a user's own file of likes or words."""
+    """Return the records of a user-defined file of preferences or words."""
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     source = Dataset("mine", "", "membench", (str(path),), "", "", "", own=True)
@@ -58,7 +58,7 @@ def test_vocabulary_and_preferences_round_trip_through_records(language: str) ->
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_generated_domain_has_states_of_its_users(language: str) -> None:
+def test_generated_domain_has_states_for_each_user(language: str) -> None:
     made = states(domain(language, roles=5, events=4), shipped(language))
     graphs = load_graphs(made)
     assert [life.user_id for life in graphs] == ["u0000", "u0001", "u0002"]
@@ -79,7 +79,7 @@ def test_published_domain_has_no_generated_states() -> None:
     assert states(Domain("d", "membench", ("memdaily",), "", {}), []) == States([])
 
 
-def test_missing_vocabulary_is_rejected() -> None:
+def test_missing_vocabulary_or_preferences_are_rejected() -> None:
     with pytest.raises(BadInput, match="add the data set lives_zh"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
@@ -87,7 +87,7 @@ def test_missing_vocabulary_is_rejected() -> None:
         states(domain(), likes)
 
 
-def test_wrong_parameter_is_rejected_first() -> None:
+def test_invalid_parameter_is_rejected_before_records_are_read() -> None:
     with pytest.raises(BadSettings, match="parameter roles"):
         states(domain(roles=40), [])
 
@@ -95,7 +95,7 @@ def test_wrong_parameter_is_rejected_first() -> None:
 LIKES = {"food": {f"taste{at}": [f"dish{at}.{dish}" for dish in range(5)] for at in range(4)}}
 
 
-def test_later_data_set_overrides_preferences_by_topic(tmp_path: Path) -> None:
+def test_later_data_set_overrides_preferences_of_its_topics(tmp_path: Path) -> None:
     records = [*shipped(), *own(tmp_path, json.dumps(LIKES))]
     likes = load_preferences(domain(), records)
     assert list(likes.of("food")) == ["taste0", "taste1", "taste2", "taste3"]
@@ -104,7 +104,7 @@ def test_later_data_set_overrides_preferences_by_topic(tmp_path: Path) -> None:
     assert {life.user["food"] for life in graphs} <= set(likes.of("food"))
 
 
-def test_preferences_are_drawn_by_weight() -> None:
+def test_preferences_are_sampled_by_weight() -> None:
     likes = preferences.build_preferences(
         preferences.Category(topic="food", name=name, items=tuple(items), weight=weight)
         for (name, items), weight in zip(LIKES["food"].items(), (0, 3, 0, 1), strict=True)

@@ -1,4 +1,4 @@
-"""Times go on, by minutes within a session and by hours between them; and are read as they are written."""
+"""Times increase by minutes within a session and by hours between sessions. Formatted times parse back."""
 
 import random
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**40)
 
 
 @given(TALKS, SEEDS)
-def test_rounds_are_minutes_apart_and_sessions_hours(sessions, seed):
+def test_rounds_are_minutes_apart_and_sessions_are_hours_apart(sessions, seed):
     found = sample_times(sessions, "participation", START, random.Random(seed))
     assert [len(sessions_found) for sessions_found in found] == sessions
     sessions_found = [session for session in found if session]
@@ -43,7 +43,7 @@ def test_times_depend_on_seed():
 
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)), st.sampled_from(["en", "zh"]))
-def test_parse_time_reverts_format_time(moment, language):
+def test_parse_time_is_inverse_of_format_time(moment, language):
     assert parse_time(format_time(moment, language)) == moment.replace(second=0, microsecond=0)
 
 

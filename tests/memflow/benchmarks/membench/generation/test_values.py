@@ -1,4 +1,4 @@
-"""Values as they are told, and read again."""
+"""Formatting of attribute values, and parsing of formatted values."""
 
 from datetime import datetime
 
@@ -89,6 +89,6 @@ def test_resolve_time_rejects_invalid_time() -> None:
         ("driver_licence", "SPECIMEN-1234567", "1234567"),
     ],
 )
-def test_reserved_ranges_are_recognized(attribute: str, ours: str, somebodys: str) -> None:
+def test_values_in_reserved_ranges_are_recognized(attribute: str, ours: str, somebodys: str) -> None:
     assert is_reserved(attribute, ours)
     assert not is_reserved(attribute, somebodys)

@@ -1,4 +1,4 @@
-"""Our own words: enough of them, and told apart."""
+"""The bundled vocabulary and preferences: size, unambiguous words, and rejected input."""
 
 from itertools import chain
 from typing import get_args
@@ -72,7 +72,7 @@ def test_vocabulary_rejects_too_few_words() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_bundled_items_have_one_category(language: Language) -> None:
+def test_bundled_items_have_exactly_one_category(language: Language) -> None:
     for topic in TOPICS:
         words = preferences.bundled_preferences(language).of(topic)
         assert len(words) >= 8 and min(map(len, words.values())) >= 8

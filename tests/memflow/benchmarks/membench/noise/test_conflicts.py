@@ -1,4 +1,4 @@
-"""What noise must not say, and how it is found in what it says."""
+"""Phrases that noise must not contain, and the search for them in a text."""
 
 import pytest
 from factories import entity, probe
@@ -33,7 +33,7 @@ def test_phrases_match_at_word_boundaries(text: str, phrase: str, holds: bool) -
     assert (find_conflict(normalize(text), [normalize(phrase)]) is not None) == holds
 
 
-def test_options_gold_and_names_are_forbidden() -> None:
+def test_options_gold_and_names_are_forbidden_phrases() -> None:
     turns = said([1], EPISODE)
     probes = [probe_of("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
     people = [entity(user_id=USER, name="Clara Jennings"), entity(user_id="life-8", name="Someone Else")]
@@ -41,7 +41,7 @@ def test_options_gold_and_names_are_forbidden() -> None:
     assert phrases == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
 
 
-def test_empty_answers_are_not_forbidden() -> None:
+def test_answers_without_content_are_not_forbidden_phrases() -> None:
     assert forbidden_phrases([], [probe_of("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 

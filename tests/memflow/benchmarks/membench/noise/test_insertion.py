@@ -1,4 +1,4 @@
-"""Insertion of noise: real messages keep their order, units and sessions stay whole, the length is right."""
+"""Insertion of noise: messages keep their order, units and sessions stay contiguous, and the length is reached."""
 
 import random
 from collections import Counter
@@ -32,18 +32,18 @@ def order(turns: Sequence[Turn]) -> list[str]:
     return [turn.message_id for turn in turns]
 
 
-def test_insertion_keeps_messages_order_units_and_length() -> None:
+def test_insertion_keeps_order_and_units_and_reaches_length() -> None:
     assert found(insert_noise, TRIALS) == {}
 
 
 def as_published(of: Domain, before: list[Turn], pool: list[NoiseUnit]) -> list[Turn]:
-    """The defect of the published insert: what is real and comes last of all is left out."""
+    """Insert noise with the defect of the published code: omit the last message."""
     turns = insert_noise(of, before, pool)
     last = turns[-1].event
     return [turn for turn in turns if turn.event != last or is_noise(turn.message_id)]
 
 
-def test_invariants_detect_dropped_message() -> None:
+def test_invariants_detect_lost_message() -> None:
     wrong = found(as_published, 200)
     assert wrong["a real message is lost, changed or out of its order"] > 20
 
@@ -100,7 +100,7 @@ def test_pool_repeats_only_when_exhausted() -> None:
     assert sum(name.endswith("~3") for name in drawn) == 1
 
 
-def test_real_positions_are_uniform() -> None:
+def test_positions_of_real_messages_are_uniform() -> None:
     # Three real messages and three units: 20 ways to place them. Over 4,000 trajectories each comes 200 times,
     # and by chance the sum of squares stays below 50 (19 degrees of freedom) but once in 10,000 times.
     pool = units(3)
@@ -115,7 +115,7 @@ def test_real_positions_are_uniform() -> None:
     assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 50
 
 
-def test_conflicting_units_are_skipped_and_counted() -> None:
+def test_conflicting_noise_units_are_skipped_and_counted() -> None:
     pool = [
         *units(4),
         NoiseUnit("bad", (Step("They moved to New York, NY."),)),

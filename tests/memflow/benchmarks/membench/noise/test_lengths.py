@@ -1,4 +1,4 @@
-"""Domains lengthened by noise: which noise is inserted, and that the evidence stays."""
+"""Domains lengthened by noise: selection of the noise, and unchanged evidence."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ def generated(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[P
     return asyncio.run(generate())
 
 
-def test_trajectories_reach_length_with_evidence() -> None:
+def test_trajectories_reach_length_and_keep_evidence() -> None:
     turns, probes = generated(DOMAIN, [trajectory(number) for number in range(3)])
     assert [probe.reason for probe in probes] == [None] * 3
     for probe in probes:
@@ -62,13 +62,13 @@ def test_trajectories_reach_length_with_evidence() -> None:
             assert outcome.passed, outcome
 
 
-def test_no_noise_without_length() -> None:
+def test_domain_without_noise_length_has_no_noise() -> None:
     parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
     turns, _ = generated(replace(DOMAIN, parameters=parameters), [trajectory(0)])
     assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
 
 
-def test_published_noise_is_preferred() -> None:
+def test_published_noise_is_inserted_if_available() -> None:
     said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
     answered = [{"message": "新闻说桐城通了火车。"}]
     records = [
@@ -112,7 +112,7 @@ def spoken(number: int) -> Record:
     )
 
 
-def test_sessions_stay_whole_with_noise() -> None:
+def test_noise_does_not_split_sessions() -> None:
     domain = find("membench_participation_long")
     turns, probes = generated(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]

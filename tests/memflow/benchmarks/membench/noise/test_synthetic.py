@@ -1,4 +1,4 @@
-"""Noise of our own making: no unit twice, lengths as published, and nothing in it that questions ask for."""
+"""Synthetic noise: distinct units, published lengths, and no content that a question asks for."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def test_unit_lengths_match_published_noise(scene: Scene, language: str) -> None
 
 
 @BOTH
-def test_pool_is_twice_the_length_and_prefix_stable(scene: Scene, language: str) -> None:
+def test_pool_has_twice_the_length_and_longer_pool_extends_shorter_pool(scene: Scene, language: str) -> None:
     short, long = synthetic_units(scene, language, 2_000), synthetic_units(scene, language, 5_000)
     assert 4_000 <= sum(map(length, short)) < 4_000 + max(map(length, short))
     assert long[: len(short)] == short

@@ -1,4 +1,4 @@
-"""A file that is damaged in any way is refused with a message, or read; it raises nothing else."""
+"""Damaged files: the reader either reads a file or raises `BadInput`, and raises no other error."""
 
 import copy
 import json
@@ -27,7 +27,7 @@ FILES: dict[str, Any] = {
 
 
 def rows(source: str, content: bytes) -> int:
-    """How many rows a file comes to. Raises BadInput."""
+    """Return the number of rows in a file. Raises BadInput."""
     known = dataset("membench_participation")
     record = row(
         Record, dataset=known.name, record_id="", source=source, sha256="", licence="", origin="", content=""
@@ -43,7 +43,7 @@ def rows(source: str, content: bytes) -> int:
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something stands in JSON."""
+    """Return the path of every value in a JSON document."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [at, *(place for key, each in inside for place in places(each, (*at, key)))]
 
@@ -67,7 +67,7 @@ JUNK = st.recursive(
 
 
 @given(st.data())
-def test_reader_rejects_or_reads_any_value(data: st.DataObject):
+def test_reader_raises_only_bad_input_for_any_replaced_value(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     place = data.draw(st.sampled_from(places(FILES[source])))
     damaged = put(FILES[source], place, data.draw(JUNK))
@@ -78,7 +78,7 @@ def test_reader_rejects_or_reads_any_value(data: st.DataObject):
 
 
 @given(st.data())
-def test_reader_rejects_truncation_anywhere(data: st.DataObject):
+def test_reader_rejects_file_truncated_at_any_position(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     whole = json.dumps(FILES[source]).encode()
     assert rows(source, whole) > 0

@@ -1,4 +1,4 @@
-"""MemDaily's users: a graph as rows, by the attributes' own names."""
+"""MemDaily's user graphs: conversion to profile and entity rows."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Published noise: units of rounds, units of messages, and nothing else."""
+"""Published noise: units of rounds, units of messages, and rejected files."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ SAID = [{"nid": 7, "noise_message": [{"message": f"King {number} ruled."} for nu
 TALK = [{"nid": 7, "noise_message": [{"sid": 0, "user": "Which kings?", "assistant": "All of them."}]}]
 
 
-def test_published_units_are_grouped_by_scene(tmp_path: Path):
+def test_published_units_are_selected_by_scene(tmp_path: Path):
     records = read("membench_noise", {MESSAGES: SAID, ROUNDS: TALK}, tmp_path)
     units = published_units(records)
     assert list(units) == ["observation-0", "observation-1", "participation-0"]

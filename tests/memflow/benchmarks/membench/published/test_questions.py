@@ -1,4 +1,4 @@
-"""Why a published question cannot be asked: each fault by itself, and nothing where there is none."""
+"""Reasons that quarantine a published question: one test case per fault, and none for a valid question."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_invalid_question_has_reason(targets: Any, changes: dict[str, Any], reas
     assert put(targets, **changes).reason == reason
 
 
-def test_null_targets_are_empty():
+def test_missing_targets_give_reason_or_empty_evidence():
     without = question([0])
     del without["target_step_id"]
     assert (
@@ -101,7 +101,7 @@ def test_options_are_ordered_by_letter():
     st.permutations(["60", "61", "62", "63"]),
     st.lists(st.integers(0, 5), min_size=1),
 )
-def test_gold_option_is_answer_in_any_order(options: list[str], targets: list[int]):
+def test_gold_option_equals_answer_for_any_order_of_options(options: list[str], targets: list[int]):
     choices = dict(zip("ABCD", options, strict=True))
     found = put(targets, choices=choices, ground_truth="ABCD"[options.index("61")])
     assert found.reason is None

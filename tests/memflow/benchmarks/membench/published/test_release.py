@@ -1,4 +1,4 @@
-"""MemBench's own files in their three forms: what is read of them, and what refuses one."""
+"""MemBench's published files in three formats: parsed content, and rejected files."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def test_stamp_is_parsed_with_and_without_colon(tmp_path: Path):
     assert [step.sent_at for step in found.steps] == [time(0), time(1), time(2)]
 
 
-def test_assistant_field_may_be_agent(tmp_path: Path):
+def test_assistant_message_may_be_in_field_agent(tmp_path: Path):
     called = sampled("participation")
     for step in called["message_list"]:
         step["assistant"] = step.pop("agent")
@@ -145,7 +145,7 @@ def test_reflective_observation_has_message_sessions(tmp_path: Path):
     assert found.questions[0].evidence == tuple(f"observation/highlevel/movie/0/0.{step}u" for step in (0, 1))
 
 
-def test_merged_raw_files_are_read(tmp_path: Path):
+def test_merged_raw_files_are_read_as_trajectories(tmp_path: Path):
     merged = {"simple": {"roles": [sessions(), sessions(1)]}, "noisy": {"events": [sessions()]}}
     files = {"membench/data/FirstAgentDataLowLevel.json": merged}
     names = [f"participation/{name}" for name in ("simple/roles/0", "simple/roles/1", "noisy/events/0")]
@@ -230,7 +230,7 @@ def test_reader_rejects_misplaced_file(tmp_path: Path, name: str, source: str, c
         read(f"membench_{name}", {source: content}, tmp_path)
 
 
-def test_scenes_have_published_kinds(tmp_path: Path):
+def test_scenes_have_published_numbers_of_kind_and_scenario_pairs(tmp_path: Path):
     took = read("membench_participation", {PARTICIPATION: split("participation", "factual", 1)}, tmp_path)
     assert len(took) == 18
     saw = read("membench_observation", {OBSERVATION: split("observation", "factual", 1)}, tmp_path)
@@ -243,7 +243,7 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
 
 
 @given(MOMENTS, st.sampled_from(["en", "zh"]))
-def test_parse_time_reads_written_times(moment: datetime, language: str):
+def test_parse_time_is_inverse_of_format_time(moment: datetime, language: str):
     assert parse_time(format_time(moment, language)) == moment
 
 
@@ -252,7 +252,7 @@ def test_parse_time_returns_none_for_other_text():
     assert parse_time("2024-13-41 08:00") is None
 
 
-def test_gold_values_become_text(tmp_path: Path):
+def test_numeric_gold_values_become_text(tmp_path: Path):
     content = messages()
     content["message_list"][1].update({"value": 61, "rel": None})
     found = one(tmp_path, RAW.format("Third", "simple"), {"roles": [content]})

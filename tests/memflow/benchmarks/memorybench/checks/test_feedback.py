@@ -65,7 +65,7 @@ def test_corrupted_row_fails_check(demo: Any, at: str, values: dict[str, Any], n
     assert broken(demo, rows)[name] == "error"
 
 
-def test_fourth_answer_fails_check(demo: Any) -> None:
+def test_fourth_answer_to_a_case_fails_check(demo: Any) -> None:
     last = next(row for row in demo.feedback if row.round == 2)
     assert "at_most_three_answers" in broken(demo, [*demo.feedback, replace(last, round=3)])
 
@@ -76,7 +76,7 @@ def test_feedback_on_test_case_fails_check(demo: Any) -> None:
     assert "feedback_on_training_cases_only" in broken(demo, [row])
 
 
-def test_excess_likes_fail_check(demo: Any) -> None:
+def test_excess_likes_give_warning(demo: Any) -> None:
     rows = [replace(row, liked=row.satisfaction is not None, disliked=False) for row in demo.feedback]
     assert broken(demo, rows) == {"action_rates_match_model": "warn"}
 

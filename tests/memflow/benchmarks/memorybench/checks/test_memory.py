@@ -1,4 +1,4 @@
-"""Checks of the memory stage find planted gold, dialogues of test cases and missing answers."""
+"""Checks of the memory stage detect planted gold, dialogues of test cases, and missing answers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -64,7 +64,7 @@ async def test_all_protocols_pass_checks(played: Any, end: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["", "_stepwise", "_onpolicy"])
-async def test_check_finds_planted_gold(played: Any, end: str) -> None:
+async def test_planted_gold_fails_check(played: Any, end: str) -> None:
     domain, rows = await played(end)
     gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
     assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
@@ -77,7 +77,7 @@ async def test_check_finds_planted_gold(played: Any, end: str) -> None:
         assert broken(domain, leaking) == {name}
 
 
-async def test_check_finds_gold_in_json(played: Any) -> None:
+async def test_gold_inside_json_fails_check(played: Any) -> None:
     domain, rows = await played("")
     secret = "Does the letter name the ferry by which the guests arrive?"
     probes = [
@@ -92,7 +92,7 @@ async def test_check_finds_gold_in_json(played: Any) -> None:
     assert broken(domain, leaking) == {"test_gold_not_in_entries"}
 
 
-async def test_check_finds_test_case_dialogue(played: Any) -> None:
+async def test_dialogue_of_test_case_fails_checks(played: Any) -> None:
     domain, rows = await played("_stepwise")
     first, *rest = rows["memory.transcripts"]
     planted = feedback_id("sample_open/soup-sign-test", 0)
@@ -103,7 +103,7 @@ async def test_check_finds_test_case_dialogue(played: Any) -> None:
     assert broken(domain, leaking) == {"entries_from_training_cases_only"}
 
 
-async def test_check_finds_missing_answers(played: Any) -> None:
+async def test_missing_or_unknown_answers_fail_checks(played: Any) -> None:
     domain, rows = await played("_onpolicy")
     rounds = rows["memory.feedback"]
     waiting = [row for row in rounds if row.round == 0]
@@ -123,7 +123,7 @@ async def test_memory_checks_skip_other_benchmarks(played: Any) -> None:
     assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()
 
 
-def test_case_of_parses_message_id() -> None:
+def test_case_of_parses_feedback_message_id() -> None:
     assert case_of(feedback_id("locomo-3/17", 2)) == "locomo-3/17"
     assert case_of(feedback_id("locomo-3/17", 2, step=4)) == "locomo-3/17"
     assert case_of("locomo-3/D1:5") is None

@@ -21,7 +21,7 @@ LEGAL = {"judge", "lexeval_qa", "lexeval_judge", "lexeval_summarization"}
 
 
 class Judge(ScriptedChat):
-    """Answers by handlers, some of them a test's own, and records its requests."""
+    """A judge with handlers, some set by the test, that records its requests."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         super().__init__({**HANDLERS, **handlers})
@@ -36,7 +36,7 @@ class Judge(ScriptedChat):
 
 
 class Words:
-    """An encoder for tests: a unit vector for each word, the same for the same word."""
+    """An encoder with one unit vector per word; equal words have equal vectors."""
 
     name, layer, fingerprint = "words", 1, "words"
 
@@ -50,7 +50,7 @@ def _vector(word: str) -> npt.NDArray[np.float32]:
 
 
 class Twins:
-    """Synonyms for tests: dog and hound mean the same."""
+    """Synonyms in which dog and hound have the same meaning."""
 
     def of(self, word: str) -> frozenset[str]:
         return frozenset({"dog", "hound"}) if word in ("dog", "hound") else frozenset()
@@ -58,7 +58,7 @@ class Twins:
 
 @pytest.fixture
 def judge() -> Callable[..., Judge]:
-    """A judge; keyword arguments are answers, or handlers, by the stem of the prompt."""
+    """Return a judge. Keyword arguments are answers or handlers, named by the stem of the prompt."""
 
     def make(**answers: Any) -> Judge:
         def handler(answer: Any) -> Handler:
@@ -84,7 +84,7 @@ def synonyms() -> Twins:
 
 @pytest.fixture
 def probe_of() -> Callable[..., Probe]:
-    """A test probe of a task; a gold that is no text becomes JSON."""
+    """Return a test probe of a task. Gold that is not a string becomes JSON."""
 
     def make(dataset: str, gold: Any = "{}", question: str = "What is it?", **more: Any) -> Probe:
         return factories.probe(
@@ -98,7 +98,7 @@ def probe_of() -> Callable[..., Probe]:
 
 @pytest.fixture
 def marks_of() -> Callable[..., Any]:
-    """The marks of an answer, by metric and variant, exactly those that its metric says there are."""
+    """Return the results of an answer by metric and variant, and assert that they are the declared ones."""
 
     async def measure(
         probe: Probe,
@@ -123,7 +123,7 @@ def marks_of() -> Callable[..., Any]:
 
 @pytest.fixture
 def judgment() -> str:
-    """A criminal judgment, invented."""
+    """Return an invented criminal judgment."""
     return (
         "某某市人民法院刑事判决书。公诉机关指控：被告人甲某盗窃手机一部。"
         "本院认为，被告人甲某以非法占有为目的，秘密窃取他人财物，其行为已构成盗窃罪。"

@@ -23,7 +23,7 @@ NOVEL, FEASIBLE = ("novelty_rank", "standard"), ("feasibility_rank", "standard")
 
 
 def ranking(*best_first: str):
-    """Ranks by text: those named first, in their order, then the others as they come."""
+    """Return a handler that ranks the given texts first, in this order, then the others in their order."""
 
     def answer(request) -> str:
         ideas = [(text, label) for label, text in _LABELLED.findall(request.fields["ideas"])]
@@ -35,7 +35,7 @@ def ranking(*best_first: str):
 
 
 def shown(chat, stem: str) -> list[int]:
-    """Where the real abstract stood, request by request."""
+    """Return the position of the real abstract in each request."""
     return [
         [text for _, text in _LABELLED.findall(fields["ideas"])].index(GOLD["abstract"])
         for fields in chat.fields(stem)
@@ -44,7 +44,9 @@ def shown(chat, stem: str) -> list[int]:
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("above", range(4))
-async def test_rank_score_is_share_above_real_idea(judge, probe_of, marks_of, encoders, above, place) -> None:
+async def test_rank_score_is_share_of_hypotheses_above_real_idea(
+    judge, probe_of, marks_of, encoders, above, place
+) -> None:
     order = [*IDEAS[:above], GOLD["abstract"], *IDEAS[above:]]
     chat = judge(idea_novelty=ranking(*order), idea_feasibility=ranking(GOLD["abstract"]))
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders, place=place)
@@ -52,7 +54,7 @@ async def test_rank_score_is_share_above_real_idea(judge, probe_of, marks_of, en
     assert found[FEASIBLE].value == 0.0
 
 
-async def test_real_idea_position_rotates(judge, probe_of, marks_of, encoders) -> None:
+async def test_position_of_real_idea_rotates_over_cases(judge, probe_of, marks_of, encoders) -> None:
     places = {"idea_novelty": [], "idea_feasibility": []}
     for place in range(8):
         chat = judge()
@@ -73,7 +75,9 @@ async def test_published_code_puts_real_idea_first(judge, probe_of, marks_of, en
     assert found["integrated", "published_code"].value is not None
 
 
-async def test_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, encoders) -> None:
+async def test_best_hypothesis_is_rated_and_its_measures_are_merged(
+    judge, probe_of, marks_of, encoders
+) -> None:
     chat = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})
     found = await marks_of(
         probe_of("ideabench", GOLD, "Refs"),
@@ -93,7 +97,7 @@ async def test_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, en
     assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
 
 
-async def test_missing_encoder_changes_variant(judge, probe_of, marks_of) -> None:
+async def test_missing_encoder_is_in_variant_name(judge, probe_of, marks_of) -> None:
     chat = judge()
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, published=True)
     for metric in ("integrated", "llm_rating"):
@@ -109,7 +113,9 @@ async def test_missing_encoder_changes_variant(judge, probe_of, marks_of) -> Non
 @pytest.mark.parametrize(
     "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
 )
-async def test_invalid_ranking_is_null_and_not_merged(judge, probe_of, marks_of, encoders, order) -> None:
+async def test_invalid_ranking_gives_null_and_is_not_merged(
+    judge, probe_of, marks_of, encoders, order
+) -> None:
     chat = judge(idea_novelty={"reason": "r", "order": order})
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders)
     assert found[NOVEL].value is None and found[FEASIBLE].value is not None
@@ -125,7 +131,7 @@ async def test_missing_hypotheses_rank_last(judge, probe_of, marks_of, encoders)
     assert chat.fields("idea_novelty")[0]["labels"] == "A, B"
 
 
-async def test_empty_hypotheses_are_null(judge, probe_of, marks_of, encoders) -> None:
+async def test_reply_without_hypotheses_gives_null_scores(judge, probe_of, marks_of, encoders) -> None:
     found = await marks_of(probe_of("ideabench", GOLD), "---IDEA-SEPARATOR---", judge(), encoders=encoders)
     assert {mark.reason for mark in found.values()} == {"the reply holds no hypothesis"}
 
@@ -135,7 +141,7 @@ async def test_empty_hypotheses_are_null(judge, probe_of, marks_of, encoders) ->
     st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),
     st.integers(0, 9),
 )
-def test_rank_scores_are_order_invariant(given_ideas, place) -> None:
+def test_rank_scores_are_independent_of_order_of_hypotheses(given_ideas, place) -> None:
     probe = factories.probe(dataset="ideabench", question="a b c", gold=json.dumps(GOLD))
     metric, context = (
         scorer_of(task("ideabench")),

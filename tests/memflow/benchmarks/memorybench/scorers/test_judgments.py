@@ -9,7 +9,7 @@ MEASURES = (
 
 
 def changed(judgment: str) -> str:
-    """Half the term, and one of two statutes."""
+    """Return the judgment with half the prison term and one of two statutes."""
     return judgment.replace("有期徒刑一年", "有期徒刑六个月").replace("、第五十二条", "")
 
 
@@ -31,7 +31,9 @@ async def test_judgment_has_ten_measures_and_merged_score(
     assert ("reasoning_bertscore[words,L1]", "standard") in found
 
 
-async def test_published_code_shows_prison_term_everywhere(judge, probe_of, marks_of, judgment) -> None:
+async def test_published_code_prompt_has_prison_term_in_place_of_every_measure(
+    judge, probe_of, marks_of, judgment
+) -> None:
     chat = judge(
         merge_judgment=lambda request: json.dumps({"score": 3 if request.fields["fine"] == "0.50" else 8})
     )
@@ -45,7 +47,9 @@ async def test_published_code_shows_prison_term_everywhere(judge, probe_of, mark
     assert once["reasoning_bertscore"] == "not measured" and once["charge_recall"] == "1.00"
 
 
-async def test_non_judgment_reply_is_merged(judge, probe_of, marks_of, judgment, encoders) -> None:
+async def test_reply_that_is_no_judgment_still_gets_merged_score(
+    judge, probe_of, marks_of, judgment, encoders
+) -> None:
     chat = judge(merge_judgment={"score": 1})
     found = await marks_of(probe_of("judge", judgment), "我不知道。", chat, encoders=encoders, published=True)
     assert found["integrated", "standard"].value == 1
@@ -56,7 +60,7 @@ async def test_non_judgment_reply_is_merged(judge, probe_of, marks_of, judgment,
 
 
 @pytest.mark.parametrize("published", [False, True])
-async def test_failed_judge_keeps_computed_measures(
+async def test_failed_judge_affects_integrated_score_only(
     judge, probe_of, marks_of, judgment, encoders, published
 ) -> None:
     chat = judge(merge_judgment="七分")

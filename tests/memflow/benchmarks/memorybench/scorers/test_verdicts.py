@@ -1,4 +1,4 @@
-"""A domain of one case of every task, from replies to verdicts."""
+"""Verdicts of a domain with one case of every task."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def gold_of(name: str) -> object:
 
 @pytest.fixture
 def probes(probe_of, judgment) -> list:
-    """A probe of every task."""
+    """Return one probe of every task."""
     golds = {name: judgment if name == "judge" else gold_of(name) for name in NAMES}
     return [probe_of(name, gold, "What is green?", category="4") for name, gold in golds.items()]
 
@@ -114,7 +114,7 @@ async def test_computed_metrics_work_without_judge(probes) -> None:
     )
 
 
-async def test_unparseable_judge_yields_reason(probes, judge, encoders, synonyms) -> None:
+async def test_unparseable_judge_answer_gives_reason(probes, judge, encoders, synonyms) -> None:
     wrong_judge = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(SCORERS)})
     backends = MetricBackends(wrong_judge, encoders, synonyms, {})
     verdicts = await BENCH.verdicts(DOMAIN, probes, replies(probes), backends)
@@ -138,7 +138,7 @@ async def test_failed_reply_is_null_in_every_metric(probes, judge) -> None:
     ]
 
 
-async def test_incomplete_gold_is_isolated_with_reason(probes, judge) -> None:
+async def test_incomplete_gold_affects_its_probe_only(probes, judge) -> None:
     broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in probes]
     verdicts = await BENCH.verdicts(DOMAIN, broken, replies(probes), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
@@ -167,7 +167,7 @@ async def test_judge_requests_are_concurrent(probes, judge) -> None:
     assert slow.most == sum(2 if probe.metric == "criteria" else 1 for probe in checklists)
 
 
-def test_judge_prompts_are_those_of_domain_tasks() -> None:
+def test_judge_prompts_of_domain_match_its_tasks() -> None:
     def stems(*datasets: str, **parameters: object) -> set[str]:
         domain = Domain("d", "memorybench", datasets, "", parameters)
         return {prompt.name.partition("/")[2] for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
@@ -183,7 +183,7 @@ def test_judge_prompts_are_those_of_domain_tasks() -> None:
     assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
 
 
-async def test_declared_prompts_match_requested_ones(probes, judge) -> None:
+async def test_declared_judge_prompts_match_requests(probes, judge) -> None:
     for probe in probes:
         for variants in ([], ["published_code"]):
             dataset = "memorybench_sample" if probe.dataset.startswith("sample_") else probe.dataset

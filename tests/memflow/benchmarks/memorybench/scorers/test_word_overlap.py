@@ -14,7 +14,7 @@ async def test_meteor_uses_synonyms(probe_of, marks_of, synonyms) -> None:
     assert set(both) == {("meteor", "standard"), ("meteor", "published_code")}
 
 
-async def test_meteor_without_wordnet_has_own_name(probe_of, marks_of) -> None:
+async def test_meteor_without_wordnet_has_separate_metric_name(probe_of, marks_of) -> None:
     for published in (False, True):
         found = await marks_of(probe_of("writingprompts", "the dog ran home"), STORY, published=published)
         assert set(found) == {("meteor", "standard"), ("meteor_nowordnet", "standard")}
@@ -23,7 +23,7 @@ async def test_meteor_without_wordnet_has_own_name(probe_of, marks_of) -> None:
         assert found["meteor_nowordnet", "standard"].value == pytest.approx(0.75 * (1 - 0.5 * 8 / 27))
 
 
-async def test_published_rouge_l_is_only_for_lexeval(probe_of, marks_of) -> None:
+async def test_published_rouge_l_variant_exists_for_lexeval_only(probe_of, marks_of) -> None:
     found = await marks_of(probe_of("lexeval_qa", "管辖权错误"), "管辖错误", published=True)
     assert found["rouge_l", "published_code"].value == pytest.approx(0.499999995, abs=1e-9)
     assert found["rouge_l", "standard"].value == pytest.approx(0.5, abs=0.2)

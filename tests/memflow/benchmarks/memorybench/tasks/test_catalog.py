@@ -1,4 +1,4 @@
-"""The tasks, their data sets and the domains made of them."""
+"""The catalog of tasks, their data sets, and their domains."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def test_every_data_set_has_task_reader_and_prompt(dataset) -> None:
             assert load(PACKAGE, stem).name in handlers()
 
 
-def test_task_is_in_field_and_format_domains() -> None:
+def test_task_is_in_domains_of_its_field_and_format() -> None:
     parts = {name: domain.datasets for name, domain in registry.domains().items()}
     for names in (FIELDS, FORMATS):
         found = Counter(name for part in names for name in parts[f"memorybench_{part.lower()}"])
@@ -53,7 +53,7 @@ def test_task_is_in_field_and_format_domains() -> None:
 
 
 def test_catalog_matches_published_configuration() -> None:
-    """But for WritingBench's, of which the published code takes all, whatever its sample says."""
+    """The sample sizes are equal, except for WritingBench, where the published code uses all cases."""
     folder = os.environ.get("MEMFLOW_DATA")
     path = Path(folder or "", "memorybench_configs", "domain.json")
     if not folder or not path.is_file():
@@ -69,6 +69,6 @@ def test_catalog_matches_published_configuration() -> None:
     assert found >= {each.name for each in PUBLISHED}
 
 
-def test_unknown_task_is_rejected_with_known_ones() -> None:
+def test_unknown_task_is_rejected_with_names_of_known_tasks() -> None:
     with pytest.raises(BadInput, match="MemoryBench has no task 'none'; it has locomo, "):
         task("none")

@@ -1,4 +1,4 @@
-"""DialSim's script, its pickle, and own question files."""
+"""DialSim's script and pickle, and question files of users."""
 
 import json
 import pickle
@@ -97,7 +97,7 @@ def test_script_has_sessions_dates_and_speakers(read_files) -> None:
     assert {each.role for session in corpus for each in session.messages} == {"user"}
 
 
-def test_script_alone_has_no_cases(read_files) -> None:
+def test_script_without_questions_gives_no_cases(read_files) -> None:
     records = read_files(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
     with pytest.raises(BadInput, match="memorybench_open: its data sets have no questions"):
@@ -105,7 +105,7 @@ def test_script_alone_has_no_cases(read_files) -> None:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickle_gives_answerable_timed_questions(read_files, protocol: int) -> None:
+def test_pickle_gives_answerable_questions_with_time(read_files, protocol: int) -> None:
     records = read_files(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
     cases = pool(records).cases
     assert [(case.question, case.gold, case.asked_at) for case in cases] == [
@@ -166,9 +166,9 @@ def test_reader_rejects_invalid_file(read_files, files: dict[str, bytes], said: 
     assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
 
 
-def test_published_script_is_read_completely(read_published) -> None:
-    """Published are 787 sessions and 18,648 lines with a speaker, by a pattern that takes session 203 for a part of the
-    next one's date."""
+def test_published_script_is_read_with_all_sessions(read_published) -> None:
+    """The publication counts 787 sessions and 18,648 lines, because its pattern reads session 203 as part of the date
+    of the next session."""
     corpus = pool(read_published(NAME)).corpus
     assert (len(corpus), sum(len(session.messages) for session in corpus)) == (788, 18_653)
     assert corpus[0].date == "September 22, 1994"

@@ -1,4 +1,4 @@
-"""HelloBench's files as three tasks."""
+"""HelloBench's files, read as three tasks."""
 
 import json
 from collections import Counter
@@ -114,7 +114,7 @@ def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> 
         ),
     ],
 )
-def test_published_files_give_published_sizes(
+def test_published_files_give_published_split_sizes(
     read_published, name: str, domain: Any, strata: dict[str, int], test: int
 ) -> None:
     records = read_published(name)
@@ -123,7 +123,7 @@ def test_published_files_give_published_sizes(
     assert (len(selected.test), len(selected.train)) == (test, sum(strata.values()) - test)
 
 
-def test_writing_task_works_without_summaries(read_published) -> None:
+def test_writing_task_is_read_without_summary_file(read_published) -> None:
     found = Counter(stratum for *_, stratum in cases(read_published("hellobench_writing")))
     found.pop("summarization", None)
     assert found == {"chat": 14, "heuristic_text_generation": 48}

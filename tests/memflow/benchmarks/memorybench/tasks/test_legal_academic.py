@@ -1,4 +1,4 @@
-"""LexEval, JuDGE, IdeaBench, SciTechNews and LimitGen-Syn: small files, and the published ones."""
+"""LexEval, JuDGE, IdeaBench, SciTechNews and LimitGen-Syn: small invented files, and the published files."""
 
 import csv
 import io
@@ -102,7 +102,7 @@ def test_scitechnews_truncates_abstract_to_1024_words(read_files: Any) -> None:
     assert cut.question.endswith(" w1023") and json.loads(cut.gold)["abstract"] == long
 
 
-def test_ideabench_references_depend_on_paper_only(read_files: Any) -> None:
+def test_ideabench_sample_of_references_depends_on_paper_only(read_files: Any) -> None:
     papers = [{**TARGET, "paperId": f"p{number}"} for number in range(1, 20)]
     references = [{**row, "targetPaperId": paper["paperId"]} for paper in papers for row in REFERENCES]
     several = cases(read_files("ideabench", {TARGETS: table(*papers), FOUND: table(*references)}))
@@ -131,7 +131,9 @@ def test_ideabench_references_depend_on_paper_only(read_files: Any) -> None:
          "the paper 2403.0v1 has no label in sections/ablation.json; get that file"),
     ],
 )  # fmt: skip
-def test_incomplete_paper_is_quarantined_alone(read_files: Any, name: str, files: Any, reason: str) -> None:
+def test_incomplete_paper_quarantines_its_case_only(
+    read_files: Any, name: str, files: Any, reason: str
+) -> None:
     first, second = cases(read_files(name, files))
     assert reason in (first.reason or "") and second.reason is None
 
@@ -146,7 +148,7 @@ def test_limitgen_prompt_has_paper_and_aspect(read_files: Any) -> None:
     assert one.revealed == "No ablation of the rope."
 
 
-def test_limitgen_orders_by_kind_and_name(read_files: Any) -> None:
+def test_limitgen_cases_are_ordered_by_kind_and_name(read_files: Any) -> None:
     files = {
         "limitgen_syn/sections/data.json": json.dumps({"a": LABEL, "b": LABEL}),
         "limitgen_syn/annotated/data/b.json": json.dumps(PAPER),
@@ -226,7 +228,7 @@ def test_lexeval_5_4_has_500_questions(read_published: Any) -> None:
     assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
-def test_every_published_judgment_is_a_case(read_published: Any) -> None:
+def test_every_published_judgment_becomes_a_case(read_published: Any) -> None:
     records = read_published("judge")
     found = cases(records)
     assert len(found) in (300, 501, 2505)
@@ -244,7 +246,7 @@ def test_every_published_limitgen_paper_has_label(read_published: Any) -> None:
 
 
 def test_ideabench_targets_are_quarantined_individually() -> None:
-    """The published target papers come without their references, so each case states why it cannot be asked."""
+    """The published target papers have no references, so every case is quarantined with this reason."""
     source = "ideabench/ablation_target_papers.csv"
     path = Path(os.environ.get("MEMFLOW_DATA", ""), source)
     if not path.is_file():

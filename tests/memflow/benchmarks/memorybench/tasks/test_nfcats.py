@@ -1,4 +1,4 @@
-"""NF-CATS' questions."""
+"""NF-CATS: questions, prompt, rejected files, and the published split."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The unified set, in small files of our own making in its shape: what each row becomes, and which are refused."""
+"""The unified data set: conversion of rows, and rejected files. The tests write small files in its format."""
 
 import io
 import json
@@ -256,7 +256,7 @@ def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
         assert same.part == "train"
 
 
-def test_split_matches_published(tmp_path: Path) -> None:
+def test_split_uses_published_test_cases(tmp_path: Path) -> None:
     rows = [{**ROWS["judge"][0], "test_idx": number} for number in (7, 3, 5)]
     library = write_files(tmp_path, unified("judge", "test", rows))
     settings = load(
@@ -268,7 +268,7 @@ def test_split_matches_published(tmp_path: Path) -> None:
 
 
 async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
-    """From memflow.toml to probes, with a corpus beside questions without one."""
+    """Build probes from memflow.toml for one data set with a corpus and one without."""
     toml = tmp_path / "memflow.toml"
     toml.write_text(
         '[own_domains.mine]\nbenchmark = "memorybench"\ndatasets = ["unified_locomo", "unified_nfcats"]\n'
@@ -323,19 +323,19 @@ def test_prompt_without_markers_is_question(tmp_path: Path) -> None:
     assert case_of(found, "judge/0").question == "甲盗窃。"
 
 
-def test_published_dialogues_are_dropped(tmp_path: Path) -> None:
+def test_dialogues_of_published_rows_are_omitted(tmp_path: Path) -> None:
     library = write_files(tmp_path, unified("judge"))
     assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
 
 
-def test_duplicate_pool_is_rejected(tmp_path: Path) -> None:
+def test_second_data_set_with_same_pool_is_rejected(tmp_path: Path) -> None:
     library = write_files(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     all_records = [*records(library, "judge"), *records(library, "unified_judge")]
     with pytest.raises(BadInput, match="unified_judge has the pool judge, which another data set"):
         build_pools(all_records)
 
 
-def test_data_sets_exist_in_both_forms() -> None:
+def test_every_task_has_original_and_unified_data_set() -> None:
     published = [task for task in TASKS.values() if not task.name.startswith(("sample", "memorybench"))]
     assert set(CASES) == {task.name for task in published}
     for task in published:

@@ -1,4 +1,4 @@
-"""WritingBench's queries as three tasks."""
+"""WritingBench's queries, read as three tasks."""
 
 import json
 from collections import Counter
@@ -81,7 +81,7 @@ def test_missing_language_is_detected_by_script(query: str, language: str) -> No
 
 
 @given(st.text(alphabet="abc 道德经", min_size=1).filter(str.strip))
-def test_given_language_is_kept(query: str) -> None:
+def test_language_from_file_is_kept(query: str) -> None:
     assert WritingBenchRow.model_validate(line(1, query=query, lang="zh")).language == "zh"
 
 
@@ -128,7 +128,7 @@ def test_published_subset_is_read(read_published, name: str, strata: dict[str, i
     assert {case.language for case in pool.cases} == {"en", "zh"}
 
 
-def test_split_is_fifth_of_each_domain(read_files) -> None:
+def test_fifth_of_each_domain_is_in_test_split(read_files) -> None:
     sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
     domains = [domain for domain, size in sizes.items() for _ in range(size)]
     rows = [line(index, domain) for index, domain in enumerate(domains)]

@@ -1,4 +1,4 @@
-"""WritingPrompts' premises and stories."""
+"""WritingPrompts: premises, stories, prompt, and rejected files."""
 
 import io
 from typing import Any

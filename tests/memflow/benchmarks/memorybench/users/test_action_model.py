@@ -60,7 +60,7 @@ def test_binary_probabilities_match_paper() -> None:
     assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
 
 
-def test_binary_family_tolerates_noise() -> None:
+def test_binary_family_maps_noisy_satisfaction_to_actions() -> None:
     of = calibrate({3: 1, 9: 3}, "binary")
     assert [of.actions(score).like > 0 for score in (2, 5, 6, 10)] == [False, False, True, True]
     assert of.actions(9).like == pytest.approx(0.0559 * 4 / 3)
@@ -79,7 +79,7 @@ def test_drawn_rates_match_configured_rates(family: Family, population: dict[int
 
 
 @given(families, histograms, models, st.integers(1, 10))
-def test_probabilities_are_at_most_one(
+def test_action_probabilities_are_between_0_and_1(
     family: Family, histogram: dict[int, float], model: ActionModel, score: int
 ) -> None:
     of = calibrate(histogram, family, model)

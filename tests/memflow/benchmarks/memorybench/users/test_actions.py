@@ -57,7 +57,7 @@ def test_published_calibration_keeps_own_locomo_histogram() -> None:
     assert locomo.chances.like == pytest.approx(0.0559)
 
 
-def test_given_histogram_applies_to_its_family() -> None:
+def test_configured_histogram_applies_to_its_family() -> None:
     rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 3, 9)
     judge, _, _, dialsim = round_actions(with_(calibration={"binary": {"3": 1, "9": 9}}), rows, PROBES)
     assert judge and dialsim
@@ -65,7 +65,7 @@ def test_given_histogram_applies_to_its_family() -> None:
     assert dialsim.chances.like == pytest.approx(0.0559 / 0.9)
 
 
-def test_only_long_outputs_are_copied() -> None:
+def test_copy_probability_is_zero_for_short_outputs() -> None:
     (long,), (short,) = (round_actions(DEMO, rows_of(name, 8), PROBES) for name in ("judge", "nfcats"))
     assert long and short
     assert long.chances.copy == pytest.approx(4 * long.chances.like)
@@ -95,7 +95,7 @@ def test_noise_changes_felt_not_satisfaction() -> None:
     assert at_nine == {one.chances for one in round_actions(DEMO, rows, PROBES) if one and one.felt == 9}
 
 
-def test_action_model_is_per_domain() -> None:
+def test_domain_parameters_set_action_rates() -> None:
     eager = with_(actions={"like_rate": 0.9, "dislike_rate": 0.1, "copies_per_like": 0})
     rows = add_actions(eager, rows_of("judge", *[8] * 400), PROBES)
     assert sum(row.liked for row in rows) > 320

@@ -9,7 +9,7 @@ SIMULATED = {name for name, task in TASKS.items() if task.metric not in METRIC_S
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_simulated_data_sets_have_personas(language: str) -> None:
+def test_simulated_data_sets_have_distinct_personas(language: str) -> None:
     found = personas(language)
     assert set(found) == SIMULATED
     for part in ("persona", "expertise", "task"):

@@ -78,7 +78,7 @@ def test_satisfaction_matches_paper_points(f1: float, points: int) -> None:
 
 
 @pytest.mark.parametrize(("right", "ended"), [("standard", True), ("published_code", False)])
-async def test_f1_of_half_is_right_except_in_published_code(right: str, ended: bool) -> None:
+async def test_f1_of_half_ends_dialogue_except_in_published_code(right: str, ended: bool) -> None:
     domain = replace(DEMO, parameters={"right": right})
     probe = probe_of("locomo", "red moss", category="4")
     assert probe.metric == LOCOMO_F1
@@ -107,7 +107,7 @@ async def test_dialsim_other_answers_are_judged(correct: str, score: float, poin
         assert part in judge.text("dialsim_judge")
 
 
-async def test_failed_judge_is_a_reason() -> None:
+async def test_failed_judge_gives_reaction_with_reason() -> None:
     broken = RecordingChat(dialsim_judge=lambda _: "perhaps")
     found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history("Ross's sister"), broken)
     assert found == Reaction(reason=found.reason)
@@ -116,7 +116,7 @@ async def test_failed_judge_is_a_reason() -> None:
     )
 
 
-async def test_simulated_user_has_persona_and_conversation() -> None:
+async def test_simulated_user_prompt_has_persona_and_conversation() -> None:
     chat = RecordingChat()
     found = await react(DEMO, probe_of("lexeval_qa"), history("It eats.", "It sings."), chat)
     assert found == Reaction(satisfaction=4, critique="More.")
@@ -137,7 +137,7 @@ async def test_simulated_user_has_persona_and_conversation() -> None:
         assert part in scored
 
 
-async def test_chinese_case_has_chinese_user() -> None:
+async def test_chinese_case_uses_chinese_prompts_and_persona() -> None:
     chat = RecordingChat()
     probe = probe_of("lexeval_qa", "管辖权错误", language="zh")
     assert (await react(DEMO, probe, history("管辖错误"), chat)).satisfaction == 4
@@ -195,7 +195,7 @@ def test_only_scitechnews_scorer_has_extra_context(language: str) -> None:
         ("satisfaction", '{"score": 11}'),
     ],
 )
-async def test_invalid_reaction_is_a_reason(stem: str, answer: str) -> None:
+async def test_invalid_answer_gives_reaction_with_reason(stem: str, answer: str) -> None:
     broken = RecordingChat(**{stem: lambda _: answer})
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken)
     assert found == Reaction(reason=found.reason)

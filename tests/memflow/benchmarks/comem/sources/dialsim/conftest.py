@@ -1,4 +1,4 @@
-"""Files of a show of our own read, its contexts under any parameters, and talk of any length."""
+"""Fixtures: files of an invented show, its contexts for given parameters, and dialogues of any length."""
 
 import os
 import random
@@ -34,7 +34,7 @@ def read(tmp_path: Path) -> Callable[[Mapping[str, bytes]], list[Record]]:
 
 
 def dialsim(**parameters: Any) -> Domain:
-    """The listed domain, over Friends alone."""
+    """Return the listed domain, restricted to Friends."""
     domain = find("comem_dialsim")
     return replace(domain, datasets=("comem_friends",), parameters={**domain.parameters, **parameters})
 

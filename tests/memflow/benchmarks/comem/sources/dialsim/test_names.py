@@ -1,4 +1,4 @@
-"""Exchange of names: a bijection without fixed points, and its inverse."""
+"""Exchange of speaker names: a permutation without fixed points, and its inverse."""
 
 from collections.abc import Callable
 
@@ -29,12 +29,12 @@ def test_options_have_lower_case_names():
     assert RING.back.option(RING.option("Mrs. geller and bo")) == "Mrs. geller and bo"
 
 
-def test_names_are_not_common_words():
+def test_names_of_excludes_common_words():
     # Mark is written small more often than with a capital; ANN is Ann; Woman is a common word; Mrs. a title.
     assert names_of(SPOKEN) == ["Ann", "Bo", "Geller"]
 
 
-def test_frequent_speaker_has_a_name():
+def test_names_of_includes_frequent_speaker():
     assert names_of([*SPOKEN, ContextMessage("Well.", "user", "Gunther")]) == [
         "Ann",
         "Bo",

@@ -37,13 +37,13 @@ def kinds(scene: dict[str, Any], times: int = 4000) -> Counter[str]:
     )
 
 
-def test_seven_of_ten_samples_are_hard():
+def test_seven_of_ten_sampled_questions_are_hard():
     found = kinds(scene(["past", "cur"], ["ans_w_time"]))
     assert found["past"] + found["cur"] == pytest.approx(2800, abs=120)
     assert found["past"] == pytest.approx(1400, abs=120)
 
 
-def test_unanswerable_kinds_stay_below_share():
+def test_share_of_unanswerable_kinds_is_limited():
     # One of five kinds is a fifth, below 0.215; one of three comes to one of five. Of two, one of four is below 0.27.
     assert kinds(scene(["past", "cur", "fu"], []))["fu"] == pytest.approx(800, abs=100)
     assert kinds(scene([], ["ans_w_time", "dont_know_unans"]))["dont_know_unans"] == pytest.approx(
@@ -51,11 +51,11 @@ def test_unanswerable_kinds_stay_below_share():
     )
 
 
-def test_only_unanswerable_kinds_are_sampled():
+def test_scene_with_only_unanswerable_kind_samples_it():
     assert kinds(scene(["fu"], [])) == {"fu": 4000}
 
 
-def test_scene_with_one_sort_uses_it():
+def test_scene_with_one_sort_samples_only_this_sort():
     assert kinds(scene([], ["ans_w_time"])) == {"ans_w_time": 4000}
     assert kinds(scene([], [])) == {}
 
@@ -87,7 +87,7 @@ def test_samples_are_unique():
     assert {one.kind for one in found} == {"past", "ans_w_time"} and len(found) == 2
 
 
-def test_asker_speaks_near_the_character():
+def test_asker_is_a_speaker_near_the_main_character():
     said = [
         Utterance(0, name, "So.") for name in ("Far", "Ann", "Bo", "Cy", "Ross", "Dee", "Eve", "Fay", "Off")
     ]
@@ -105,7 +105,7 @@ def quiz(**more: Any) -> DrawnQuestion:
     )
 
 
-def test_speaker_option_is_true_of_speaker():
+def test_true_of_is_set_for_options_that_name_a_speaker():
     asked = build_question("q", quiz(), None, AT, 12, ["Ann", "Bo"])
     assert (asked.question, asked.answer, asked.category, asked.end) == ("Who?", 1, "ans_w_time", 12)
     assert asked.true_of == ("Ann", "", "") and asked.asked_at == AT and not asked.known
@@ -128,6 +128,6 @@ def test_unknown_option_is_added_last():
         ({"options": ["Ann", "ann"]}, "an option is there twice"),
     ],
 )
-def test_invalid_question_has_reason(more: dict[str, Any], reason: str):
+def test_invalid_question_has_reason_and_no_answer(more: dict[str, Any], reason: str):
     asked = build_question("q", quiz(**more), None, AT, 1, [])
     assert asked.reason == reason and asked.answer is None

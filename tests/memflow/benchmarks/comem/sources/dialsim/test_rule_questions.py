@@ -1,4 +1,4 @@
-"""Questions by rule: labels by hand, and properties of all questions."""
+"""Rule-based questions: labels computed by hand, and properties of all questions."""
 
 import random
 import re
@@ -49,7 +49,7 @@ def test_speaker_is_unknown_before_the_line():
     assert asked.true_of == (*asked.options[:3], "") and asked.category == WHO_SAID
 
 
-def test_hints_and_crowds_are_excluded():
+def test_lines_with_names_crowds_or_repetition_are_excluded():
     # Of the six lines, two are too short, one is a crowd's, one names Cy, and two say the same.
     assert [asked.question_id for asked in who_said(SpeakerIndex(SHORT), 20, random.Random(0))] == [
         "who_said_1"
@@ -65,7 +65,7 @@ def test_last_speaker_changes_with_repetition():
     assert asked.answer == asked.options.index("Bo") + 1 and asked.category == SAID_LAST
 
 
-def test_crowd_repetition_is_excluded():
+def test_line_repeated_by_crowd_is_excluded():
     assert (
         said_last(
             SpeakerIndex([*SHORT, ContextMessage("We could go home.", "user", "All")]), 5, random.Random(0)
@@ -74,7 +74,7 @@ def test_crowd_repetition_is_excluded():
     )
 
 
-def test_single_speaker_repetition_is_excluded():
+def test_line_repeated_by_same_speaker_only_is_excluded():
     assert said_last(SpeakerIndex([SHORT[0], SHORT[0], SHORT[1]]), 5, random.Random(0)) == []
 
 
@@ -85,7 +85,7 @@ def test_speakers_are_frequent_single_people():
     assert set(SpeakerIndex([*said, *lines(*[("Woman", "Well.")] * 30)]).people) == {"Ann", "Bo"}
 
 
-def test_distractors_are_near_then_frequent():
+def test_distractors_are_nearby_speakers_then_frequent_speakers():
     said = [
         *[ContextMessage("So.", "user", "Far", 0)] * 5,
         *[ContextMessage("So.", "user", "Dee", 0)] * 3,
@@ -98,7 +98,7 @@ def test_distractors_are_near_then_frequent():
 
 @examples(25)
 @given(seed=st.integers(0, 10_000))
-def test_every_question_is_answerable_without_hint(talk: Talk, seed: int):
+def test_every_question_is_answerable_and_contains_no_hint(talk: Talk, seed: int):
     chance = random.Random(seed)
     said = talk(120, seed)
     told = SpeakerIndex(said)

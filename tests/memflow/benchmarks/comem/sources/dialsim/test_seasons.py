@@ -1,4 +1,4 @@
-"""Dates, and the seasons inferred from them: by hand, properties, and the real script."""
+"""Dates and the seasons inferred from them: hand-computed values, properties, and the published script."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from memflow.records import Record
         ("", None),
     ],
 )
-def test_date_parsing(text: str, found: date | None):
+def test_day_parses_valid_dates_and_returns_none_for_other_text(text: str, found: date | None):
     assert day(text) == found
 
 
@@ -40,7 +40,7 @@ def autumns(*years: int) -> list[str]:
     return [f"October 1, {year}" for year in years]
 
 
-def test_season_starts_in_june_with_later_scenes():
+def test_first_scene_after_may_starts_new_season():
     shown = ["May 30, 1995", "May 31, 1995", "May 31, 1995", "June 1, 1995", "June 2, 1995", "June 3, 1995"]
     assert seasons(shown) == [1, 1, 1, 2, 2, 2]
 
@@ -56,7 +56,7 @@ def test_initial_flashback_has_no_season():
     assert seasons(autumns(1984, 1994, 1994, 1994, 1995, 1995)) == [1, 1, 1, 1, 2, 2]
 
 
-def test_year_without_scenes_is_no_season():
+def test_year_without_scenes_adds_no_season():
     assert seasons(autumns(1994, 1994, 1997, 1997)) == [1, 1, 2, 2]
 
 
@@ -100,7 +100,7 @@ def test_flashbacks_change_no_other_season(lengths: list[int], back: list[tuple[
     assert max(told) == len(lengths)
 
 
-def test_real_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
+def test_published_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
     contexts = made(real, scenes="shown")
     assert [context.context_id for context in contexts] == [f"friends_s0{season}" for season in range(1, 6)]
     sessions = [list(dict.fromkeys(line.session for line in context.messages)) for context in contexts]

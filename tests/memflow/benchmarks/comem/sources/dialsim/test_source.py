@@ -1,4 +1,4 @@
-"""DialSim's files to contexts: pickle, script, and invalid files."""
+"""Conversion of DialSim's files to contexts: pickle, script, and invalid files."""
 
 import pickle
 from collections import OrderedDict
@@ -65,11 +65,11 @@ Bo: It is mine.
 
 @pytest.fixture
 def pickled(read: Read) -> list[Record]:
-    """The records of the pickle, which replaces the script."""
+    """Return the records of the pickle, which replaces the script."""
     return read({PICKLE: pickle.dumps(EPISODES), SCRIPT: TEXT})
 
 
-def test_context_is_a_season_by_date(pickled: list[Record], made: Made):
+def test_each_season_becomes_a_context_ordered_by_date(pickled: list[Record], made: Made):
     first, second = made(pickled)
     assert (first.context_id, second.context_id) == ("friends_s01", "friends_s02")
     assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.messages] == [
@@ -86,7 +86,7 @@ def test_context_is_a_season_by_date(pickled: list[Record], made: Made):
     assert [line.text for line in second.messages] == ["It rains."]
 
 
-def test_broadcast_order_is_available(pickled: list[Record], made: Made):
+def test_parameter_selects_broadcast_order_of_scenes(pickled: list[Record], made: Made):
     first, _ = made(pickled, scenes="shown")
     assert list(dict.fromkeys(line.session for line in first.messages)) == [1, 2, 3, 4]
 
@@ -117,7 +117,7 @@ def test_seed_samples_one_question_per_scene(pickled: list[Record], made: Made):
     assert len(asked) == 1 and len(asked.pop()) == 1
 
 
-def test_asker_wording_is_configurable(read: Read, made: Made):
+def test_parameter_selects_wording_of_asker(read: Read, made: Made):
     said = quiz("Who had a kite?", Ann="So, who had a kite?")
     scenes = {1: scene("May 9, 1995", "Ann: A boat!\nRoss: Whose?", {"past": [said]})}
     (context,) = made(
@@ -129,7 +129,7 @@ def test_asker_wording_is_configurable(read: Read, made: Made):
     assert [asked.question for asked in context.questions] == ["So, who had a kite?"]
 
 
-def test_published_questions_need_other_labels(pickled: list[Record], made: Made):
+def test_published_questions_with_rule_labels_have_reason(pickled: list[Record], made: Made):
     (asked,) = made(pickled, questions="published")[0].questions
     assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
 
@@ -140,13 +140,13 @@ def test_script_without_pickle_has_no_published_questions(read: Read, made: Made
     assert "get the pickle, or set questions to by_rule and keys to rule" in context.reason
 
 
-def test_script_alone_is_a_show(read: Read, made: Made):
+def test_script_without_pickle_gives_context(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}))
     assert context.context_id == "friends_s01"
     assert [(line.session, line.speaker) for line in context.messages] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
 
 
-def test_labels_and_probes_follow_rule(build: Callable[..., Any], read: Read):
+def test_rule_labels_and_probes_agree(build: Callable[..., Any], read: Read):
     said = "".join(
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
@@ -186,18 +186,18 @@ SILENT = scene("May 1, 1995", "")
         ),
     ],
 )
-def test_damaged_pickle_is_refused(read: Read, content: Any, said: str):
+def test_damaged_pickle_is_rejected(read: Read, content: Any, said: str):
     with pytest.raises(BadInput, match=said) as wrong:
         read({PICKLE: content if isinstance(content, bytes) else pickle.dumps(content)})
     assert str(wrong.value).startswith(f"comem_friends: {PICKLE}: ")
     assert "get the file again" in str(wrong.value)
 
 
-def test_damaged_script_is_refused(read: Read):
+def test_damaged_script_is_rejected(read: Read):
     with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line is not like"):
         read({SCRIPT: b"Ann: Hello."})
 
 
-def test_silent_season_is_quarantined(read: Read, made: Made):
+def test_season_without_messages_is_quarantined(read: Read, made: Made):
     (context,) = made(read({PICKLE: pickle.dumps({"S01E01": {1: scene("May 1, 1995", "silence")}})}))
     assert context.reason == "friends_s01: it has no messages"
