@@ -307,7 +307,8 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
 def _scripted(
     lake: "Lake", settings: "Settings", domain: str, stage: str, assistant: str | None
 ) -> str | None:
-    """Return the label for items that a scripted chat produced, from the verdicts or else the settings; None otherwise.
+    """Return a note if a scripted simulator generated the items, by their verdicts or else by the settings; None
+    otherwise.
     """
     from memflow.benchmarks.registry import benchmark
     from memflow.chat.scripted import LABEL

@@ -131,8 +131,8 @@ def _targets(
 def _summaries(
     lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
 ) -> tuple[list[RuleSummary], list[str]]:
-    """Evaluate the rules of every partition. Return the results by table and rule, and an error per unchecked
-    partition.
+    """Evaluate the rules of every partition. Return the results by table and rule, and messages on unchecked
+    partitions.
     """
     from resources.checks import Scope, check_partition
 
