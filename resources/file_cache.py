@@ -125,8 +125,9 @@ class FileCache:
 
 
 class RowCache:
-    """A cache in memory of the rows of files, without vectors. It drops the least recently used first and returns
-    copies.
+    """A cache in memory of the rows of files, without vectors. The least recently used rows are dropped first.
+
+    Every caller gets a new list of the rows.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:

@@ -24,9 +24,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """The files of a data set that exist, the required ones that are `missing` and the optional ones that are
-    `lacking`.
-    """
+    """Whether a data set can be read. `missing` files are required, `lacking` files are optional; both do not exist."""
 
     dataset: Dataset
     state: State

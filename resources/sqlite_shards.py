@@ -157,7 +157,7 @@ class ShardPool:
             shard.close()
 
     def _surplus(self) -> list[Shard]:
-        """Remove the unused databases that exceed the limit, least recently used first."""
+        """Remove and return the unused databases that exceed the limit, least recently used first."""
         names = [name for name in self._shards if name not in self._pinned]
         idle = [name for name in names if not self._shards[name].users]
         return [self._shards.pop(name) for name in idle[: max(0, len(names) - self._limit)]]
