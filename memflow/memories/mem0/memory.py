@@ -54,7 +54,8 @@ class Mem0(FactMemory):
         ]
 
     def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
-        """Return the request for a new summary if it is `refresh` messages old; None otherwise."""
+        """Return the request for a new summary, if at least `refresh` messages are not summarized yet; else no request.
+        """
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []
