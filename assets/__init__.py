@@ -1,2 +1,1 @@
-"""The Dagster code location `memflow`. Start reading at definitions.py. memflow/pipeline.py defines the steps in order.
-"""
+"""The Dagster code location `memflow`. Start reading at definitions.py. memflow/pipeline.py defines the steps in order."""

@@ -86,8 +86,7 @@ class Chats:
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and owns the ledger and the started servers. Close it after use.
-    """
+    """Opens chats, runs asynchronous work with them, and owns the ledger and the started servers. Close it after use."""
 
     def __init__(
         self,

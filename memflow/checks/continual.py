@@ -20,7 +20,9 @@ Positions = Mapping[tuple[str, str], int]
 
 
 def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]:
-    """Yield the continual-learning metrics of each assistant in each domain, without null values."""
+    """Yield the continual-learning metrics of each assistant in each domain, and their positions; null values are
+    skipped.
+    """
     values: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
     positions: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
     for at, score in enumerate(scores):
@@ -43,7 +45,7 @@ def _checkpoints(values: Values) -> list[str]:
 def _violates_identity(scores: Sequence[Score]) -> list[int]:
     """Return the accuracies that differ from no-context accuracy + forward transfer - forgetting.
 
-    Accuracies without one of these values are returned too.
+    An accuracy is also returned if one of these scores is missing.
     """
     found = []
     for values, positions in _by_assistant(scores):

@@ -105,8 +105,7 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """`rule(domain)` returns the rule for a domain, or None if no rule applies. For rules that need domain parameters.
-    """
+    """`rule(domain)` returns the rule for a domain, or None if no rule applies. For rules that need domain parameters."""
 
     rule: Callable[[Domain], "Rule | None"]
 
@@ -138,7 +137,7 @@ class Expectation:
 
     @property
     def description(self) -> str:
-        """The name with spaces instead of underscores."""
+        """The name with spaces instead of underscores, and its first letter in upper case."""
         return self.name.replace("_", " ").capitalize()
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":

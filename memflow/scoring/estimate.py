@@ -47,8 +47,7 @@ class MetricContext:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The number of items that need a value (`asked`), the number with a value (`n`), and the number of their episodes.
-    """
+    """The number of items that need a value (`asked`), the number with a value (`n`), and the number of their episodes."""
 
     asked: int
     n: int

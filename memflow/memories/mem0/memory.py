@@ -54,8 +54,7 @@ class Mem0(FactMemory):
         ]
 
     def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
-        """Return the request for a new summary, if at least `refresh` messages are not summarized yet; else no request.
-        """
+        """Return the request for a new summary, if at least `refresh` messages are not summarized yet; else no request."""
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []
