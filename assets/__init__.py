@@ -1,1 +1,4 @@
-"""The Dagster code location `memflow`. Start reading at definitions.py. memflow/pipeline.py defines the steps in order."""
+"""The Dagster code location `memflow`.
+
+Start reading at definitions.py. memflow/pipeline.py defines the steps in order.
+"""

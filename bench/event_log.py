@@ -114,7 +114,10 @@ def measure(storages: Storages, batches: str) -> dict[str, float]:
 
 
 def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Storages]) -> float:
-    """Print one line that compares memflow's storage with the shipped one. Return the ratio of the times in the store."""
+    """Print one line that compares memflow's storage with the shipped one.
+
+    Return the ratio of the times in the store.
+    """
     rounds = [(measure(shipped(), "0"), measure(ours(), BATCHES)) for _ in range(ROUNDS)]
     peer, own = (min((each[side] for each in rounds), key=lambda spent: spent["store_s"]) for side in (0, 1))
     ratio = peer["store_s"] / own["store_s"]

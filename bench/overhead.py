@@ -48,7 +48,10 @@ BOUNDS = {"demo": 0.6, "users": 0.8}
 
 
 class Work:
-    """Runs the steps of the pipeline in this process. Tables are written and checked if `stored`, else kept in memory."""
+    """Runs the steps of the pipeline in this process.
+
+    Tables are written and checked if `stored`, else kept in memory.
+    """
 
     def __init__(self, settings: Settings, models: Models, stored: bool) -> None:
         self.settings = settings

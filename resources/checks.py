@@ -59,7 +59,7 @@ def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[
 
 
 def other_rows(lake: Lake, partition: str) -> OtherRows:
-    """Return a function that reads another table's rows of the same domain, and of the same assistant if they have one."""
+    """Return a function that reads another table's rows of the same domain, and of the same assistant if any."""
 
     @cache
     def rows(table: str) -> Sequence[Any]:

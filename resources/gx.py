@@ -127,7 +127,10 @@ def suites_of(
 
 
 def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
-    """Validate named suites and write Great Expectations' data docs below `folder`. Return the path of the first page."""
+    """Validate named suites and write Great Expectations' data docs below `folder`.
+
+    Return the path of the first page.
+    """
     gx = _gx()
     import pandas as pd
 

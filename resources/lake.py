@@ -78,7 +78,10 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty. Raises BadInput with column and row of an invalid value."""
+        """Replace a partition by `rows`, which may be empty.
+
+        Raises BadInput with column and row of an invalid value.
+        """
         rows = validate(table, rows)
         # Measurements of a run are no part of the content hash: neither columns nor rows.
         outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY_NAMES]

@@ -195,7 +195,7 @@ def find_base_model(base: str, revision: str) -> Path:
 def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the examples whose request leaves room for an answer within `length` tokens, and facts about the others."""
+    """Return the examples whose request leaves room for an answer within `length` tokens, and facts on the others."""
 
     def tokens(messages: list[dict[str, str]], **how: Any) -> int:
         return len(

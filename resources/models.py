@@ -86,7 +86,10 @@ class Chats:
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and owns the ledger and the started servers. Close it after use."""
+    """Opens chats, runs asynchronous work with them, and owns the ledger and the started servers.
+
+    Close it after use.
+    """
 
     def __init__(
         self,

@@ -127,7 +127,10 @@ class ShardPool:
             return [name for name, shard in self._shards.items() if shard.connection is not None]
 
     def close(self) -> None:
-        """Close every database; a database in use is closed when its thread has finished. The next use opens it again."""
+        """Close every database; a database in use is closed when its thread has finished.
+
+        The next use opens it again.
+        """
         with self._lock:
             shards, self._shards = list(self._shards.values()), OrderedDict()
             for shard in shards:

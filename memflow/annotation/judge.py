@@ -1,4 +1,7 @@
-"""A chat model as an annotator. It gets the same items and guide as people, without the key, in one request per item."""
+"""A chat model as an annotator.
+
+It gets the same items and guide as people, without the key, in one request per item.
+"""
 
 import asyncio
 from collections.abc import Callable

@@ -84,7 +84,7 @@ async def ask(
 
 
 def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """Return the value of a completion and None, or None and the error."""
+    """Return the value of a completion and an empty text; for an unusable completion None and the error."""
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")

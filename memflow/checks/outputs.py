@@ -89,7 +89,10 @@ def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
 
 
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
-    """Return the scores whose prompt or model version differs from that of other scores of the same domain and model."""
+    """Return the scores whose prompt or model version differs from that of comparable scores.
+
+    Scores are comparable if they have the same domain and model.
+    """
     return [
         at
         for at, differences in enumerate(differing_settings(scores))

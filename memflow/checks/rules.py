@@ -105,7 +105,10 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """`rule(domain)` returns the rule for a domain, or None if no rule applies. For rules that need domain parameters."""
+    """`rule(domain)` returns the rule for a domain, or None if no rule applies.
+
+    This type is for rules that need the parameters of the domain.
+    """
 
     rule: Callable[[Domain], "Rule | None"]
 

@@ -61,7 +61,10 @@ def transcript(
 
 
 def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
-    """Return the models and data of a run as stored when it was played. Raises BadInput with the runs that are stored."""
+    """Return the models and data of a run as stored when it was played.
+
+    Raises BadInput with the runs that are stored.
+    """
     from memflow.run.recording import SCRIPTED, RecordedRun
 
     partition = f"{domain.name}/{assistant}"

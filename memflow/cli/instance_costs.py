@@ -72,7 +72,7 @@ def instance_costs(
 
 
 def costs_of(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterator[InstanceCost]:
-    """Return the costs of every generated domain and of every assistant evaluated in it, in the order of the pipeline."""
+    """Yield the costs of every generated domain and of every assistant evaluated in it, in pipeline order."""
     for domain in lake.partitions("question.probes"):
         instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})
         for stage, made in GENERATED.items():

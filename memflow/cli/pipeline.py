@@ -31,7 +31,10 @@ QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The selection of a run. `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger)."""
+    """The selection of a run.
+
+    `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger).
+    """
 
     domains: Sequence[str]
     assistants: Sequence[str]

@@ -53,7 +53,10 @@ class EpisodeSnapshots:
         return self.past.checkpoints[checkpoint]
 
     def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
-        """Return the entries at a checkpoint, oldest first. If `kinds` are given, return only entries of these kinds."""
+        """Return the entries at a checkpoint, oldest first.
+
+        If `kinds` are given, return only entries of these kinds.
+        """
         return self.at_sequence(self.sequence(checkpoint), kinds)
 
     def at_sequence(self, sequence: int, kinds: Iterable[str] = ()) -> list["Item"]:

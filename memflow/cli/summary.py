@@ -161,7 +161,10 @@ def _why(each: Dataset) -> str:
 
 
 def cell(score: Score | None) -> str:
-    """Return a score as text: `0.43` with its interval, whole tokens, or `none`. Bounds and failures have no interval."""
+    """Return a score as text: `0.43` with its interval, whole tokens, or `none`.
+
+    Bounds and failures have no interval.
+    """
     if score is None:
         return "-"
     if score.value is None:

@@ -68,7 +68,10 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         previous: str | None = None,
     ) -> Item:
-        """Add an entry at the current sequence number. `meta` must be JSON data; it is stored after a JSON round trip."""
+        """Add an entry at the current sequence number.
+
+        `meta` must be JSON data; it is stored after a JSON round trip.
+        """
         item = Item(
             f"{kind}-{self._added}",
             kind,

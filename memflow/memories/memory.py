@@ -250,7 +250,7 @@ class Memory(ABC):
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
-        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the module `scripted` in the package."""
+        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`."""
         package = cls.package()
         uses_chat = cls.calls.chat_write or cls.calls.chat_read
         if not (uses_chat and package) or find_spec(f"{package}.scripted") is None:

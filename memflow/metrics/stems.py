@@ -140,7 +140,7 @@ def _suffix(word: str) -> str:
 
 
 def _final_e(word: str) -> str:
-    """Apply step 5: final e and double l."""
+    """Apply step 5: final e and final double l."""
     rest = word.removesuffix("e")
     if rest != word:
         measure = _measure(rest)

@@ -101,7 +101,10 @@ class DryRun:
         self._tables: dict[tuple[str, str], list[Any]] = {}
 
     def add(self, table: str, key: str, rows: Sequence[Any]) -> None:
-        """Store the rows of a table and partition; records of a domain's data sets are stored under the domain's name."""
+        """Store the rows of a table and partition.
+
+        Records of a domain's data sets are stored under the domain's name.
+        """
         self._tables[table, key] = list(rows)
 
     def rows(self, table: str, domain: str, assistant: str = "") -> list[Any]:

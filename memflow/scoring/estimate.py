@@ -47,7 +47,7 @@ class MetricContext:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The number of items that need a value (`asked`), the number with a value (`n`), and the number of their episodes."""
+    """The numbers of items that need a value (`asked`), of items that have one (`n`), and of their episodes."""
 
     asked: int
     n: int

@@ -43,7 +43,10 @@ class Bridge:
     _loop: asyncio.AbstractEventLoop | None = None
 
     async def beside(self, work: Callable[[], T]) -> T:
-        """Run `work` in a new thread and return its result; the default threads may be needed to answer its requests."""
+        """Run `work` in a new thread and return its result.
+
+        The default threads may be needed to answer its requests.
+        """
         self._loop = asyncio.get_running_loop()
         self.wrong, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)

@@ -54,7 +54,7 @@ class Mem0(FactMemory):
         ]
 
     def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
-        """Return the request for a new summary, if at least `refresh` messages are not summarized yet; else no request."""
+        """Return the request for a new summary as a list, empty while fewer than `refresh` messages are not summarized."""
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []

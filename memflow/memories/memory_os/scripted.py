@@ -1,4 +1,4 @@
-"""MemoryOS's writer for the scripted chat: it returns statements and their words, and compares texts by shared words."""
+"""MemoryOS's writer for the scripted chat: it returns statements and their words, and compares shared words."""
 
 import re
 

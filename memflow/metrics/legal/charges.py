@@ -1,7 +1,7 @@
 """Names of criminal charges (罪名), their equality, and the cited articles of the Criminal Law.
 
-Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same charge. A grammar finds
-the names; the list below only contains the alternatives of selective charges.
+Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same
+charge. A grammar finds the names; the list below only contains the alternatives of selective charges.
 """
 
 import re
