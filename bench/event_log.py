@@ -38,7 +38,7 @@ Storages = dict[str, dict[str, Any]]
 
 
 class StoreTimer:
-    """Measures the time inside a storage's methods; a nested call counts once."""
+    """A timer of the calls of a storage's methods; a nested call counts once."""
 
     def __init__(self) -> None:
         self.wall_s = self.cpu_s = 0.0

@@ -48,7 +48,7 @@ BOUNDS = {"demo": 0.6, "users": 0.8}
 
 
 class Work:
-    """Runs the steps of the pipeline in this process.
+    """The steps of the pipeline, run in this process.
 
     Tables are written and checked if `stored`, else kept in memory.
     """

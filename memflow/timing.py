@@ -67,7 +67,7 @@ def took(seconds: float) -> None:
 
 @dataclass
 class _Stepped(Generic[T]):
-    """Awaits `work`, and times each of its steps without the waiting between them."""
+    """An awaitable around `work` that times each of its steps, without the waiting between them."""
 
     work: Awaitable[T]
     watch: OperationTimer

@@ -33,7 +33,7 @@ class TrainingError(Exception):
 
 
 class EventStream:
-    """Writes events to the original standard output and redirects other output to standard error."""
+    """The original standard output, to which events are written. Other output is redirected to standard error."""
 
     def __init__(self) -> None:
         self._out: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -86,7 +86,8 @@ class Chats:
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and owns the ledger and the started servers.
+    """The models of the settings: it opens chats, runs asynchronous work with them, and owns the ledger and started
+    servers.
 
     Close it after use.
     """
@@ -159,7 +160,10 @@ class Models:
 
 
 class VllmServers:
-    """Starts the vLLM server of a model on first use. Closing it stops the servers."""
+    """The vLLM servers of the settings.
+
+    A server starts when it is first used; closing this object stops all servers.
+    """
 
     def __init__(self, models: Mapping[str, Model]) -> None:
         self._models = models

@@ -20,7 +20,7 @@ OnResult = Callable[[str, T], None]
 
 
 class RequestBatcher(Generic[T]):
-    """Collects texts by key and calls `work(texts, on_result)` once per batch.
+    """A collector of texts by key, which calls `work(texts, on_result)` once per batch.
 
     If `work` raises, the keys without a result get its exception. A batcher belongs to one event loop.
     """

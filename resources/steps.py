@@ -1,4 +1,4 @@
-"""Runs a step of the pipeline: reads the rows of its inputs from the lake and returns the rows of its tables.
+"""The execution of a pipeline step: reads the rows of its inputs from the lake and returns the rows of its tables.
 
 Writing the rows, Dagster's events and fingerprints do not belong here.
 """
@@ -24,7 +24,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class StepRunner:
-    """Runs steps with the models of the settings and the tables of the lake."""
+    """An executor of steps, with the models of the settings and the tables of the lake."""
 
     settings: Settings
     lake: Lake

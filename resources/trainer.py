@@ -1,4 +1,4 @@
-"""Runs lora.py as a subprocess in the Python of a training environment that has torch, TRL and PEFT.
+"""Training of adapters: runs lora.py as a subprocess in the Python of an environment that has torch, TRL and PEFT.
 
 A benchmark selects the training examples; adapter.py reads the resulting folder.
 """
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trainer:
-    """Runs trainings. A training that fails or is interrupted leaves only its log, next to the output folder."""
+    """An executor of training jobs. A failed or interrupted training leaves only its log, next to the output folder."""
 
     python: str
     """The command of the training environment's Python, with arguments if needed."""

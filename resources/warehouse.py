@@ -40,7 +40,7 @@ class QueryResult(list[dict[str, Any]]):
 
 
 class Warehouse:
-    """Runs queries over a lake, and publishes it as the DuckDB file `path`."""
+    """A query engine over a lake, which also publishes the lake as the DuckDB file `path`."""
 
     def __init__(self, lake: Lake, path: str | Path) -> None:
         self.lake = lake

@@ -13,8 +13,8 @@
     # user
     ... $question ... $$5 ...
 
-`# history` marks where verbatim messages of the conversation go. A section that is empty after filling is left out.
-Texts are data: no prompt text stands in Python, and no code in a prompt.
+`# history` is replaced by the messages of the conversation. A section that is empty after filling is omitted.
+Python modules contain no prompt text, and prompts contain no code.
 """
 
 import re

@@ -68,7 +68,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class RowForEvery:
-    """Every row of `table` that satisfies `where` has a row in the checked table with the same `columns`."""
+    """For every row of `table` that satisfies `where`, the checked table has a row with the same `columns`."""
 
     columns: tuple[str, ...]
     table: str

@@ -1,4 +1,4 @@
-"""`show made`: how many rows of a domain were generated or read, how many are quarantined, and why."""
+"""`show made`: the numbers of generated or published rows of a domain, and of quarantined rows, with the reasons."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ def made(
     domain: DomainFilter = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the numbers of valid users, messages, probes and rounds of feedback, and why the others are quarantined.
+    """Show the numbers of valid users, messages, probes and rounds of feedback, and the reasons for quarantined rows.
 
     Messages and probes are counted for valid users only.
     """

@@ -130,7 +130,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
 
 
 class Executor:
-    """Executes planned runs with Dagster in this process. The instance is open while the context is entered."""
+    """A context manager that opens the Dagster instance and executes planned runs in this process."""
 
     def __init__(self, settings: Settings, fingerprints: Fingerprints, watcher: Watcher, budget: Any) -> None:
         from assets.definitions import build_defs, build_resources

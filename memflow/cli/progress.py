@@ -35,7 +35,7 @@ class _Rate(ProgressColumn):
 
 
 class ProgressWatcher:
-    """Draws two bars on standard error: one for the runs, one for the items of the current step."""
+    """Two progress bars on standard error: one for the runs, one for the items of the current step."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)

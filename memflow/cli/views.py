@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class LakeReader:
-    """Implements `Reader` on the lake of the settings. A partition that is not stored has no metadata."""
+    """A `Reader` of the lake of the settings. A partition that is not stored has no metadata."""
 
     def __init__(self, settings: "Settings") -> None:
         from resources.lake import Lake

@@ -42,7 +42,7 @@ def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft
 
 
 def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
-    """Join (line, date) pairs; a date has a line of its own where it changes, unless the text contains it."""
+    """Join (line, date) pairs. Before each change of date, the date is a separate line, unless the text contains it."""
     shown = []
     before: str | None = None
     for line, date in lines:

@@ -20,10 +20,10 @@ BUFFER = "buffer"
 
 @dataclass
 class Rag(Memory):
-    """The newest messages as turns, older ones found by their embeddings.
+    """The newest messages as turns, and older messages found by their embeddings.
 
-    Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts by the wall clock of
-    the run.
+    Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts them by the wall clock
+    of the run.
     """
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)

@@ -74,7 +74,7 @@ class StepForecast:
 
 
 class DryRun:
-    """Runs steps and counts requests. Identical requests count once, since the ledger answers repetitions.
+    """A runner of steps that counts requests. Identical requests count once, since the ledger answers repetitions.
 
     `load` returns the rows of a table and partition that are not in memory, which are those of up-to-date partitions.
     """
@@ -176,7 +176,7 @@ class _CountingModels:
 
 
 class _CountingChat:
-    """Answers as the scripted chat does, with the fingerprint and latency of the model that it simulates."""
+    """A scripted chat with the fingerprint and latency of the model that it simulates; it counts its requests."""
 
     def __init__(
         self,
@@ -210,7 +210,7 @@ class _CountingChat:
 
 
 class _SimulatedClock(selectors.DefaultSelector):
-    """Advances the simulated time whenever an event loop would wait."""
+    """A simulated clock, which advances whenever an event loop would wait."""
 
     now = 0.0
 

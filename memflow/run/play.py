@@ -104,7 +104,7 @@ class PlayedEpisode:
 
 @dataclass(frozen=True)
 class Replier:
-    """Generates the assistant's replies during play, from a model, its prompt, and the fields of one reply."""
+    """A generator of the assistant's replies during play: the model, its prompt, and the fields of one reply."""
 
     chat: Chat
     prompt: Prompt

@@ -184,7 +184,7 @@ def find_metric(name: str) -> Metric:
 
 
 def in_range(name: str, value: float | None) -> bool:
-    """Return whether a value lies in the range of a declared metric."""
+    """Return whether a value is within the range of a declared metric."""
     found = catalog().get(name.partition("[")[0])
     return found is not None and found.contains(value)
 

@@ -126,7 +126,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Return the scores per checkpoint and over all checkpoints, without those of categories and data sets."""
+    """Return the scores per checkpoint and over all checkpoints; scores by category or data set are excluded."""
     found: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         place = _SLICE.fullmatch(score.slice)

@@ -126,7 +126,9 @@ class AMem(Memory):
             await self._connect(note, source, vector)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes in the order of messages; entries found by the query come first, then linked ones."""
+        """Return notes in the order of messages. `entries` are the notes found by the query, then the notes linked with
+        them.
+        """
         if self.store.newest(NOTE) is None:
             return Recall()
         if self.query == "keywords":
@@ -177,7 +179,7 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """Return the first `linked` notes linked with the found ones, in the order of the found ones."""
+        """Return the first `linked` notes that are linked with the found notes, in the order of the found notes."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)

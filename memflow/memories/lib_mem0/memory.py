@@ -98,7 +98,7 @@ class LibMem0(Memory):
     def _mirror(
         self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
-        """Retire deleted memories, revise changed ones and add new ones."""
+        """Retire deleted memories, revise changed memories and add new memories in the EntryStore."""
         now, held = library.memories(), self._memory_entries()
         touched = {change.number for change in changes if change.event == "UPDATE"}
         for number, item in held.items():

@@ -193,7 +193,7 @@ class FactMemory(Memory):
         ]
 
     def deciding(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
-        """Return the update of facts against the most similar ones in the store, oldest first."""
+        """Return the update that compares facts with the most similar facts in the store, oldest first."""
         near = {
             item.entry_id: item
             for fact in facts

@@ -54,7 +54,10 @@ class Mem0(FactMemory):
         ]
 
     def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
-        """Return the request for a new summary as a list, empty while fewer than `refresh` messages are not summarized."""
+        """Return a list with the request for a new summary.
+
+        The list is empty if fewer than `refresh` messages are not summarized yet.
+        """
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []
