@@ -1,1 +1,4 @@
-"""The Dagster code location `memflow`. Start at definitions.py; the order of the steps is memflow/pipeline.py."""
+"""The Dagster code location `memflow`.
+
+Start reading at definitions.py. memflow/pipeline.py defines the steps in order.
+"""

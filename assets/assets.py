@@ -1,6 +1,6 @@
 """The assets: one multi-asset per step of memflow/pipeline.py, with its keys, deps, pool and descriptions.
 
-A body runs the step, writes its rows and reports them. What a step does does not belong here.
+An asset's function runs the step, writes its rows and reports them. The steps themselves do not belong here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -132,7 +132,7 @@ def _assets(
 def _publish(
     tables: Tables, settings: Settings, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
-    """Write what is made of tables besides the lake: the search index of entries, and memflow.duckdb."""
+    """Write the data derived from tables outside the lake: the search index of entries, and memflow.duckdb."""
     if "memory.indexes" in tables:
         index.rebuild(domain, assistant, tables["memory.indexes"])
     if "score.leaderboard" in tables:
@@ -143,14 +143,14 @@ def _publish(
 
 
 def _kinds(step: Step) -> tuple[str, ...]:
-    """The stores that a step's tables are in."""
+    """Return the Dagster kinds of a step's tables, which name their stores."""
     if step.scope == "dataset":
         return "file", "parquet"
     return ("lancedb", "parquet", "duckdb") if "memory.indexes" in step.writes else ("parquet", "duckdb")
 
 
 def _deps(step: Step, partitions: Partitions) -> list[dg.AssetDep]:
-    """The inputs and the models of a step; records lead from data sets to domains."""
+    """Return the inputs and the models of a step as deps; records are mapped from data sets to domains."""
     mappings = {
         table: partitions.dataset_to_domain if WRITERS[table].scope == "dataset" else None
         for table in step.inputs

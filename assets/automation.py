@@ -1,8 +1,8 @@
 """Automation conditions: when an asset is regenerated, and the sensor that requests it.
 
-A changed model regenerates what was generated with it, and then what depends on that where contents differ. Never
-requested: a partition that was never materialized, and anything because a model was first observed. When models are
-observed (jobs.py) and what changes their fingerprints (models.py) do not belong here.
+A changed model regenerates the assets generated with it, and then their downstream assets if contents differ. Two cases
+never request a run: partitions that were never materialized, and the first observation of a model. jobs.py observes
+models; models.py computes their fingerprints.
 """
 
 import warnings
@@ -27,7 +27,7 @@ DEPTH = 5
 
 
 def _upstream(state: Condition) -> Condition:
-    """Return whether `state` holds for anything within DEPTH steps upstream."""
+    """Return a condition: `state` holds for any asset within DEPTH steps upstream."""
     found = state
     for _ in range(DEPTH - 1):
         found = state | Condition.any_deps_match(found).ignore(BESIDE)
@@ -35,7 +35,7 @@ def _upstream(state: Condition) -> Condition:
 
 
 def _for_a_tick(state: Condition) -> Condition:
-    """Return whether `state` holds and held one evaluation ago, so that what was requested then is in progress now."""
+    """Return a condition: `state` holds now and held one evaluation ago, when runs were requested for it."""
     return state & ~state.newly_true()
 
 
@@ -95,7 +95,7 @@ evaluation longer than scores do, for those that may be requested meanwhile."""
 
 
 def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:
-    """Return the sensor over all assets: every `seconds`, a run for each stale partition."""
+    """Return the sensor over all assets. Every `seconds` it requests a run for each stale partition."""
     return dg.AutomationConditionSensorDefinition(
         name="regenerate_what_changed",
         target=dg.AssetSelection.all(include_sources=True),

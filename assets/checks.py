@@ -1,8 +1,8 @@
 """Asset checks: one per table and severity, over the rules of memflow.checks.expectations.
 
-A check's metadata is a table of its rules with counts and offending keys. A failed `blocking_rules` stops the steps
-downstream of the table; a failed `warning_rules` stops nothing. Great Expectations validates a suite of its own on what
-enters and leaves the pipeline. Rules are evaluated in memflow/checks/evaluation.py; what they are does not belong here.
+A check's metadata is a table of its rules with counts and offending keys. A failed check `blocking_rules` stops the
+steps downstream of the table; a failed check `warning_rules` stops nothing. Great Expectations validates separate
+suites on the input and output of the pipeline. memflow/checks/evaluation.py evaluates the rules.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,10 @@ CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}
 
 
 def check_steps() -> dict[str, tuple[str, ...]]:
-    """Return the tables that each step of checks evaluates, by its name.
+    """Return the tables that each step of checks evaluates, by the name of the step.
 
-    Those of one step of the pipeline; those of several, where no later step of the same scope reads them, together.
+    The tables of one pipeline step are checked together. Steps of one scope share a step of checks if no later step of
+    that scope reads their tables.
     """
     groups: dict[str, list[Step]] = {}
     for step in STEPS:
@@ -43,7 +44,7 @@ def check_steps() -> dict[str, tuple[str, ...]]:
 
 
 def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the steps of checks."""
+    """Return the steps of checks as Dagster definitions."""
     return [_step(name, tables, partitions, settings) for name, tables in check_steps().items()]
 
 
@@ -73,9 +74,9 @@ def _step(
 def _results(
     context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings
 ) -> Iterator[dg.AssetCheckResult]:
-    """Yield the results of every check of a table for the partition of a run; without one, for all partitions.
+    """Yield the results of every check of a table for the partition of a run, or for all partitions.
 
-    The UI's button that executes checks alone launches a run without a partition.
+    The UI's button that executes only checks launches a run without a partition.
     """
     partitions = [partition_key(*parts(context))] if context.has_partition_key else lake.partitions(table)
     if not partitions:
@@ -139,7 +140,7 @@ def _checks_of(table: str) -> dict[str, Severity]:
 
 
 def _description(table: str, severity: Severity) -> str:
-    """Return what a failure does, and the rules by benchmark."""
+    """Return a description: the effect of a failure, and the rules by benchmark."""
     effect = "A failure blocks the steps downstream." if severity == "error" else "A failure blocks nothing."
     rules: dict[str | None, list[str]] = {}
     for each in expectations_of(table):

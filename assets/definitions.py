@@ -1,6 +1,6 @@
 """The code location `memflow`: assets, checks, jobs, schedules, the sensor and the resources of the settings.
 
-The order of the pipeline is memflow/pipeline.py. Only here are resources built.
+memflow/pipeline.py defines the steps in order. No other module builds the resources.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,10 @@ from resources.warehouse import Warehouse
 def build_resources(
     settings: Settings, budget: Any = None, fingerprints: Fingerprints | None = None
 ) -> dict[str, Any]:
-    """Return what the resources provide, by name, for one process; with the lake and the library of `fingerprints`."""
+    """Return the objects that the resources provide, by name, for one process.
+
+    The lake and the library are those of `fingerprints`.
+    """
     fingerprints = fingerprints or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     ledger, servers = SqlLedger(settings.ledger_url), VllmServers(settings.models)
@@ -45,7 +48,7 @@ def build_defs(
     resource_overrides: Mapping[str, Any] | None = None,
     fingerprints: Fingerprints | None = None,
 ) -> dg.Definitions:
-    """Return the definitions of the settings.
+    """Return the Dagster definitions for the settings.
 
     `resource_overrides` replace all resources, for a process that shares one ledger and one client between its runs.
     """
@@ -86,5 +89,5 @@ def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerpri
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Return the definitions of memflow.toml, with the partitions that the command line added."""
+    """Return the definitions for memflow.toml, with the partitions that command-line runs added."""
     return build_defs(with_added_partitions(settings_file.load()))

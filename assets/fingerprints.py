@@ -1,8 +1,8 @@
-"""Input fingerprints: the digest of everything that a partition is built from.
+"""Input fingerprints: for each partition, the digest of everything that it is built from.
 
-A partition whose stored fingerprint equals today's is up to date, and `memflow run` skips it. A fingerprint covers the
-contents of the inputs, the models, the parameters, and the code that the step uses: a change of code costs a replay
-from the ledger, and no request. Which inputs and models a step has is memflow/pipeline.py.
+A partition is up to date if its stored fingerprint equals the current one; `memflow run` skips it. A fingerprint covers
+the contents of the inputs, the models, the parameters, and the code of the step. After a change of code, the step is
+replayed from the ledger without new requests. memflow/pipeline.py defines the inputs and models of each step.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ NO_SIMULATOR = "the data set"
 
 
 class Fingerprints:
-    """Today's fingerprints, from the settings, the data files, the code and the contents of the lake."""
+    """The current fingerprints, computed from the settings, the data files, the code and the contents of the lake."""
 
     def __init__(self, settings: Settings, lake: Lake, library: Library) -> None:
         self.settings = settings
@@ -49,12 +49,12 @@ class Fingerprints:
 
     @classmethod
     def of(cls, settings: Settings) -> "Fingerprints":
-        """Build the fingerprints of the settings, on their lake and library."""
+        """Build the fingerprints for the settings, a lake and a library."""
         library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
         return cls(settings, Lake(settings.lake_root), library)
 
     def step(self, step: Step, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a step's tables for a data set, a domain (cut to its limit), or all."""
+        """Return the fingerprint of a step's tables for a data set, a domain (with its limit), or all."""
         if step.scope == "all":
             return self._leaderboard(step)
         if step.scope == "dataset":
@@ -82,11 +82,11 @@ class Fingerprints:
         )
 
     def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of one table: that of the step that writes it."""
+        """Return the fingerprint of a table, which is that of the step that writes it."""
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
-        """Return whether every table of a scope is up to date on one partition."""
+        """Return whether every table of a scope is up to date for a partition."""
         key = partition_key(where.name if isinstance(where, Domain) else where, assistant)
         today: dict[str, str] = {}
         for table in tables_of(scope):
@@ -101,7 +101,7 @@ class Fingerprints:
         return True
 
     def provenance(self, step: Step, domain: Domain, assistant: str = "") -> dict[str, str]:
-        """Return what is stored beside a step's rows: which models and probes they rest on."""
+        """Return the metadata to store with a step's rows: the models and probes that they depend on."""
         if step.name == "keys":
             names = self._annotating() if self.annotators(domain) else ()
             return {SCRIPTED: "yes" if self._any_scripted(names) else "no"}
@@ -122,7 +122,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return what an assistant's verdicts rest on: models, probes, and how much the memory may recall."""
+        """Return the metadata of an assistant's verdicts: models, probes, and the limits on recall."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -147,9 +147,10 @@ class Fingerprints:
         }
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
-        """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for it.
+        """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for the
+        stage.
 
-        None where the stage calls no simulator, since the data set publishes what it would generate.
+        None if the stage calls no simulator, since the data set publishes the content.
         """
         key = (stage, domain.name)
         if key not in self._simulators or self._simulators[key][0] != domain:
@@ -161,12 +162,12 @@ class Fingerprints:
         return self._simulators[key][1]
 
     def annotators(self, domain: Domain) -> str | None:
-        """Return the fingerprint of both annotators and their prompts; None where a domain calls none."""
+        """Return the fingerprint of both annotators and their prompts; None if the domain calls none."""
         prompts = registry.benchmark(domain.benchmark).annotation_prompts(domain)
         return self._with_prompts(self._annotating(), prompts) if prompts else None
 
     def judge(self, domain: Domain, *tables: str) -> str | None:
-        """Return the judge's fingerprint for `tables` or all; None where no metric calls a judge."""
+        """Return the judge's fingerprint for `tables` or for all tables; None if no metric calls a judge."""
         benchmark = registry.benchmark(domain.benchmark)
         tables = tables or tuple(table for table, step in WRITERS.items() if "judge" in step.models)
         prompts = [prompt for table in tables for prompt in benchmark.judge_prompts(domain, table)]
@@ -199,7 +200,9 @@ class Fingerprints:
         return self.settings.model(getattr(self.settings.roles, role)).fingerprint()
 
     def _leaderboard(self, step: Step) -> str:
-        """Covers every partition of its inputs, what is stored beside them, and the SQL queries."""
+        """Return the fingerprint of the leaderboard: every partition of its inputs, their metadata, and the SQL
+        queries.
+        """
         contents = {}
         for table in step.inputs:
             for key in self.lake.partitions(table):
@@ -242,7 +245,7 @@ class Fingerprints:
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:
-        """The memory of an assistant and its digest, computed once: settings do not change in a process."""
+        """Return the memory of an assistant and its digest, cached because settings do not change in a process."""
         if assistant not in self._memories:
             memory = self.settings.memory_of(assistant)
             self._memories[assistant] = memory, memory.fingerprint()
@@ -252,7 +255,7 @@ class Fingerprints:
         return self.settings.roles.annotator, self.settings.roles.verifier
 
     def _contents(self, table: str, domain: Domain, assistant: str) -> list[str]:
-        """The content digests of the partitions of an input that a partition is built from."""
+        """Return the content hashes of the partitions of an input that a partition is built from."""
         scope = WRITERS[table].scope
         if scope == "dataset":
             return [self._content(table, name) for name in domain.datasets]
@@ -270,24 +273,24 @@ class Fingerprints:
 
 @lru_cache(maxsize=1)
 def queries() -> str:
-    """Return the digest of the tables, views and queries in SQL, which aggregate verdicts."""
+    """Return the digest of the SQL tables, views and queries that aggregate verdicts."""
     found = sorted(Path(str(files("sql"))).rglob("*.sql"))
     return digest([[path.name, path.read_text(encoding="utf-8")] for path in found])
 
 
 def _package(benchmark: Benchmark) -> str:
-    """The package that a benchmark's class is in."""
+    """Return the package that contains a benchmark's class."""
     module = type(benchmark).__module__
     return module.rpartition(".")[0] or module
 
 
 def _plugin(module: str) -> str:
-    """The package or the module that a memory's class is in: `memflow.memories.mem0`, `my_package`."""
+    """Return the package or module that contains a memory's class: `memflow.memories.mem0`, `my_package`."""
     parts = module.split(".")
     return ".".join(parts[:3]) if parts[0] == "memflow" else module.rpartition(".")[0] or module
 
 
 @lru_cache(maxsize=1)
 def _memory_modules() -> frozenset[str]:
-    """The packages and modules of the memories that ship with memflow."""
+    """Return the packages and modules of the memories that ship with memflow."""
     return frozenset(_plugin(system.memory.__module__) for system in SYSTEMS.values())

@@ -1,6 +1,6 @@
-"""Jobs, one per scope of the pipeline, since the assets of a job share their partitions; and the schedules.
+"""Jobs, one per scope of the pipeline, since all assets of a job have the same partitions; and the schedules.
 
-What happens after a model changed is automation.py.
+automation.py regenerates assets after a model has changed.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ OBSERVE = ("observe_simulator", "observe_assistants")
 
 
 def build() -> list[Any]:
-    """Return the jobs, in the order in which a whole run needs them."""
+    """Return the jobs in pipeline order."""
     return [
         *(
             dg.define_asset_job(
@@ -42,7 +42,7 @@ def build() -> list[Any]:
 
 
 def schedules(partitions: Partitions) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules, stopped until a person starts them."""
+    """Return the schedules. They are stopped by default."""
     shapes = (partitions.domain, partitions.assistant)
     return [_daily(job, shape) for job, shape in zip(OBSERVE, shapes, strict=True)]
 

@@ -1,7 +1,7 @@
 """The models as observable source assets; the data version is the model's fingerprint.
 
-Each is partitioned along the axis on which its users differ, so that a change makes stale only what uses the model.
-What a fingerprint consists of is fingerprints.py; when models are observed is jobs.py.
+Each asset has one partition per domain or per assistant, so that a change marks only assets that use the model as
+stale. fingerprints.py computes the fingerprints; jobs.py observes the models.
 """
 
 from collections.abc import Callable
@@ -20,21 +20,21 @@ Fingerprint = Callable[[str], str | None]
 
 
 def simulator(stage: str, fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return `simulator/STAGE` by domain; the fingerprint is None for a domain whose stage calls no simulator."""
+    """Return the assets `simulator/STAGE`, by domain; the fingerprint is None if the stage calls no simulator."""
     return _observed(
         ["simulator", stage], fingerprint, domain, f"The simulator in stage {stage} of a domain."
     )
 
 
 def judge(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return `model/judge` by domain; None for a domain whose metrics call no judge."""
+    """Return the asset `model/judge`, by domain; the fingerprint is None if the domain's metrics call no judge."""
     return _observed(
         ["model", "judge"], fingerprint, domain, "The chat model that scores a domain's replies."
     )
 
 
 def annotators(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return `model/annotators` by domain; None for a domain whose gold labels call no model."""
+    """Return the asset `model/annotators`, by domain; the fingerprint is None if the gold labels call no model."""
     return _observed(
         ["model", "annotators"],
         fingerprint,
@@ -44,7 +44,7 @@ def annotators(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.
 
 
 def assistants(fingerprint: Fingerprint, assistant: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return `model/assistants` by assistant: a memory with its parameters, and the chat model that answers."""
+    """Return the asset `model/assistants`, by assistant: a memory with its parameters, and its chat model."""
     return _observed(["model", "assistants"], fingerprint, assistant, "A memory, and the model that answers.")
 
 

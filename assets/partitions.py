@@ -1,7 +1,7 @@
 """The partitions of each scope of the pipeline: data set, domain, domain x assistant. Keys come from the settings.
 
-Dagster allows two dimensions, so whatever else varies (the simulator's model, the embedder) is a data version and not
-a partition.
+Dagster allows at most two dimensions. So other variables, such as the simulator's model or the embedder, are data
+versions and not partitions.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Partitions:
         )
 
     def of_scope(self, scope: Scope) -> dg.PartitionsDefinition | None:
-        """Return the partitions of a scope of the pipeline; None for what is not partitioned."""
+        """Return the partitions of a scope of the pipeline; None for an unpartitioned scope."""
         by_scope: dict[Scope, dg.PartitionsDefinition] = {
             "dataset": self.dataset,
             "domain": self.domain,
@@ -57,7 +57,10 @@ def pair(domain: str, assistant: str) -> dg.MultiPartitionKey:
 
 
 def parts(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> tuple[str, str]:
-    """Return the domain and the assistant of a run's partition; for one dimension, its key and an empty assistant."""
+    """Return the domain and the assistant of a run's partition.
+
+    If the partition has one dimension, the assistant is empty.
+    """
     key = context.partition_key
     if isinstance(key, dg.MultiPartitionKey):
         return key.keys_by_dimension["domain"], key.keys_by_dimension["assistant"]

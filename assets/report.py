@@ -1,7 +1,7 @@
-"""The metadata of assets and checks, all of it.
+"""The metadata of all assets and checks.
 
-`described` is known before a run (key, grain, columns, owners); `report` is of a run (rows, content digest, preview,
-usage); `rule_table` holds the results of a check's rules.
+`described` returns metadata known before a run (key, grain, columns, owners), `report` that of a run (rows, content
+hash, preview, usage), and `rule_table` the results of a check's rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ RULE_COLUMNS = dg.TableSchema(
 
 
 def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "duckdb")) -> dict[str, Any]:
-    """Return keyword arguments of a dg.AssetSpec for a table; the description begins with the grain."""
+    """Return keyword arguments of a dg.AssetSpec for a table. Its description begins with the table's grain."""
     grain = (TABLES[table].__doc__ or "").strip()
     schema = dg.TableSchema(
         columns=[
@@ -60,9 +60,9 @@ def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "du
 def report(
     table: str, rows: Sequence[Any], digest: str, usage: Mapping[str, float] | None = None, **more: Any
 ) -> dg.MaterializeResult:
-    """Return the result of materializing a table; its data version is its content digest.
+    """Return the result of materializing a table; its data version is its content hash.
 
-    The UI plots each number of `usage` over time; they are omitted where the step sent no request.
+    The UI plots each number of `usage` over time; these numbers are omitted if the step sent no request.
     """
     quarantined = [row for row in rows if getattr(row, "reason", None)]
     numbers = usage if usage and any(usage.values()) else {}
@@ -102,14 +102,17 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
 
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
-    """Return the usage of one run's stage: requests, cache hits, failed requests, tokens and seconds."""
+    """Return the usage of one stage of a run: requests, cache hits, failed requests, tokens and seconds."""
     rows = [row for row in ledger.usage(("stage",), run=run) if row.by["stage"] == stage]
     names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "latency_s")
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 
 
 def preview(rows: Sequence[Any]) -> str:
-    """Return the first rows as a Markdown table: long cells cut, without empty columns and those of the partition."""
+    """Return the first rows as a Markdown table with truncated cells.
+
+    Empty columns and the columns of the partition are omitted.
+    """
     if not rows:
         return "no rows"
     shown = [asdict(row) for row in rows[:PREVIEW_ROWS]]

@@ -1,5 +1,5 @@
-"""Benchmarks of memflow's own speed: each module is a command that prints one JSON line a figure.
+"""Benchmarks of memflow's own speed. Each module is a command that prints one JSON line per measurement.
 
-A line is {name, value, unit, peer, ratio, ...}: a ratio against a peer or a bound measured in the same run, since
-machines differ and are noisy. A command ends with 1 where its bound is missed. `python -m bench` runs them all.
+A line is {name, value, unit, peer, ratio, ...}. `ratio` compares with a peer or a bound that was measured in the same
+run, since machines differ. The exit code is 1 if a bound is missed. `python -m bench` runs all benchmarks.
 """

@@ -1,4 +1,4 @@
-"""Run all benchmarks, or those named: `python -m bench player`. Peers are installed into a separate folder."""
+"""Run all benchmarks or the named ones: `python -m bench player`. Peers are installed into a separate folder."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ ALL = (
 
 
 def peers() -> Path:
-    """Return the folder of the peers' packages; install them on the first call."""
+    """Return the folder with the packages of the peers; install them on the first call."""
     lock = HERE / "peers.lock"
     done = PEERS / ".installed"
     if not done.is_file() or done.read_text() != lock.read_text():
@@ -39,7 +39,7 @@ def peers() -> Path:
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all; return the number that missed their bound."""
+    """Run the named benchmarks, or all. Return the number of benchmarks that missed their bound."""
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", ""), str(peers())])
     missed = 0
     for name in names or ALL:

@@ -1,15 +1,15 @@
-"""Answers at four checkpoints from one memory, against rebuilding the memory for each: CoMem with `memp`, 50 ms.
+"""Answers at four checkpoints from one memory, compared with rebuilding the memory for each checkpoint.
 
-The peer does what an evaluation does whose memory cannot be read as it was: for each checkpoint it plays what was
-said by then to a new memory, and asks. All contexts are played at once in both, by the same player, and the same
-questions are asked. In a context every request waits for the one before, so the whole takes as long as its longest
-context. Ours keeps everything in the ledger besides. Building four times is 0.25 + 0.5 + 0.75 + 1 = 2.5 times as many
-requests of the memory, whatever the memory; the answers are the same number in both. Texts are drawn from a seed.
+The domain is CoMem, the memory `memp`, and the server has 50 ms latency. The peer cannot read a former state of a
+memory. For each checkpoint it plays all earlier messages to a new memory and then asks the questions. Both ways use the
+same player and questions, and play all contexts concurrently. Requests within a context are sequential, so the longest
+context determines the time. memflow also records every request in the ledger. The peer needs 0.25 + 0.5 + 0.75 + 1 =
+2.5 times as many requests of the memory; the number of answers is equal. Texts are drawn from a seed.
 
     python -m bench.checkpoints [--memory mem0] [--contexts 10] [--messages 80] [--profile]
 
-Ours takes at most three rounds, and the best counts. Prints one JSON line, and ends with 1 where the memory asks for
-more than it does in one pass, or ours is not twice as fast.
+memflow takes at most three rounds, and the fastest counts. The command prints one JSON line. It exits with 1 if the
+memory sends more requests than one pass needs, or if memflow is less than twice as fast as the peer.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ DOMAIN = Domain("bench", "comem", ("bench",), "", {"keys": "rule"})
 
 @dataclass
 class CountingChat:
-    """A chat that counts what it is asked, beside what it is asked for."""
+    """A chat that counts its requests and forwards them to another chat."""
 
     inner: Chat
     requests: int = 0
@@ -57,14 +57,14 @@ class CountingChat:
         self.scripted = self.inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """The inner chat's answer."""
+        """Count the request and return the inner chat's answer."""
         self.requests += 1
         return await self.inner.complete(request)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Requests of the memory and of its questions, and the seconds of the clock."""
+    """Numbers of requests for writing and for answering, and the wall time in seconds."""
 
     writing: int
     answering: int
@@ -106,13 +106,18 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Return whether the memory sends the requests of one pass, of the peer's two and a half, and ours is fast."""
+    """Return whether `ours` has at most 1 / 2.4 of the peer's requests for writing and is at least FASTER times as
+    fast.
+    """
     # A memory may send a little more or less for a shorter context: a summary falls due, or does not.
     return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
 
 
 async def build_contexts(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], list[Probe]]:
-    """The turns and probes of contexts from a seed, a question of each being about its first messages."""
+    """Return the turns and probes of random contexts, drawn from a fixed seed.
+
+    The answer to every question is in the first quarter of its context.
+    """
     chance = random.Random(seeded("bench", "checkpoints"))
     texts, questions = draw_texts(contexts * messages, contexts * QUESTIONS)
     dialogues = [
@@ -150,7 +155,7 @@ async def build_contexts(folder: Path, contexts: int, messages: int) -> tuple[li
 async def run_single_pass(
     url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe], ledger: SqlLedger
 ) -> Cost:
-    """Play every context once, and ask every question of the memory as of its checkpoint."""
+    """Play every context once, and ask each question as of its checkpoint. Return the cost."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
         writing, answering = (
@@ -162,7 +167,7 @@ async def run_single_pass(
 
 
 async def run_rebuilding(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Cost:
-    """Play, for each checkpoint, all earlier messages to a new memory (the peer)."""
+    """Play all earlier messages to a new memory for each checkpoint (the peer). Return the cost."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
         writing, answering = CountingChat(served), CountingChat(served)

@@ -1,17 +1,16 @@
-"""Evaluating a memory against the critical path: AMemGym's 12 users with `rag_2_4_30`, played and then asked every
-question and state probe, on a server that takes 200 ms, with 256 requests in flight at most.
+"""Wall time of evaluating a memory, compared with the critical path.
 
-The critical path is a number of rounds of 200 ms: the longest chain of requests that wait for one another while a
-user is played, and after it as many rounds as it takes to put all probes through 256 places, since a memory is asked
-when it has been played: chain + ceil(probes asked / 256). A client that asked the probes of early periods while later
-ones are played could do with chain + 1; how near to that it came is `ratio_to_one_round`. One request after the other
-takes requests x latency. The server is the stub, in a process of its own; requests go through the ledger, as in a run.
-The users are the published ones where MEMFLOW_DATA has them, as in bench/player.py.
+The first 12 users of AMemGym are played with `rag_2_4_30`, then all questions and state probes are asked. The server
+takes 200 ms per request; at most 256 requests run concurrently. The critical path is a number of rounds of 200 ms:
+chain + ceil(probes / 256). `chain` is the longest chain of dependent requests while a user is played. A client that
+asks early probes while later periods are played needs at least chain + 1 rounds; `ratio_to_one_round` compares with
+that. The server is the stub in a subprocess; requests go through the ledger, as in a run. The users are the published
+ones if MEMFLOW_DATA contains them, as in bench/player.py.
 
     python -m bench.evaluation [--profile]
 
-Takes at most three rounds, and counts the best. Prints one JSON line, and ends with 1 where its wall time is above 1.25
-x the critical path.
+Takes at most three rounds, and the fastest counts. Prints one JSON line, and exits with 1 if the wall time is above
+1.25 x the critical path.
 """
 
 import asyncio
@@ -40,7 +39,7 @@ USERS = 12
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Numbers of requests, the longest chain of dependent ones, wall and CPU seconds."""
+    """Numbers of requests, the longest chain of dependent requests, wall and CPU seconds."""
 
     played: int
     answered: int
@@ -60,7 +59,7 @@ class Evaluation:
 
 
 async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluation:
-    """Play the first 12 users, and ask all probes."""
+    """Play the first 12 users, and ask all probes. Return the measurements."""
     benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")
     sampling = Sampling(max_tokens=256)

@@ -1,11 +1,11 @@
-"""The time that a run with many asset checks spends in Dagster's event log: the shipped storage beside memflow's.
+"""Time that a run with many asset checks spends in Dagster's event log: the shipped storage compared with memflow's.
 
     python -m bench event_log
 
 The graph has one asset and 60 checks and runs for four partitions: 240 planned checks, 240 evaluations. Each storage
-runs in a process of its own, in turns, twice; the lesser time counts. Time in the store is that inside store_event and
-store_event_batch. The bound on SQLite: memflow's takes at most a fifth of the time. PostgreSQL is measured too where
-its programs are installed, without a bound. A system call's price is the disk's: compare CPU seconds as well.
+runs twice, alternately, in its own process; the shorter time counts. Only the time in store_event and store_event_batch
+is measured. The bound on SQLite: memflow's storage takes at most a fifth of the time. PostgreSQL is measured too if it
+is installed, without a bound. Wall time depends on the disk, so compare CPU seconds as well.
 """
 
 import json
@@ -38,14 +38,14 @@ Storages = dict[str, dict[str, Any]]
 
 
 class StoreTimer:
-    """Measures the time inside a storage's methods; a nested call counts once."""
+    """A timer of the calls of a storage's methods; a nested call counts once."""
 
     def __init__(self) -> None:
         self.wall_s = self.cpu_s = 0.0
         self._depth = 0
 
     def measure(self, call: Callable[..., None]) -> Callable[..., None]:
-        """Return `call`, measured."""
+        """Return a wrapper of `call` that adds its time."""
 
         def measured(*arguments: Any) -> None:
             wall, cpu = time.perf_counter(), time.process_time()
@@ -83,7 +83,7 @@ def build_job() -> dg.JobDefinition:
 
 
 def run(home: Path) -> dict[str, float]:
-    """Run every partition on an instance: seconds in the store, of CPU, of wall time."""
+    """Run every partition on an instance. Return the seconds in the store, of CPU and of wall time."""
     job, timer = build_job(), StoreTimer()
     with dg.DagsterInstance.from_config(str(home)) as instance:
         storage = instance.event_log_storage
@@ -102,7 +102,7 @@ def run(home: Path) -> dict[str, float]:
 
 
 def measure(storages: Storages, batches: str) -> dict[str, float]:
-    """Run in a process of its own, on a new home."""
+    """Run in a new process with a new home folder. Return its measurements."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**storages, "telemetry": {"enabled": False}}
         (Path(folder) / "dagster.yaml").write_text(yaml.safe_dump(settings))
@@ -114,7 +114,10 @@ def measure(storages: Storages, batches: str) -> dict[str, float]:
 
 
 def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Storages]) -> float:
-    """Print one line: ours, and as its peer the shipped storage. Return the ratio of the times in the store."""
+    """Print one line that compares memflow's storage with the shipped one.
+
+    Return the ratio of the times in the store.
+    """
     rounds = [(measure(shipped(), "0"), measure(ours(), BATCHES)) for _ in range(ROUNDS)]
     peer, own = (min((each[side] for each in rounds), key=lambda spent: spent["store_s"]) for side in (0, 1))
     ratio = peer["store_s"] / own["store_s"]
@@ -131,12 +134,12 @@ def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Stora
 
 
 def class_entry(module: str, name: str, config: dict[str, Any]) -> dict[str, Any]:
-    """An entry of dagster.yaml that names a class."""
+    """Return an entry of dagster.yaml that names a class."""
     return {"module": module, "class": name, "config": config}
 
 
 def main() -> int:
-    """Compare on SQLite, and on PostgreSQL where it is installed."""
+    """Compare the storages on SQLite, and on PostgreSQL if it is installed. Return the exit code."""
     ours = class_entry("resources.event_log", "SqliteEventLog", {"base_dir": "history/runs"})
     ratio = compare("event_log_sqlite", dict, lambda: {"event_log_storage": ours})
     with postgres_server() as port:

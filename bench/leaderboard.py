@@ -1,12 +1,12 @@
-"""A million verdicts to MemoryBench's figures: grouped by DuckDB from the lake's files, then figures and intervals.
+"""Scores of MemoryBench from a million verdicts: DuckDB groups the files of the lake, then scores and intervals follow.
 
-25 assistants with 8,000 probes each of the open domain under five metrics. Beside it the two ways that hold every
-verdict: rows read as objects and grouped by Python, and pandas reading the same files and grouping. Seconds of the
-clock, the best of three; figures from groups of DuckDB and of Python have to agree to 1e-9.
+25 assistants answer 8,000 probes each of the open domain, under five metrics. Two peers load every verdict: Python
+groups rows as objects, and pandas reads and groups the same files. Wall seconds, the best of three. Scores from groups
+of DuckDB and of Python must agree to 1e-9.
 
     python -m bench.leaderboard
 
-Prints one JSON line, and ends with 1 where it takes more than 2 s or a figure differs.
+Prints one JSON line, and exits with 1 if it takes more than 2 s or a score differs.
 """
 
 import random
@@ -36,7 +36,7 @@ OPEN = Domain("open", "memorybench", (), "", {"partition": "open"})
 
 
 def main() -> int:
-    """1 where it takes longer than the bound, or the two ways differ."""
+    """Return 1 if the time exceeds the bound or the scores differ, else 0."""
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake(Path(folder) / "lake")
         for number in range(ASSISTANTS):
@@ -89,7 +89,7 @@ SCALED_METRICS = ("min_max", "z_score")
 
 
 def build_scores(groups: list[Group]) -> list[Score]:
-    """The figures of all assistants."""
+    """Return the scores of all assistants."""
     by_assistant: dict[str, list[Group]] = {}
     for group in groups:
         by_assistant.setdefault(group.assistant, []).append(group)
@@ -104,7 +104,10 @@ def build_scores(groups: list[Group]) -> list[Score]:
 
 
 def verdicts(number: int) -> list[Verdict]:
-    """One assistant's: LoCoMo's in ten episodes, the others' in one, a hundredth of them without a value."""
+    """Return the verdicts of one assistant, a hundredth of them without a value.
+
+    LoCoMo's probes are in ten episodes, those of each other data set in one.
+    """
     chance = random.Random(number)
     tasks = [
         task
@@ -134,7 +137,7 @@ def verdicts(number: int) -> list[Verdict]:
 
 
 def best_of(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
-    """The least seconds of so many rounds, and what came of the last."""
+    """Return the seconds of the fastest round, and the result of the last one."""
     least, found = float("inf"), None
     for _ in range(rounds):
         began = time.perf_counter()
@@ -144,7 +147,7 @@ def best_of(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
 
 
 def scores_match(one: Score, other: Score) -> bool:
-    """Whether two figures are the same but for the last digits."""
+    """Return whether two lists of scores are equal up to rounding errors."""
     named = (one.assistant, one.metric, one.variant, one.slice, one.n) == (
         other.assistant, other.metric, other.variant, other.slice, other.n,
     )  # fmt: skip

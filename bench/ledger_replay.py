@@ -2,8 +2,8 @@
 
     python bench/ledger_replay.py
 
-The bound is 2,000 per second; exits with 1 below it. Each item has a different prompt of 4,000
-characters, which is filled, digested and looked up; the use is recorded and the answer parsed.
+The bound is 2,000 per second; the exit code is 1 below it. Each item has a different prompt of 4,000 characters. Per
+item: fill the prompt, compute the digest, look up the completion, record its use, parse the answer.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ BOUND = 2000.0
 
 
 class Reply(BaseModel):
-    """A structured answer of the usual size."""
+    """A structured answer of typical size."""
 
     answer: Annotated[int, Field(ge=1, le=10)]
     reasons: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=5)]
@@ -48,20 +48,20 @@ PROMPT = replace(parse(TEXT, "memflow.chat", "the bench's prompt"), output=Reply
 
 
 class Immediate:
-    """Answers at once: what fills the ledger."""
+    """A chat that answers immediately, to fill the ledger."""
 
     fingerprint = "bench"
     sampling = Sampling()
     scripted = True
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """A fixed answer."""
+        """Return a fixed answer."""
         reply = Reply(answer=3, reasons=["because it was said so, and more than once"] * 3, mood="calm")
         return Completion(reply.model_dump_json(), "stop", 1000, 50, 0, 1.0)
 
 
 async def play(chat: Chat, ledger: SqlLedger) -> list[Answer]:
-    """Every item once."""
+    """Request every item once."""
     context = "Caroline: I went hiking last week and it was great. " * 80
     ledgered = LedgeredChat(
         chat, ledger, RequestContext(run="bench", stage="answer", role="assistant", model="bench")
@@ -72,7 +72,7 @@ async def play(chat: Chat, ledger: SqlLedger) -> list[Answer]:
 
 
 def main() -> int:
-    """Fill a ledger, replay it, and say how fast that was."""
+    """Fill a ledger, replay it, and print the completions per second."""
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/ledger.sqlite"
         with SqlLedger(url) as ledger:

@@ -1,6 +1,6 @@
-"""What benchmarks share: published inputs, timing, rounds under a profiler, playing and answering, and reporting.
+"""Functions that the benchmarks share: published inputs, timing, rounds, profiles, playing and answering, reports.
 
-What one benchmark measures, and its bounds, does not belong here.
+The measurements and bounds of a single benchmark do not belong here.
 """
 
 import argparse
@@ -38,12 +38,12 @@ T = TypeVar("T")
 
 
 def report(line: dict[str, Any], **more: Any) -> None:
-    """Print a figure as one line of JSON, with the machine's load."""
+    """Print a measurement as one line of JSON, with the machine's load."""
     print(json.dumps({**line, **more, "load": round(os.getloadavg()[0], 1)}), flush=True)
 
 
 def arguments(**defaults: Any) -> argparse.Namespace:
-    """Parse the command line: an option for each default, a flag where it is False, and --profile."""
+    """Parse the command line. Each default declares an option, False a flag; `--profile` is always there."""
     parser = argparse.ArgumentParser()
     for name, default in {**defaults, "profile": False}.items():
         if default is False:
@@ -54,7 +54,10 @@ def arguments(**defaults: Any) -> argparse.Namespace:
 
 
 def repeat(work: Callable[[int], T], within: Callable[[T], bool], profiled: bool) -> list[T]:
-    """Return the results of `work(round)`, until one is within its bounds; print a profile of them where asked."""
+    """Call `work` with the number of each round. Stop after ROUNDS rounds, or when a result is `within` the bounds.
+
+    Return the results. If `profiled`, print a profile of all rounds.
+    """
     profile = cProfile.Profile(time.process_time)
     results: list[T] = []
     while len(results) < ROUNDS and not (results and within(results[-1])):
@@ -68,27 +71,27 @@ def repeat(work: Callable[[int], T], within: Callable[[T], bool], profiled: bool
 
 
 def cpu_seconds(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the CPU seconds of `work`, and its result."""
+    """Call `work`. Return its CPU seconds and its result."""
     began = time.process_time()
     result = work()
     return time.process_time() - began, result
 
 
 def child_cpu_seconds() -> float:
-    """Return the CPU seconds, user and system, of the subprocesses that have ended."""
+    """Return the CPU seconds, user and system, of all ended subprocesses."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def published(path: str) -> Path | None:
-    """Return a file below MEMFLOW_DATA; None where it is missing."""
+    """Return the path of a file below MEMFLOW_DATA; None if it is missing."""
     folder = os.environ.get("MEMFLOW_DATA")
     found = Path(folder or "") / path
     return found if folder and found.is_file() else None
 
 
 def request_context(domain: str, memory: str, stage: str) -> RequestContext:
-    """Return the context of a benchmark's requests."""
+    """Return the context under which the ledger records a benchmark's requests."""
     return RequestContext(run="bench", stage=stage, domain=domain, assistant=memory, model="stub")
 
 
@@ -105,9 +108,9 @@ async def play_and_answer(
     *,
     own_replies: bool = False,
 ) -> tuple[list[PlayedEpisode], float, float]:
-    """Play the turns, then ask the probes. Return the episodes, and the wall seconds of both.
+    """Play the turns, then ask the probes. Return the episodes, and the wall seconds of playing and of answering.
 
-    With `own_replies` the assistant replies to the turns (on-policy). Raises SystemExit where anything failed.
+    With `own_replies` the assistant replies to the turns (on-policy). Raises SystemExit if a message or probe failed.
     """
     began = time.perf_counter()
     episodes = benchmark.episodes(domain, states, turns, [], playing)
@@ -129,7 +132,7 @@ async def play_and_answer(
 
 @contextmanager
 def postgres_server() -> Iterator[int | None]:
-    """Yield the port of an empty PostgreSQL server for the user memflow; None where its programs are missing."""
+    """Start an empty PostgreSQL server for the user memflow. Yield its port; None if PostgreSQL is not installed."""
     on_path = shutil.which("initdb")
     programs = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not programs:

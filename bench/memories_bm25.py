@@ -1,16 +1,16 @@
-"""BM25 as a memory, against Whoosh as MemoryBench uses it: CPU time per message written and per query read.
+"""BM25 as a memory, compared with Whoosh as MemoryBench uses it: CPU time per message written and per query read.
 
-5,000 messages arrive in dialogues of six, each of which is searchable before the next comes; then 500
-queries, k = 5. The texts are the first turns and questions of LoCoMo where MEMFLOW_DATA has them, otherwise
-drawn from a seed with a Zipf vocabulary. Whoosh is opened once for all queries, in its favour. `overlap` is
-the mean share of Whoosh's five that ours finds too: its stop words differ, it takes question marks for
-wildcards, and its newest segments count documents by themselves.
+5,000 messages arrive in dialogues of six. Each dialogue is searchable before the next one arrives. Then 500 queries
+follow, k = 5. The texts are the first turns and questions of LoCoMo if MEMFLOW_DATA contains them, otherwise drawn from
+a seed with a Zipf vocabulary. Whoosh is opened once for all queries, to its advantage. `overlap` is the mean share of
+Whoosh's five results that memflow finds too. Whoosh has other stop words, parses question marks as wildcards, and
+counts documents of its newest segments separately.
 
-Whoosh is needed for this alone:
+Only this benchmark needs Whoosh:
 
     uv pip install --target FOLDER whoosh==2.7.4 && PYTHONPATH=FOLDER python bench/memories_bm25.py
 
-Prints one JSON line, and ends with 1 where a ratio is below 20.
+Prints one JSON line, and exits with 1 if a ratio is below 20.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ SearchResults = list[list[str]]
 
 
 def draw_texts(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str], list[str]]:
-    """Texts and queries from a seed: 20,000 words, the n-th drawn in proportion to 1 / n."""
+    """Return texts and queries drawn from a seed. The n-th of 20,000 words has a probability proportional to 1 / n."""
     chance = random.Random(seeded("bench", "memories_bm25"))
     letters = "etaoinshrdlucmfwypvbgkjqxz"
     words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(20_000)]
@@ -46,7 +46,7 @@ def draw_texts(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str
 
 
 def real_texts() -> tuple[list[str], list[str], str]:
-    """Return the first turns of LoCoMo and questions chosen by seed, otherwise drawn texts; and their source."""
+    """Return the first turns of LoCoMo and random questions, or drawn texts if LoCoMo is missing; and the source."""
     path = published(LOCOMO)
     if path is None:
         return *draw_texts(), "drawn"
@@ -63,7 +63,7 @@ def real_texts() -> tuple[list[str], list[str], str]:
 
 
 def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
-    """The memory `bm25_message`, through its own write and read."""
+    """Measure the memory `bm25_message`, with its own write and read."""
     messages = [Message(str(number), "user", text) for number, text in enumerate(texts)]
     memory = Lexical(k=K)
 
@@ -83,7 +83,7 @@ def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResu
 
 
 def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
-    """Whoosh: standard analyzer, one commit a dialogue, words joined by OR, BM25F."""
+    """Measure Whoosh: standard analyzer, one commit per dialogue, words joined by OR, BM25F."""
     from whoosh.analysis import StandardAnalyzer
     from whoosh.fields import ID, TEXT, Schema
     from whoosh.index import create_in
@@ -117,7 +117,7 @@ def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchRe
 
 
 def main() -> int:
-    """Measure both in one run. 0 where both ratios hold, 1 where one does not, 2 without Whoosh."""
+    """Measure both in one run. Return 0 if both ratios reach the bound, 1 if one does not, 2 without Whoosh."""
     try:
         import whoosh as peer
     except ImportError:

@@ -1,18 +1,18 @@
-"""What a real encoder costs a memory: all-MiniLM-L6-v2, texts in one call against one by one.
+"""Time of a real encoder in a memory: all-MiniLM-L6-v2, with many texts per call and with one text per call.
 
-The model is the one that A-Mem's and MemoryOS's published code search with: six layers, 384 numbers, here by ONNX
-Runtime on one thread (weights kept in 8 bits, reckoned in 32), cut at 128 tokens. Texts of one call are sorted by
-length and padded to the longest, as sentence-transformers does. They are the first turns of LoCoMo where
-MEMFLOW_DATA has them, otherwise drawn from a seed: random letters, of which a word makes several tokens.
+The published code of A-Mem and MemoryOS searches with this model: six layers, 384 dimensions. Here ONNX Runtime runs it
+on one thread, with 8-bit weights and 32-bit arithmetic, truncated at 128 tokens. The texts of one call are sorted by
+length and padded to the longest, as in sentence-transformers. They are the first turns of LoCoMo if MEMFLOW_DATA
+contains them, otherwise random letters drawn from a seed, with several tokens per word.
 
-Two lines: the encoder alone, by texts a call, with what padding makes of their tokens (1 adds none); and
-`rag_2_4_30`, whose dialogues have 30 messages, beside a loop that encodes one message after the other and keeps
-the rows in a list. What an encoder costs does not depend on how much is held: memories_growth.py says what the
-memory itself adds.
+Prints two lines. The first is the encoder alone, by number of texts per call, with the factor by which padding
+increases the tokens (1 is none). The second is `rag_2_4_30` on dialogues of 30 messages, compared with a loop that
+encodes message by message and stores the vectors in a list. The time of the encoder does not depend on the size of the
+memory; memories_growth.py measures the memory itself.
 
     python -m bench memories_encoder
 
-No bound: whether a batch pays depends on the machine. Ends with 1 where a batch changes a vector.
+There is no bound, since the benefit of a batch depends on the machine. Exits with 1 if a batch changes a vector.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ SAME = 0.9999
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 as an Embedder: mean of the last layer over a text's tokens, made a unit vector."""
+    """all-MiniLM-L6-v2 as an Embedder: the mean of the last layer over a text's tokens, normalized to length 1."""
 
     fingerprint = "all-MiniLM-L6-v2 onnx"
     dimensions = 384
@@ -58,14 +58,14 @@ class MiniLM:
         self.tokens = self.padded = 0
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """The texts' vectors, made in one run of the model."""
+        """Return the vectors of the texts, computed by one call of the model."""
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         vectors[order] = self.run([texts[at] for at in order])
         return vectors
 
     def run(self, texts: Sequence[str]) -> Vector:
-        """One run."""
+        """Call the model once."""
         cut = self.tokenizer.encode_batch(list(texts))
         ids = np.array([each.ids for each in cut], np.int64)
         mask = np.array([each.attention_mask for each in cut], np.int64)
@@ -77,7 +77,7 @@ class MiniLM:
 
 
 def package(name: str) -> Path:
-    """The folder of an installed package, which is not imported."""
+    """Return the folder of an installed package without importing the package."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"{name} is not installed; `python -m bench` installs it beside the environment")
@@ -85,7 +85,7 @@ def package(name: str) -> Path:
 
 
 def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
-    """One line for the encoder by itself; 1 where a batch changes a vector."""
+    """Print the line of the encoder alone. Return 1 if a batch changes a vector, else 0."""
 
     async def every(size: int) -> Vector:
         return np.concatenate(
@@ -109,7 +109,7 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
 
 
 def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
-    """One line for `rag_2_4_30` beside the loop."""
+    """Print the line of `rag_2_4_30`, compared with the loop."""
     memory = memory_factory("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
     messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
 

@@ -1,21 +1,20 @@
-"""What a message costs to write, and a query to read, as a memory grows: at 500, 5,000 and 50,000 messages.
+"""CPU time of writing a message and of reading a query as a memory grows: at 500, 5,000 and 50,000 messages.
 
-For `full`, `bm25_message`, `bm25_session` and `rag_2_4_30`, on texts drawn from a seed, that arrive in dialogues
-of six, five of them on a day. What was written is searchable before the next dialogue comes. Each query comes
-after another dialogue, so that nothing is read that was read before. `rag` has the hashing embedder here, so that
-its figures are the memory's own; what an encoder adds, memories_encoder.py says.
+Measures `full`, `bm25_message`, `bm25_session` and `rag_2_4_30` on texts drawn from a seed. Messages arrive in
+dialogues of six, five dialogues per day. Each dialogue is searchable before the next one arrives. Every query follows a
+new dialogue, so that no result is cached. `rag` uses the hashing embedder; memories_encoder.py measures a real encoder.
 
-Beside `bm25_message` stand Whoosh, with one commit a dialogue, and rank_bm25, whose index is rebuilt from all
-messages for each dialogue, since it takes no more once it is made. Above 100 dialogues only 24 of these, evenly
-spread, are timed, and the rest reckoned from them (`sampled`); the words are those of our search, cut once, in its
-favour. `peer_of` is the peer's figure divided by ours. Whoosh at 50,000 messages takes some minutes: `--whole`.
+`bm25_message` is compared with Whoosh (one commit per dialogue) and with rank_bm25, whose index is rebuilt for each
+dialogue since it cannot grow. Above 100 dialogues, only 24 evenly spread rebuilds are timed and the total is
+extrapolated (`sampled`). The peers get words that are already split, to their advantage. `peer_of` is the peer's time
+divided by memflow's. Whoosh at 50,000 messages takes some minutes: `--whole`.
 
     python -m bench memories_growth
     PYTHONPATH=.venv/peers python -m bench.memories_growth --whole
 
-Prints one JSON line a memory. `growth` is what a message costs to write among ten times as many: 1 is linear
-in total. Ends with 1 where it is above 1.25 from 5,000 to 50,000, which leaves room for a noisy machine and for
-caches that are smaller than the memory; a quadratic part that counted would make it 10.
+Prints one JSON line per memory. `growth` is the time of a write divided by that at a tenth of the messages: 1 means
+linear in total. Exits with 1 if it exceeds 1.25 from 5,000 to 50,000 messages. A quadratic cost would give 10; the
+margin allows for noise and for CPU caches.
 """
 
 import asyncio
@@ -46,7 +45,7 @@ Cost = dict[str, Any]
 
 
 def main() -> int:
-    """Measure all of them; 1 where the writes of one grow faster than asked."""
+    """Measure all memories. Return 1 if the write time of one grows beyond the bound, else 0."""
     texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
@@ -72,7 +71,7 @@ def main() -> int:
 
 
 def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequence[str]) -> Cost:
-    """One memory: CPU microseconds for a message written and for a query read."""
+    """Return the CPU microseconds of one memory per message written and per query read."""
     memory = memory_factory(name, Tools(embedder=HashingEmbedder()))(EntryStore())
 
     async def measured() -> Cost:
@@ -91,7 +90,7 @@ def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequen
 
 
 async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
-    """A dialogue is written, and can be found from then on."""
+    """Write a dialogue to the memory and update its search index."""
     memory.store.advance(len(dialogue))
     await memory.write(dialogue)
     if index := getattr(memory, "index", None):
@@ -99,7 +98,7 @@ async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
 
 
 def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
-    """The peers' figures, and how many times ours they are."""
+    """Return the times of the peers, and their ratios to memflow's."""
     import rank_bm25
     import whoosh as library
 
@@ -121,7 +120,7 @@ def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) 
 
 
 def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
-    """rank_bm25: the index rebuilt for each dialogue."""
+    """Return the times of rank_bm25, whose index is rebuilt for each dialogue."""
     began = time.process_time()
     words = [search_words(f"user: {text}") for text in texts]
     cut = time.process_time() - began
@@ -146,12 +145,15 @@ def of_whoosh(texts: Sequence[str], queries: Sequence[str]) -> Cost:
 
 
 def cost(write: float, read: float) -> Cost:
-    """Seconds as microseconds."""
+    """Return the seconds of a write and of a read, converted to microseconds."""
     return {"write": round(write * 1e6, 1), "read": round(read * 1e6, 1)}
 
 
 def least(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
-    """Return the least of each figure over the rounds. A round has every size: a slow minute slows them all."""
+    """Return the minimum of each measurement over the rounds.
+
+    A round measures every size, so that a slow minute affects all sizes.
+    """
     rounds = [{size: of_memory(name, messages, size, queries) for size in SIZES} for _ in range(ROUNDS)]
     return {
         size: {what: min(each[size][what] for each in rounds) for what in ("write", "read")} for size in SIZES

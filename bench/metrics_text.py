@@ -1,12 +1,12 @@
-"""Text metrics, against the ways they are computed elsewhere: CPU time per pair, and that scores are equal.
+"""Text metrics compared with their reference implementations: CPU time per pair, and equality of the scores.
 
-`locomo_f1` against the published evaluation's way, written here from its description: nltk's Porter stemmer
-stems every word of every text again, Counters compare them. `rouge_l` (English) against rouge-score without
-stemmer. Ours starts with empty caches. For F1 the pairs are LoCoMo's golds where MEMFLOW_DATA has them, each
-with the answers of six assistants (the benchmark compares eight), and texts of 1 to 30 words drawn from a
-seed with a Zipf vocabulary; for ROUGE-L they are drawn and have 200 words.
+`locomo_f1` is compared with the published evaluation, reimplemented here from its description: nltk's Porter stemmer
+stems every word of every text again, and Counters compare the words. `rouge_l` (English) is compared with rouge-score
+without its stemmer. memflow starts with empty caches. The pairs for F1 are LoCoMo's golds if MEMFLOW_DATA contains
+them, each with the answers of six assistants (the benchmark compares eight). Further texts of 1 to 30 words are drawn
+from a seed with a Zipf vocabulary. The texts for ROUGE-L are drawn and have 200 words.
 
-Prints one JSON line each, and ends with 1 where a score differs or a ratio is below its bound.
+Prints one JSON line per metric, and exits with 1 if a score differs or a ratio is below its bound.
 """
 
 import json
@@ -55,7 +55,7 @@ F1Pair = tuple[str, str, int]
 
 
 def main() -> int:
-    """Run both. 1 where a bound is missed."""
+    """Run both benchmarks. Return 1 if a bound is missed, else 0."""
     chance = random.Random(42)
     words = vocabulary(chance)
     drawn = [f1_pair(chance, words) for _ in range(F1_PAIRS)]
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def f1(source: str, pairs: Sequence[F1Pair]) -> int:
-    """One line for LoCoMo's F1."""
+    """Measure LoCoMo's F1 and print the line."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -86,7 +86,7 @@ def f1(source: str, pairs: Sequence[F1Pair]) -> int:
 
 
 def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> int:
-    """One line for ROUGE-L."""
+    """Measure ROUGE-L and print the line."""
     from rouge_score import rouge_scorer
 
     pairs = [(add_noise(chance, gold, words), gold) for gold, words in texts]
@@ -105,7 +105,10 @@ def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> 
 def time_scores(
     work: Callable[[], list[float]], fresh: Callable[[], None] = lambda: None
 ) -> tuple[float, list[float]]:
-    """CPU seconds, the least of ROUNDS, and the scores. `fresh` forgets before each round what the last has kept."""
+    """Return the minimum of the CPU seconds over ROUNDS, and the scores.
+
+    `fresh` is called before each round to clear the caches.
+    """
     rounds = []
     for _ in range(ROUNDS):
         fresh()
@@ -116,7 +119,7 @@ def time_scores(
 def report_pairs(
     name: str, source: str, peer: str, bound: float, n: int, ours: float, theirs: float, identical: bool
 ) -> int:
-    """Print the line; 1 where it misses its bound."""
+    """Print the line. Return 1 if a bound is missed, else 0."""
     ratio = theirs / ours
     report(
         {"name": name, "value": round(n / ours), "unit": "pairs/cpu_s"},
@@ -132,7 +135,7 @@ def report_pairs(
 
 
 def published_f1(stemmer: object, prediction: str, gold: str, category: int) -> float:
-    """The published evaluation, plainly: nothing is remembered from one pair to the next."""
+    """Compute F1 as the published evaluation does, without a cache."""
 
     def stems(said: str) -> list[str]:
         said = "".join(letter for letter in said.replace(",", "").lower() if letter not in PUNCTUATION)
@@ -162,30 +165,30 @@ def published_f1(stemmer: object, prediction: str, gold: str, category: int) -> 
 
 
 def vocabulary(chance: random.Random) -> list[str]:
-    """Words that a stemmer has work with."""
+    """Return words with suffixes for the stemmer to remove."""
     roots = ["".join(chance.choices(SYLLABLES, k=chance.randint(1, 3))) for _ in range(4000)]
     return [root + chance.choice(ENDINGS) for root in roots]
 
 
 def draw_text(chance: random.Random, words: Sequence[str], length: int) -> str:
-    """A text of about that many words, with commas, full stops and articles."""
+    """Return a random text of `length` words, some with commas, periods or articles."""
     drawn = chance.choices(words, weights=[1 / (rank + 1) for rank in range(len(words))], k=length)
     return " ".join(chance.choice(("{}", "{}", "{}", "the {}", "{},", "{}.")).format(word) for word in drawn)
 
 
 def add_noise(chance: random.Random, gold: str, words: Sequence[str]) -> str:
-    """The text with some words left out and some put in."""
+    """Return the gold with about 30 % of its words replaced by random words."""
     return " ".join(chance.choice(words) if chance.random() < 0.3 else word for word in gold.split())
 
 
 def f1_pair(chance: random.Random, words: Sequence[str]) -> F1Pair:
-    """An answer and its gold."""
+    """Return a random answer and its gold."""
     gold = draw_text(chance, words, chance.randint(1, 30))
     return add_noise(chance, gold, words), gold, chance.randint(1, 4)
 
 
 def locomo_pairs(chance: random.Random) -> list[F1Pair]:
-    """LoCoMo's golds, each answered twice with itself, in a sentence or not, and with four messages."""
+    """Return LoCoMo's golds, each with six answers: the gold itself, the gold in a sentence, and four messages."""
     path = published(LOCOMO)
     if path is None:
         return []

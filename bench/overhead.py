@@ -1,15 +1,15 @@
-"""CPU seconds of `memflow run` beside those of the same work without Dagster, in one run.
+"""CPU seconds of `memflow run` compared with the same work without Dagster, in one run.
 
-`work` is all that a run does but for Dagster: it reads the data sets, generates users, plays, answers and scores with
-the scripted chat and a ledger, writes the tables and the indexes, evaluates their rules, and publishes the leaderboard.
-`in_memory` is the part of it that needs no store: read, generate, play, answer, score. All are whole processes, start
-and imports included. Two sizes: the demo, and 12 AMemGym users with `rag_2_4_30` and the two bounds (the published
-users where MEMFLOW_DATA has them; otherwise users drawn from a seed in their shape).
+`work` does all steps of a run without Dagster. It reads the data sets, generates users, plays, answers and scores with
+the scripted chat and a ledger. It writes the tables and indexes, evaluates the rules, and publishes the leaderboard.
+`in_memory` does only the steps that need no storage: read, generate, play, answer, score. Both are measured as whole
+processes, including startup and imports. There are two sizes: the demo, and 12 AMemGym users with `rag_2_4_30` and the
+two bounds. The users are the published ones if MEMFLOW_DATA contains them, otherwise random ones of the same shape.
 
     python -m bench.overhead [demo] [users]
 
-Prints one JSON line for each, and ends with 1 where the work is less than 60 % of the demo's CPU time, or less than
-80 % of that of the users.
+Prints one JSON line per size. Exits with 1 if `work` takes less than 60 % of the CPU time of `memflow run` for the
+demo, or less than 80 % for the users.
 """
 
 import gc
@@ -48,7 +48,10 @@ BOUNDS = {"demo": 0.6, "users": 0.8}
 
 
 class Work:
-    """The steps of the pipeline in this process. Tables are written and checked, or kept in memory alone."""
+    """The steps of the pipeline, run in this process.
+
+    Tables are written and checked if `stored`, else kept in memory.
+    """
 
     def __init__(self, settings: Settings, models: Models, stored: bool) -> None:
         self.settings = settings
@@ -78,7 +81,7 @@ class Work:
             )
 
     def publish(self) -> None:
-        """Write the leaderboard, and memflow.duckdb."""
+        """Write the leaderboard and memflow.duckdb."""
         if self.index is not None:
             self._run("all", ALL)
             self.warehouse.publish()
@@ -125,7 +128,7 @@ class MemoryLake(Lake):
 
 
 def work(size: str, home: Path, stored: bool) -> None:
-    """Do the work of a size in this process."""
+    """Run all steps of a size in this process, without Dagster."""
     gc.set_threshold(COLLECT_AFTER, 20, 20)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
@@ -138,7 +141,7 @@ def work(size: str, home: Path, stored: bool) -> None:
 
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
-    """Run a process; return its CPU and wall seconds."""
+    """Run a process to its end; return its CPU and wall seconds."""
     before, started = child_cpu_seconds(), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *arguments],
@@ -153,7 +156,7 @@ def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
 
 
 def measure(size: str) -> bool:
-    """Print the figures of a size; return whether its bound holds."""
+    """Measure one size and print the results as a JSON line. Return whether its bound is met."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), Path(name) / "data"
         data.mkdir()
@@ -182,7 +185,7 @@ def measure(size: str) -> bool:
 
 
 def main() -> int:
-    """Measure the sizes named on the command line, or both."""
+    """Measure the sizes named on the command line, or both. Return the exit code."""
     if sys.argv[1:2] == ["--work"]:
         work(sys.argv[2], Path(sys.argv[3]), bool(sys.argv[4]))
         return 0

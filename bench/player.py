@@ -1,8 +1,8 @@
 """Wall time of playing 12 AMemGym users with `rag_2_4_30`, on-policy, on a server with 50 ms latency.
 
-Within an episode requests are sequential; 64 may run at once. The ideal is the larger of (longest chain of dependent
-requests x latency) and (requests x latency / concurrency). The server is the stub in a subprocess. Users are the
-published ones where MEMFLOW_DATA has them, otherwise random ones of the same shape.
+Within an episode requests are sequential; at most 64 requests run concurrently. The ideal is the larger of (longest
+chain of dependent requests x latency) and (requests x latency / concurrency). The server is the stub in a subprocess.
+The users are the published ones if MEMFLOW_DATA contains them, otherwise random ones of the same shape.
 
     python -m bench.player [--profile]
 
@@ -40,7 +40,7 @@ USERS, PERIODS, VARIABLES = 12, 11, 20
 
 
 def draw_user(number: int) -> dict[str, Any]:
-    """A user in the shape of the published file: 11 sessions at first, then 3 or 4 a period."""
+    """Return a random user in the shape of the published file: 11 sessions at first, then 3 or 4 per period."""
     chance = random.Random(seeded("bench", "player", number))
     schema = {f"variable_{index}": [f"value_{value}" for value in range(3)] for index in range(VARIABLES)}
     state = {variable: "value_0" for variable in schema}
@@ -86,7 +86,7 @@ def draw_user(number: int) -> dict[str, Any]:
 
 
 def users_file(folder: Path) -> tuple[Path, bool]:
-    """Return the published file where there is one, otherwise a drawn one in `folder`; and whether it is published."""
+    """Return the published file, or a random one written to `folder`; and whether the file is the published one."""
     if (path := published(dataset("amemgym_v1_base").files[0])) is not None:
         return path, True
     drawn = folder / "data.json"
@@ -111,7 +111,7 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Pla
 
 
 def run_round(url: str, users: Path, folder: Path) -> tuple[float, float, dict[str, Any]]:
-    """Return wall seconds, the ideal, and further figures of one round."""
+    """Return the wall seconds, the ideal seconds, and further measurements of one round."""
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         played, wall, used = asyncio.run(play_users(url, users, ledger))
         requests = ledger.usage(by=())[0].requests

@@ -1,13 +1,13 @@
-"""100,000 responses of about 200 words through the metrics of texts, one after the other on one core: CPU seconds.
+"""CPU seconds of scoring 100,000 responses of about 200 words with text metrics, sequentially on one core.
 
-Eight assistants answer 12,500 questions, assistant by assistant, so that nothing is remembered but what the metrics'
-own caches hold. Texts are drawn from a seed; making them is not counted, and cutting them into words is. The peers,
-on the first of the same pairs: nltk's Porter stemmer as LoCoMo's evaluation uses it, rouge-score, the package `rouge`
-after jieba as LexEval's evaluation uses them, nltk's meteor_score on its own tokens. METEOR with WordNet is measured
-where MEMFLOW_WORDNET names a folder of it; it has no peer, since nltk reads WordNet in its own way.
+Eight assistants answer 12,500 questions, assistant by assistant, so that only the metrics' own caches help. Texts are
+drawn from a seed. Drawing is not measured; splitting into words is. The peers score the first of the same pairs: nltk's
+Porter stemmer as in LoCoMo's evaluation, rouge-score, the package `rouge` after jieba as in LexEval's evaluation, and
+nltk's meteor_score on its own tokens. METEOR with WordNet is measured if MEMFLOW_WORDNET names its folder. It has no
+peer, since nltk reads WordNet differently.
 
-Prints one JSON line each, and ends with 1 where a score differs from its peer's, or a time or ratio misses its bound.
-The bounds in seconds are what was reckoned before anything was written, from libraries' speeds.
+Prints one JSON line per metric, and exits with 1 if a score differs from the peer's, or a bound is missed. The bounds
+in seconds were estimated from the speed of the libraries before the implementation.
 """
 
 import os
@@ -39,7 +39,7 @@ Metric = Callable[[str, str], float]
 
 @dataclass
 class MetricBenchmark:
-    """A metric, its peer, and how they did."""
+    """A metric, its peer, and their measurements."""
 
     name: str
     language: str
@@ -55,7 +55,7 @@ class MetricBenchmark:
 
 
 def main() -> int:
-    """Run all. 1 where a bound is missed."""
+    """Run all benchmarks. Return 1 if a bound is missed, else 0."""
     measured = metrics()
     kept: dict[str, list[Pair]] = {}
     for language, pairs in assistants():
@@ -73,7 +73,7 @@ def scores_of(metric: Metric, pairs: list[Pair]) -> list[float]:
 
 
 def metrics() -> list[MetricBenchmark]:
-    """What is measured, with its bounds."""
+    """Return the metrics to measure, with their bounds."""
     f1 = partial(locomo_f1, category=4)
     rouge_zh = partial(rouge_l, language="zh")
     rouge_code, meteor_code = (partial(each, variant="published_code") for each in (rouge_zh, meteor))
@@ -96,7 +96,7 @@ def metrics() -> list[MetricBenchmark]:
 
 
 def assistants() -> Iterator[tuple[str, list[Pair]]]:
-    """Every assistant's answers with their golds, in both languages."""
+    """Return every assistant's answers with their golds, in both languages."""
     chance = random.Random(42)
     words = vocabulary(chance)
     english = [draw_text(chance, words, 200) for _ in range(QUESTIONS)]
@@ -108,13 +108,13 @@ def assistants() -> Iterator[tuple[str, list[Pair]]]:
 
 
 def join_chinese(words: str) -> str:
-    """Chinese words as they are written: without spaces, twelve to a clause."""
+    """Join Chinese words as in written text: no spaces, and twelve words per clause."""
     parts = words.split()
     return "，".join("".join(parts[start : start + 12]) for start in range(0, len(parts), 12)) + "。"
 
 
 def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
-    """Print the line; 1 where it misses a bound."""
+    """Print the line. Return 1 if a bound is missed, else 0."""
     responses = QUESTIONS * ASSISTANTS
     line = {
         "name": f"100,000 responses: {metric.name}",
@@ -145,7 +145,7 @@ def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
 
 
 def porter() -> Metric:
-    """LoCoMo's F1 as published."""
+    """Compute LoCoMo's F1 as its published code does."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -153,7 +153,7 @@ def porter() -> Metric:
 
 
 def rouge_score() -> Metric:
-    """rouge-score without its stemmer."""
+    """Compute ROUGE-L with rouge-score, without its stemmer."""
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
@@ -161,7 +161,7 @@ def rouge_score() -> Metric:
 
 
 def rouge() -> Metric:
-    """LexEval's evaluation: jieba, then the package `rouge`, all of whose metrics are computed."""
+    """Compute ROUGE as LexEval's evaluation does: jieba, then the package `rouge` with all its metrics."""
     import jieba
     from rouge import Rouge
 
@@ -175,7 +175,7 @@ def rouge() -> Metric:
 
 
 def nltk_meteor() -> Metric:
-    """nltk's METEOR on nltk's tokens, with a WordNet that knows nothing."""
+    """Compute METEOR with nltk on nltk's tokens, with an empty WordNet."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktSentenceTokenizer
     from nltk.translate.meteor_score import meteor_score

@@ -1,16 +1,15 @@
-"""Evaluating a memory on 200 trajectories of 100 messages with embeddings, on a server with 50 ms per request.
+"""Time of evaluating a memory on 200 trajectories of 100 messages with embeddings; the server takes 50 ms per request.
 
-Every message is embedded when it is written, one after the other in its trajectory, and the question when it is asked.
-The peer does that and nothing else: one request for each text, one after the other, on a connection that is kept, and
-the ranking by cosine. Ours plays all trajectories at once, keeps every vector in the ledger, and has each question
-answered by the same server besides. Both are on the same stub in the same run, in a process of its own. Texts are drawn
-from a seed, and none is said twice.
+Messages are embedded when they are written, one by one within a trajectory; questions are embedded when they are asked.
+The peer sends one request per text, sequentially on one open connection, and ranks by cosine. memflow plays all
+trajectories concurrently, stores every vector in the ledger, and also lets the server answer each question. Both use
+the same stub server in a subprocess. Texts are drawn from a seed, and all are different.
 
     python -m bench.trajectories [--memory embed_message_10] [--whole] [--profile]
 
-Of the peer's trajectories 10 are timed and the rest reckoned from them; with --whole all are (about 17 minutes). Ours
-takes at most three rounds, and the best counts. Prints one JSON line, and ends with 1 where ours sends more than a 50th
-of the peer's embedding requests, or takes more than a 20th of its time.
+10 trajectories of the peer are timed and the total is extrapolated; with --whole all are timed (about 17 minutes).
+memflow takes at most three rounds, and the fastest counts. Prints one JSON line. Exits with 1 if memflow sends more
+than 1 / 50 of the peer's embedding requests or takes more than 1 / 20 of its time.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ SAMPLED = 10
 
 @dataclass(frozen=True)
 class Cost:
-    """Embedding requests that the server answered, and the seconds of the clock."""
+    """The number of embedding requests that the server answered, and the wall seconds."""
 
     requests: int
     wall_s: float
@@ -92,12 +91,12 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Whether both bounds are."""
+    """Return whether the number of requests and the time are both within their bounds."""
     return ours.requests * FEWER <= peer.requests and ours.wall_s * FASTER <= peer.wall_s
 
 
 def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
-    """An observed trajectory of these messages, and one question about the first of them."""
+    """Return an observed trajectory of these messages, with one question about the first message."""
     steps = tuple(Step(f"{text} ({number}.{at})") for at, text in enumerate(texts))
     name = f"observation/simple/roles/{number}"
     made = Trajectory(name, "bench", "observation", find_kind("simple"), "roles", "en", steps)
@@ -120,7 +119,7 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
 
 
 def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Cost:
-    """The peer: every text embedded by a request of its own, one after the other, and ranked for the question."""
+    """Embed each text with a separate sequential request and rank the messages for the question (the peer)."""
     place = urlsplit(url)
     connection = HTTPConnection(place.hostname or "", place.port or 80)
 
@@ -140,7 +139,7 @@ def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> C
 
 
 def count_embedding_requests(log: Path) -> int:
-    """Embedding requests that the server has answered so far, by its own log."""
+    """Return the number of embedding requests in the server's log."""
     return sum("/v1/embeddings" in line for line in log.read_text().splitlines())
 
 

@@ -1,13 +1,13 @@
-"""`memflow run` where every partition is up to date: 20, 200 and 2,000 partitions of two domains and many assistants.
+"""CPU seconds of `memflow run` if every partition is up to date: 20, 200 and 2,000 pairs of domain and assistant.
 
-The lake is written without playing anything: tables without rows under the recipes that a run would write, and a
-leaderboard of as many scores as the demo has for each assistant. Fingerprints look at no rows, so a run finds all of
-it up to date. The first run reads the footer of every file, later ones find the facts in the cache. CPU seconds of the
-command, user and system; growth is seconds for each partition, by those at the smallest size.
+The benchmark writes the lake directly: tables without rows, with the fingerprints of a run, and a leaderboard with as
+many scores per assistant as in the demo. Fingerprints do not depend on rows, so all partitions are up to date. The
+first run reads the metadata in every file; later runs find it in the cache. CPU seconds are user and system. `growth`
+is the time per partition, divided by that at the smallest size.
 
     python -m bench.up_to_date
 
-Prints one JSON line for each size, and ends with 1 where a run takes more than its bound or runs a partition.
+Prints one JSON line per size. Exits with 1 if a run takes longer than its bound or runs a partition.
 """
 
 import json
@@ -39,7 +39,7 @@ DOMAINS = {
 
 
 def main() -> int:
-    """Measure each size. Return 1 where one misses its bound."""
+    """Measure each size. Return 1 if one misses its bound, else 0."""
     missed = 0
     first_s = 0.0
     for size in SIZES:
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def write_settings(folder: Path, size: int) -> Path:
-    """Write a memflow.toml with so many pairs of domain and assistant, and its home beside it."""
+    """Write a memflow.toml with `size` pairs of domain and assistant, and create its home folder. Return its path."""
     assistants = [f"rag_2_4_{k}" for k in range(1, size // len(DOMAINS) + 1)]
     path = folder / "memflow.toml"
     path.write_text(
@@ -75,7 +75,7 @@ def write_settings(folder: Path, size: int) -> Path:
 
 
 def build_lake(path: Path) -> int:
-    """Write every partition as if a run of today's code had written it. Return the number of files."""
+    """Write every partition with the fingerprints of today's code. Return the number of files."""
     settings = load(path)
     fingerprints = Fingerprints.of(settings)
     lake = fingerprints.lake
@@ -105,7 +105,7 @@ def build_lake(path: Path) -> int:
 
 
 def _set_old_times(lake: Lake) -> int:
-    """Set the files' modification times back: facts of files that were just written are not cached."""
+    """Set the files' modification times back, since metadata of files that were just written is not cached."""
     then = time.time() - 60
     files = [*Path(lake.root).rglob("*.parquet")]
     for file in files:
@@ -114,7 +114,7 @@ def _set_old_times(lake: Lake) -> int:
 
 
 def score(domain: str, assistant: str, number: int) -> Score:
-    """One score of an assistant in a domain; the first of each metric is over all probes."""
+    """Return one score of an assistant in a domain; the first score of each metric is over all probes."""
     rows, metrics = DOMAINS[domain]
     slices, metric = divmod(number, len(metrics))
     return Score(
@@ -136,7 +136,7 @@ def score(domain: str, assistant: str, number: int) -> Score:
 
 
 def run(settings: Path) -> tuple[float, int]:
-    """Run `memflow run`. Return its CPU seconds, and how many partitions it ran."""
+    """Run `memflow run`. Return its CPU seconds, and the number of partitions that it ran."""
     before = child_cpu_seconds()
     done = subprocess.run(
         [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run"],

@@ -1,7 +1,7 @@
 """memflow: benchmarks of memory in LLM assistants.
 
-This package is the subject: what states, utterances, probes, feedback, memories and scores are, and how each is made.
-It knows no Dagster, no database, no network client, no environment and no clock: seeds and clients are arguments.
-resources/ reaches models and stores; assets/ defines the Dagster assets. memflow/cli is the command-line interface, and
-alone may import both.
+This package defines states, utterances, probes, feedback, memories and scores, and computes each of them. It depends on
+no Dagster, database, network client, environment variable or clock: seeds and clients are arguments. resources/
+connects to models and stores; assets/ defines the Dagster assets. Only memflow/cli, the command-line interface, imports
+both.
 """

@@ -1,7 +1,7 @@
-"""The pipeline: every step once, in order, with what it reads, writes and calls.
+"""The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
-Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md derive
-from STEPS. The functions of the steps are memflow/run/generation.py and evaluation.py.
+Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md are
+derived from STEPS. The functions of the steps are in memflow/run/generation.py and evaluation.py.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -22,7 +22,7 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the pipeline: rows of its inputs in, rows of its tables out."""
+    """A step of the pipeline: it reads the rows of its inputs and returns the rows of its tables."""
 
     name: str
     function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
@@ -37,18 +37,18 @@ class Step:
 
     @property
     def stage(self) -> str:
-        """The first part of its tables' names."""
+        """The stage of the step: the first part of its tables' names."""
         return next(iter(self.writes)).partition(".")[0]
 
     @property
     def description(self) -> str:
-        """What it does, in one sentence."""
+        """The description of the step, in one sentence."""
         return (self.function.__doc__ or "").strip()
 
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:
-        """Return for each input whether the step reads it on one partition."""
+        """Return, for each input, whether the step reads it for one partition."""
         return {
             table: memory is None
             or table not in self.conditional
@@ -220,7 +220,7 @@ def markdown_table() -> str:
 
 
 def _names(tables: Iterable[str]) -> str:
-    """The tables in Markdown; `state.*` for all tables of a stage."""
+    """Return the tables as Markdown; `state.*` for all tables of a stage."""
     names = list(tables)
     for stage in {table.partition(".")[0] for table in names}:
         of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]

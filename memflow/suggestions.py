@@ -1,4 +1,4 @@
-"""Messages about a name that does not exist: what was given, similar names, and how to list all."""
+"""Messages about unknown names: the given name, similar names, and the command that lists all names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -9,7 +9,7 @@ MOST_NAMES = 8
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], command: str = "") -> str:
-    """Return the message: at most three similar names, and the command that lists all.
+    """Return the message for an unknown name: at most three similar names, and the command that lists all.
 
     Example:
         there is no domain 'amemgim_demo'. Did you mean amemgym_demo? `memflow domains` lists all

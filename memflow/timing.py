@@ -1,7 +1,7 @@
 """The duration of memory writes and reads: recorded seconds of models, and seconds of the memory's own computing.
 
-A model's seconds are those of the first request, also for cache hits. Own seconds exclude waiting for models or other
-tasks in the event loop, so both can be summed. The clock is an argument; without one, nothing is timed.
+A model's seconds are those of the first request, also for cache hits. Own seconds exclude waiting for models and for
+other tasks in the event loop, so the two can be added. The clock is an argument; without a clock, nothing is timed.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass
 class OperationTimer:
-    """The duration of one write or read so far in seconds, and its number of completions."""
+    """The accumulated duration of one write or read in seconds, and its number of completions."""
 
     clock: Clock
     models: float = 0.0
@@ -33,7 +33,7 @@ _WATCH: ContextVar[OperationTimer | None] = ContextVar("watch", default=None)
 
 
 async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTimer | None]:
-    """Return the result of `work` and its duration; no duration without a clock."""
+    """Return the result of `work` and its duration; the duration is None without a clock."""
     if clock is None:
         return await work, None
     watch = OperationTimer(clock)
@@ -45,7 +45,10 @@ async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTi
 
 
 async def count_completion(work: Awaitable[Completion]) -> Completion:
-    """Return a completion, and count its recorded seconds. Own computing of the request is not counted again."""
+    """Return a completion, and add its recorded seconds to the current write or read.
+
+    The time for computing the request is not counted a second time.
+    """
     watch = _WATCH.get()
     if watch is None:
         return await work
@@ -64,7 +67,7 @@ def took(seconds: float) -> None:
 
 @dataclass
 class _Stepped(Generic[T]):
-    """Awaits `work`, and times each of its steps without the waiting between them."""
+    """An awaitable around `work` that times each of its steps, without the waiting between them."""
 
     work: Awaitable[T]
     watch: OperationTimer

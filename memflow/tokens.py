@@ -1,7 +1,7 @@
 """An estimate of token counts that needs no tokenizer and is the same for every memory.
 
-A Chinese, Japanese or Korean character counts as one token, four other characters as one. Exact counts come from the
-server (`prompt_tokens`).
+Each Chinese, Japanese or Korean character counts as one token; four other characters count as one token. Exact counts
+come from the server (`prompt_tokens`).
 """
 
 import re
@@ -18,5 +18,5 @@ def estimate(text: str) -> int:
 
 
 def quarters(text: str) -> int:
-    """Return the estimate in quarters of a token, which is additive over texts."""
+    """Return the estimate in quarters of a token. Estimates of several texts in this unit can be added."""
     return len(text) + 3 * len(_WIDE.findall(text))

@@ -1,6 +1,7 @@
-"""Tokenization for search: the words that BM25 matches and the hashing embedder counts.
+"""Tokenization for search: the words that BM25 and the hashing embedder use.
 
-Each run of characters is split by the rules of its script, so that mixed texts work. Metrics have their own rules.
+Each run of characters in one script is split by the rules of that script, so that mixed texts work. Metrics have their
+own tokenization.
 """
 
 import re
@@ -27,8 +28,8 @@ STOP = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
 def search_words(text: str) -> list[str]:
     """Return the words of `text` in order, in lower case, without stop words and single Latin letters.
 
-    Chinese runs are split by jieba's search mode (long words and the words in them), others at characters that are
-    neither letters nor digits. No stemming.
+    Chinese is split by jieba's search mode (long words and the words in them), other text at characters that are
+    neither letters nor digits. There is no stemming.
     """
     if text.isascii():
         words = _WORD.findall(text.lower())

@@ -22,14 +22,14 @@ class _StrictModel(BaseModel):
 
 
 class SkippedCase(_StrictModel):
-    """A training case that was skipped because its request alone has more tokens than the maximum."""
+    """A training case that was skipped because its request alone exceeds the maximum number of tokens."""
 
     case_id: str
     reason: str
 
 
 class TrainingResult(_StrictModel):
-    """The result that the training program reports. Losses are per answer token, in nats."""
+    """The result of the training program. Losses are means per answer token, in nats."""
 
     examples: int
     too_long: list[SkippedCase]
@@ -52,7 +52,7 @@ class TrainingResult(_StrictModel):
 
 
 class Manifest(_StrictModel):
-    """The data, base model and parameters that an adapter was trained with, and the result."""
+    """The data, base model and parameters that an adapter was trained with, and the training result."""
 
     format: Literal[1] = 1
     domain: str
@@ -73,7 +73,7 @@ class Manifest(_StrictModel):
 
     @property
     def recipe(self) -> str:
-        """Digest of data, base model and parameters."""
+        """The digest of data, base model and parameters."""
         return recipe(self.data, self.base, self.base_revision, self.parameters)
 
 
@@ -83,7 +83,7 @@ def recipe(data: str, base: str, base_revision: str, parameters: dict[str, int |
 
 
 def compute_revision(folder: Path, manifest: Manifest) -> str:
-    """Return the digest of the adapter in a folder. Raises BadInput where a file is missing."""
+    """Return the digest of the adapter in a folder. Raises BadInput if a file is missing."""
     for name in (WEIGHTS, CONFIGURATION):
         if not (folder / name).is_file():
             raise BadInput(
@@ -95,7 +95,7 @@ def compute_revision(folder: Path, manifest: Manifest) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a folder. Raises BadInput where it is missing or invalid, or the weights have changed."""
+    """Read the manifest of a folder. Raises BadInput if it is missing or invalid, or if the weights have changed."""
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except OSError as wrong:
@@ -112,7 +112,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def load_adapter(folder: Path, revision: str) -> Manifest:
-    """Read the manifest of an adapter. Raises BadSettings where `revision` is not its revision."""
+    """Read the manifest of an adapter. Raises BadSettings if its revision differs from `revision`."""
     manifest = read_manifest(folder)
     if manifest.revision != revision:
         raise BadSettings(

@@ -1,7 +1,7 @@
-"""Partitions that the command line ran besides those of memflow.toml, so that the UI shows them and can rerun them.
+"""Partitions that command-line runs added to those of memflow.toml, so that the UI shows them and can rerun them.
 
-A file in the home folder, one JSON object per line. Only the code location reads it, when it is loaded or reloaded:
-other commands default to memflow.toml.
+They are stored in a file in the home folder, one JSON object per line. Only the code location reads it, at load and
+reload; other commands default to memflow.toml.
 """
 
 import json
@@ -19,9 +19,9 @@ FILE = "added_partitions.jsonl"
 def add_partitions(
     base: Settings, settings: Settings, domains: Sequence[str], assistants: Sequence[str]
 ) -> None:
-    """Store the domains and assistants that the settings of the file (`base`) lack.
+    """Store the domains and assistants of a run that the settings file (`base`) lacks.
 
-    `settings` are those of the run: their memories by import path are stored with their assistants.
+    `settings` are those of the run. Memories given by import path are stored with their assistants.
     """
     known = with_added_partitions(base)
     new = [name for name in assistants if name not in known.assistants]
@@ -45,7 +45,10 @@ def add_partitions(
 
 
 def with_added_partitions(settings: Settings) -> Settings:
-    """Return the settings with the stored partitions. Those whose domain or model is unknown by now are left out."""
+    """Return the settings with the stored partitions.
+
+    Stored partitions whose domain or model is no longer in the settings are skipped.
+    """
     domains, assistants, memories = list(settings.domains), list(settings.assistants), dict(settings.memories)
     known = {*settings.own_domains, *registry.domains()}
     for line in _lines(settings.home / FILE):
@@ -64,7 +67,7 @@ def with_added_partitions(settings: Settings) -> Settings:
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The stored objects; a damaged line is ignored."""
+    """Return the stored objects; damaged lines are skipped."""
     if not file.exists():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():

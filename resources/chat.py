@@ -1,7 +1,7 @@
 """Chat over an OpenAI-compatible endpoint: builds request bodies and parses completions.
 
-Retries and errors are in endpoint.py, the cache of completions in memflow.chat.ledger, and the repeated request after
-an answer that does not parse in memflow.chat.asking.
+Retries and errors are in endpoint.py, the cache of completions is in memflow.chat.ledger. memflow.chat.asking repeats a
+request if its answer cannot be parsed.
 """
 
 import re
@@ -21,7 +21,7 @@ _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 class OpenAIChat:
     """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
-    `fingerprint` identifies model and sampling. `prices` are used only with a budget that limits cost.
+    `fingerprint` identifies model and sampling. `prices` are used only if the budget limits cost.
     """
 
     scripted = False
@@ -57,7 +57,7 @@ class OpenAIChat:
         await self.endpoint.__aexit__(*exit_)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the model's answer; its text is empty where the server returns none.
+        """Return the model's answer; its text is empty if the server returns none.
 
         Raises BudgetSpent before anything is sent, and the errors of Endpoint.post.
         """
@@ -81,7 +81,7 @@ class OpenAIChat:
 
 
 def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
-    """Return the JSON body of a request, without the sampling parameters that are not set."""
+    """Return the JSON body of a request, without unset sampling parameters."""
     sampling = request.sampling
     sent: dict[str, Any] = {
         "model": model,
@@ -101,7 +101,7 @@ def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
 
 
 def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
-    """Parse a server's answer. Missing text is empty, missing token counts are 0."""
+    """Parse a server's response. Missing text becomes "", missing token counts become 0."""
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
     return Completion(

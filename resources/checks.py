@@ -20,7 +20,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class Scope:
-    """The domain or benchmark whose rows a partition has; neither for the leaderboard."""
+    """The domain or benchmark that the rows of a partition belong to; both are None for the leaderboard."""
 
     domain: Domain | None = None
     benchmark: str | None = None
@@ -39,9 +39,9 @@ class Scope:
 def check_partition(
     table: str, partition: str, lake: Lake, scope: Scope, engine: Engine = Engine.memflow
 ) -> list[RuleResult]:
-    """Return the result of every rule of `table` that applies to a partition, in the order of its table.
+    """Return the result of every rule of `table` that applies to a partition, in the declared order.
 
-    Raises MissingData where the partition, or one of a table that a rule refers to, is not in the lake.
+    Raises MissingData if the partition, or that of a referenced table, is not in the lake.
     """
     rows = lake.read(table, partition, vectors=False)
     evaluate = validate_rows if engine is Engine.gx else check_rows
@@ -50,7 +50,7 @@ def check_partition(
 
 
 def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
-    """Yield the suites of Great Expectations that the rules of a partition translate to. Raises as check_partition."""
+    """Yield the rules of a partition as suites of Great Expectations. Raises the errors of check_partition."""
     rows = lake.read(table, partition, vectors=False)
     rules = expectations_of(table, scope.benchmark)
     for each in suites_of(table, rows, rules, other_rows(lake, partition), scope.domain):
@@ -59,7 +59,7 @@ def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[
 
 
 def other_rows(lake: Lake, partition: str) -> OtherRows:
-    """Return a function that reads the rows of other tables for the same domain, and assistant where they have one."""
+    """Return a function that reads another table's rows of the same domain, and of the same assistant if any."""
 
     @cache
     def rows(table: str) -> Sequence[Any]:

@@ -50,7 +50,7 @@ def schema(table: str) -> pa.Schema:
 
 
 def has_vectors(table: str) -> bool:
-    """Return whether a table has a column of vectors."""
+    """Return whether a table has a vector column."""
     return any(column.type == list[float] for column in columns(table))
 
 

@@ -1,7 +1,7 @@
-"""The resources as Dagster shows them: described fields with the values of the settings, and the objects they provide.
+"""The Dagster resources: fields with descriptions for the UI, filled from the settings, and the objects they provide.
 
-No field holds a secret: a key is the name of an environment variable, and a password in the ledger's URL is masked. The
-classes that do the work know no Dagster and are modules of their own.
+No field contains a secret: an API key is given by the name of its environment variable, and the password in the
+ledger's URL is masked. The objects are implemented in other modules, without Dagster.
 """
 
 import os
@@ -70,7 +70,7 @@ class DataResource(dg.ConfigurableResource[Library]):
 
 
 class LedgerResource(dg.ConfigurableResource[SqlLedger]):
-    """The ledger: every answered request, and who used it."""
+    """The ledger: every answered request and its uses by runs."""
 
     url: str = Field(description="The SQLAlchemy URL. A password is masked, and read from the settings.")
 
@@ -82,7 +82,7 @@ class LedgerResource(dg.ConfigurableResource[SqlLedger]):
 
 
 class VllmResource(dg.ConfigurableResource[VllmServers]):
-    """vLLM servers: started when a model of kind vllm is first used, ended after the run."""
+    """vLLM servers: each starts when a model of kind vllm is first used, and stops after the run."""
 
     models: dict[str, Any] = Field(
         default={}, description="The models of kind vllm in memflow.toml, by name."
@@ -95,7 +95,7 @@ class VllmResource(dg.ConfigurableResource[VllmServers]):
 
 
 class ModelsResource(dg.ConfigurableResource[Models]):
-    """The chat models in their roles, and the embedder."""
+    """The chat models by role, and the embedder."""
 
     roles: dict[str, str] = Field(description="The model of each role: simulator, judge, backbone, ...")
     models: dict[str, Any] = Field(
@@ -145,7 +145,7 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """The fields of a part of the settings that differ from their defaults; always the kind."""
+    """Return the fields of a settings section that differ from their defaults, and always its kind."""
     kind = {"kind": value.kind} if hasattr(value, "kind") else {}
     return {**value.model_dump(mode="json", exclude_defaults=True), **kind}
 
@@ -155,7 +155,10 @@ def _models(fields: Mapping[str, Any]) -> dict[str, Model]:
 
 
 def _ledger_url(settings: Settings) -> Any:
-    """The URL as a field: the name of the environment variable where that sets it, otherwise without its password."""
+    """Return the ledger's URL for display.
+
+    If an environment variable sets the URL, return the variable's name; otherwise the URL without its password.
+    """
     if os.environ.get(LEDGER_VARIABLE) == settings.ledger_url:
         return dg.EnvVar(LEDGER_VARIABLE)
     url = make_url(settings.ledger_url)

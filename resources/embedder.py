@@ -24,17 +24,17 @@ BATCH = 128
 
 
 class TimedVector(NamedTuple):
-    """A text's vector and its share of the seconds of the request that embedded it."""
+    """A text's vector, and its share of the seconds of the request that embedded it."""
 
     vector: Vector
     seconds: float
 
 
 class VectorStore(Protocol):
-    """A cache of vectors by digest: resources.ledger.SqlLedger."""
+    """The protocol of a cache of vectors by digest; implemented by resources.ledger.SqlLedger."""
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return the cached vectors among `digests`."""
+        """Return the cached vectors of these digests, by digest."""
         ...
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
@@ -45,9 +45,9 @@ class VectorStore(Protocol):
 class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
-    Texts that many episodes embed at about the same moment share requests of up to BATCH texts. Enter it (async with)
-    to keep connections open; otherwise each call opens its own. `dimensions` is 0 until the first answer. Raises the
-    errors of Endpoint.post.
+    Concurrent calls of many episodes are merged into requests of up to BATCH texts. Use it as an asynchronous context
+    manager to keep connections open; otherwise each call opens its own. `dimensions` is 0 until the first response.
+    Raises the errors of Endpoint.post.
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class EndpointEmbedder:
         await self.endpoint.__aexit__(*exit_)
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """Return unit vectors of the texts, (n, dimensions); cached vectors are not requested again.
+        """Return unit vectors of the texts, of shape (n, dimensions); cached vectors are not requested again.
 
-        The recorded time of a text is its share of its request's seconds, also when the vector is cached.
+        The recorded time of a text is its share of its request's seconds, also if its vector is cached.
         """
         if self._batcher is None:
             async with self:
@@ -103,7 +103,7 @@ class EndpointEmbedder:
         return vectors
 
     async def _fetch(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
-        """Return the vectors of texts from the ledger, and of the others from requests of equal size."""
+        """Return the vectors of texts: cached ones from the ledger, all others from requests of equal size."""
         kept = self.ledger.vectors([*text_of])
         for key, embedded in kept.items():
             have(key, embedded)
@@ -151,7 +151,7 @@ class FolderEmbedder:
         self._loaded: Any = None
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """Return unit vectors of the texts, (n, dimensions), computed in a thread."""
+        """Return unit vectors of the texts, of shape (n, dimensions), computed in a thread."""
         if self._loaded is None:
             self._loaded = await asyncio.to_thread(self._load)
             self.dimensions = int(self._loaded.get_sentence_embedding_dimension())

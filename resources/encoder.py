@@ -26,12 +26,12 @@ BATCH = 16
 
 
 class FolderEncoder:
-    """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder, truncated after one of its layers."""
+    """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder, of which one layer is the output."""
 
     def __init__(self, folder: str | Path, name: str = "", layer: int | None = None) -> None:
-        """Look up defaults: `name` is the folder's name, `layer` that of BEST_LAYERS.
+        """Set defaults: `name` is the folder's name, `layer` is looked up in BEST_LAYERS.
 
-        Raises MissingData where the folder is not there, BadSettings for a model that LAYERS does not have.
+        Raises MissingData if the folder is missing, BadSettings if LAYERS does not contain the model.
         """
         self.folder = Path(folder).expanduser()
         if not self.folder.is_dir():
@@ -49,10 +49,10 @@ class FolderEncoder:
         self._loaded: tuple[Any, Any, int] | None = None
 
     async def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return the unit vectors of each text's tokens, (tokens, dimensions), computed in a thread.
+        """Return the unit vectors of each text's tokens, of shape (tokens, dimensions), computed in a thread.
 
-        Longer texts are truncated to the model's maximum. Raises BadSettings without the extra `bert`, or where the
-        model has no such layer.
+        Longer texts are truncated to the model's maximum. Raises BadSettings if the extra `bert` is not installed, or
+        if the model has no such layer.
         """
         return await asyncio.to_thread(self._encode, list(texts))
 

@@ -90,10 +90,10 @@ class Endpoint:
         return self._client is not None
 
     async def post(self, path: str, body: dict[str, Any], key: str = "") -> tuple[dict[str, Any], float]:
-        """Return the server's JSON answer and the seconds of the successful attempt.
+        """Return the server's JSON response and the seconds of the successful attempt.
 
-        `key` is the header Idempotency-Key, the same for every attempt. Raises RequestRefused where the server
-        rejects the request, EndpointDown where nothing connects in time, ChatError where the server keeps failing.
+        `key` is the header Idempotency-Key, the same for every attempt. Raises RequestRefused if the server rejects the
+        request, EndpointDown if no connection succeeds in time, ChatError if the server keeps failing.
         """
         assert self._limiter is not None, f"enter the endpoint {self.url} first (async with)"
         first_failure, wait = None, self.first_wait
@@ -120,7 +120,7 @@ class Endpoint:
         raise AssertionError("the loop above returns or raises")
 
     def _patience(self, last: "_RetryableError") -> float:
-        """Return the seconds of retries: few at an address that never answered, which is probably wrong."""
+        """Return how many seconds to retry: few for an address that never responded, which is probably wrong."""
         if last.unreachable and not self.answers.get(self.url):
             return min(self.patience, FIRST_CONTACT)
         return self.patience
@@ -180,13 +180,13 @@ class Endpoint:
         return os.environ.get(self.key_variable) or NO_KEY
 
     def _redacted(self, text: str) -> str:
-        """Remove the key from a server's message, which may repeat it and is stored."""
+        """Remove the API key from a server's message, which may repeat it and is stored."""
         key = self._key()
         return text if key == NO_KEY else text.replace(key, f"<{self.key_variable}>")
 
 
 class _RetryableError(Exception):
-    """An attempt failed; the next may succeed."""
+    """An attempt failed, but a retry may succeed."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ def _error_text(text: str) -> str:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Return the seconds of a Retry-After header; None where it is missing or invalid."""
+    """Return the seconds of a Retry-After header; None if it is missing or invalid."""
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)

@@ -1,11 +1,10 @@
-"""Dagster's event log on SQLite, written faster than by the storage that Dagster ships.
+"""Dagster's event log on SQLite, with faster writes than the storage that Dagster ships.
 
-The files are Dagster's own: one database for each run, and `index.db` over all runs. The shipped storage can read what
-this one writes, and the reverse. Three things differ. Connections stay open, where the shipped storage opens a
-database for every statement. A commit does not wait for the disk (see set_durability). The events of a batch are one
-transaction.
+The files have Dagster's format: one database for each run, and `index.db` over all runs. Each storage can read the
+other's files. There are three differences. Connections stay open, while the shipped storage opens a database for every
+statement. A commit does not wait for the disk (see set_durability). The events of a batch are one transaction.
 
-The class overrides private methods of Dagster 1.13.27 and checks at its start that they are as expected.
+The class overrides private methods of Dagster 1.13.27 and verifies their signatures when it starts.
 """
 
 import sqlite3
@@ -100,7 +99,7 @@ class SqliteEventLog(SqliteEventLogStorage):
         return SqliteEventLogStorage.config_type()
 
     def register_instance(self, instance: dg.DagsterInstance) -> None:
-        """Belong to an instance; a relative folder is resolved against the instance's."""
+        """Attach the storage to an instance; a relative folder is resolved against the instance's folder."""
         if self._relative:
             self._relative = False
             self._start(str(Path(instance.root_directory) / self._base_dir))
@@ -123,7 +122,7 @@ class SqliteEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:
-        """A transaction on the database of a run or on the index; nested calls in a thread share it."""
+        """Open a transaction on a run's database or on the index; nested calls in a thread share the transaction."""
         if not isinstance(shard, str):
             raise TypeError(f"a run id is needed, and not {shard!r}")
         try:
@@ -139,7 +138,7 @@ class SqliteEventLog(SqliteEventLogStorage):
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events in one transaction for each database.
 
-        Where one event fails, none is stored, and Dagster stores them one by one. The index is committed first: if its
+        If one event fails, none is stored, and Dagster stores them one by one. The index is committed first: if its
         commit fails, the run's database is rolled back too.
         """
         with ExitStack() as transactions:
@@ -150,7 +149,7 @@ class SqliteEventLog(SqliteEventLogStorage):
                 self.store_event(event)
 
     def has_table(self, table_name: str) -> bool:
-        """Whether the index has a table. The answer yes is remembered."""
+        """Return whether the index has a table. A positive result is cached."""
         if table_name not in self._tables:
             with self._connect(INDEX) as connection:
                 if not connection.dialect.has_table(connection, table_name):
@@ -159,10 +158,10 @@ class SqliteEventLog(SqliteEventLogStorage):
         return True
 
     def watch(self, run_id: str, cursor: str | None, callback: EventHandlerFn) -> None:
-        """Call `callback` with each new event of a run, read every 0.25 s to 16 s.
+        """Call `callback` with each new event of a run. The interval between reads grows from 0.25 s to 16 s.
 
-        The shipped storage waits for changes of the database's file. While a connection is open, changes are in
-        another file.
+        The shipped storage waits for changes of the database file. That does not work here: while a connection is open,
+        changes are in another file.
         """
         if cursor and EventLogCursor.parse(cursor).is_offset_cursor():
             raise ValueError(f"a cursor with a storage id is needed, and not the offset {cursor}")
@@ -172,13 +171,13 @@ class SqliteEventLog(SqliteEventLogStorage):
             self._watcher.watch_run(run_id, cursor, callback)
 
     def end_watch(self, run_id: str, handler: EventHandlerFn) -> None:
-        """End what watch() began."""
+        """Stop a watch that `watch` started."""
         watcher = self._watcher
         if watcher is not None:
             watcher.unwatch_run(run_id, handler)
 
     def dispose(self) -> None:
-        """End the watching threads and close the databases. A later call opens them again."""
+        """Stop the watching threads and close the databases. A later call opens them again."""
         with self._watcher_lock:
             watcher, self._watcher = self._watcher, None
         if watcher is not None:
@@ -191,7 +190,7 @@ class SqliteEventLog(SqliteEventLogStorage):
         super().wipe()
 
     def upgrade(self) -> None:
-        """Bring the databases of an older Dagster up to date: what `dagster instance migrate` calls."""
+        """Migrate the databases of an older Dagster to the current schema, for `dagster instance migrate`."""
         with self._migrating():
             super().upgrade()
         self._tables.clear()
@@ -205,7 +204,7 @@ class SqliteEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Accept databases with another schema meanwhile, in this thread."""
+        """Accept databases with another schema in this thread while the context is entered."""
         before = getattr(self._migration, "running", False)
         self._migration.running = True
         try:
@@ -214,7 +213,7 @@ class SqliteEventLog(SqliteEventLogStorage):
             self._migration.running = before
 
     def _prepare(self, connection: sqlite3.Connection, shard: str) -> None:
-        """Set up a connection that was just opened, create missing tables, and note another schema."""
+        """Set up a new connection, create missing tables, and record a different schema."""
         self._other_schema.pop(shard, None)
         try:
             set_durability(connection)
@@ -229,7 +228,7 @@ class SqliteEventLog(SqliteEventLogStorage):
             raise self._opening_error(shard, error) from error
 
     def _create_by_alembic(self, shard: str) -> None:
-        """Complete a database without a revision: another process stopped while it created the tables."""
+        """Complete a database without a revision, which another process left when it stopped while creating tables."""
         engine = db.create_engine(
             self.conn_string_for_shard(shard),
             poolclass=db.NullPool,

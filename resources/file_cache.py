@@ -1,6 +1,6 @@
-"""Caches of what was read from local files, valid while a file's time, size and inode are the same.
+"""Caches of the contents of local files, valid while a file's modification time, size and inode do not change.
 
-FileCache keeps small values on disk, RowCache rows in memory. What they are read from does not belong here.
+FileCache stores small values on disk, RowCache stores rows in memory. Neither reads the files themselves.
 """
 
 import json
@@ -33,16 +33,16 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, seen: os.stat_result) -> "FileState | None":
-        """Return the state of a regular file; None of anything else."""
+        """Return the state of a regular file; None if the path is not a regular file."""
         return cls(seen.st_mtime_ns, seen.st_size, seen.st_ino) if stat.S_ISREG(seen.st_mode) else None
 
 
 class FileCache:
-    """Values by path and file state, kept in the file `path`, which is created on first use.
+    """A cache on disk of values by path and file state. The cache file `path` is created on first use.
 
     Any number of processes append lines with path, state, value and a checksum. Damaged lines are ignored.
 
-    Paths below `root` are stored relative to it: a folder that is moved together with its cache keeps it.
+    Paths below `root` are stored relative to `root`, so the cache stays valid if the folder is moved together with it.
     """
 
     def __init__(self, path: str | Path, root: str | Path = "/") -> None:
@@ -53,7 +53,7 @@ class FileCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> Any:
-        """Return the value cached for a file in this state; None where there is none."""
+        """Return the cached value of a file in this state; None if there is none."""
         if state is None:
             return None
         held = self._values.get(path)
@@ -67,7 +67,7 @@ class FileCache:
         return held[1] if held is not None and held[0] == state else None
 
     def put(self, path: str, state: FileState | None, value: Any) -> None:
-        """Cache a value that was computed from a file after it was seen in this state."""
+        """Cache a value computed from a file. `state` must be the file's state before it was read."""
         if state is None or time.time_ns() - state.mtime_ns < RACY_NS:
             return
         self._values[path] = (state, value)
@@ -86,7 +86,7 @@ class FileCache:
         return json.dumps(path.removeprefix(self.root))
 
     def _load(self) -> None:
-        """Read the cache's file, and rewrite it without outdated lines where those are many."""
+        """Read the cache file. If many lines are outdated, rewrite it without them."""
         with self._lock:
             if self._lines is not None:
                 return
@@ -115,7 +115,7 @@ class FileCache:
                 written.unlink()
 
     def _valid(self, found: dict[str, str]) -> Iterator[str]:
-        """Yield the lines of files whose state has not changed."""
+        """Yield the lines whose file still has the recorded state."""
         for key, line in found.items():
             held = _parsed(line)
             with suppress(OSError, ValueError):
@@ -125,7 +125,10 @@ class FileCache:
 
 
 class RowCache:
-    """Rows by file, without vectors, least recently used dropped first. Every caller gets its own list of them."""
+    """A cache in memory of the rows of files, without vectors. The least recently used rows are dropped first.
+
+    Every caller gets a new list of the rows.
+    """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self.most = most
@@ -134,7 +137,7 @@ class RowCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> list[Any] | None:
-        """Return the rows of a file in this state, or None."""
+        """Return the rows of a file in this state; None if they are not cached."""
         with self._lock:
             found = self._files.get(path)
             if found is None or found[0] != state:
@@ -165,7 +168,7 @@ def _line(key: str, state: FileState, value: Any) -> str:
 
 
 def _parsed(line: str) -> tuple[FileState, Any] | None:
-    """Return state and value of a line; None where the line is damaged."""
+    """Return the state and value of a line; None if the line is damaged."""
     checksum, _, content = line.partition("\t")
     if checksum != f"{zlib.crc32(content.encode()):08x}":
         return None

@@ -1,12 +1,12 @@
-"""Great Expectations: validates what enters and leaves the pipeline, and evaluates any rule on demand.
+"""Great Expectations: validates the input and output of the pipeline, and evaluates any rule on demand.
 
-SUITES declares what holds of raw/records and score/leaderboard in Great Expectations' own terms; assets/checks.py
-validates them in every run. `suite_of` translates the rules of any table, for `memflow checks --engine gx`: what Great
-Expectations has no expectation for (a reference to another table, a property of a whole row) becomes a column of true
-and false. Rules are evaluated without Great Expectations in memflow/checks/evaluation.py.
+SUITES declares expectations on raw/records and score/leaderboard; assets/checks.py validates them in every run.
+`suite_of` translates the rules of any table, for `memflow checks --engine gx`. Rules without a matching expectation
+(references to other tables, properties of whole rows) become a Boolean column. memflow/checks/evaluation.py evaluates
+rules without Great Expectations.
 
-Importing Great Expectations takes 5 CPU seconds, so it is imported when first used, once per process. It is not safe
-for threads: validations of one process run one after another.
+Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. It is not
+thread-safe: the validations of a process run one after another.
 """
 
 import os
@@ -51,7 +51,7 @@ _VALIDATING = Lock()
 
 @dataclass(frozen=True)
 class Suite:
-    """Expectations of Great Expectations, and a frame of rows to validate them on."""
+    """Expectations of Great Expectations, and the data frame that they validate."""
 
     table: str
     rows: Sequence[Any]
@@ -62,7 +62,7 @@ class Suite:
 
 
 def validate_suite(table: str, rows: Sequence[Any]) -> list[RuleResult]:
-    """Validate the declared suite of a table of SUITES; a result per expectation."""
+    """Validate the declared suite of a table in SUITES. Return one result per expectation."""
     frame = {column.name: [getattr(row, column.name) for row in rows] for column in columns(table)}
     suite = Suite(table, rows, frame, list(_declared(table)))
     return [_result(suite, found) for found in _validate(suite)]
@@ -75,7 +75,7 @@ def validate_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate expectations as memflow.checks.evaluation.check_rows does, by Great Expectations."""
+    """Evaluate expectations like memflow.checks.evaluation.check_rows, but with Great Expectations."""
     found: dict[str, RuleResult] = {}
     for each in suites_of(table, rows, expectations, other, domain):
         if isinstance(each, RuleResult):
@@ -93,8 +93,11 @@ def suites_of(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> Iterator[Suite | RuleResult]:
-    """Translate the rules that apply to `domain` into suites: one for the table's own rows, one for each rule that
-    counts the rows of another table. A rule that raises is yielded as its failed result."""
+    """Translate the rules that apply to `domain` into suites.
+
+    One suite is for the table's own rows; each rule that counts the rows of another table has a suite of its own. A
+    rule that raises is yielded as a failed result.
+    """
 
     def rows_of(name: str) -> Sequence[Any]:
         return rows if name == table else other(name)
@@ -124,7 +127,10 @@ def suites_of(
 
 
 def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
-    """Validate named suites and write Great Expectations' data docs below `folder`; return their first page."""
+    """Validate named suites and write Great Expectations' data docs below `folder`.
+
+    Return the path of the first page.
+    """
     gx = _gx()
     import pandas as pd
 
@@ -146,7 +152,7 @@ def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
 
 
 def _declared(table: str) -> Iterator[Any]:
-    """Yield what holds of a table of SUITES, in Great Expectations' own terms."""
+    """Yield the declared expectations of a table in SUITES."""
     _gx()
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
@@ -181,7 +187,7 @@ def _is_native(rule: Expectation) -> bool:
 
 
 def _translated(expectation: Expectation) -> Any:
-    """Return Great Expectations' expectation for a rule, on the columns that `suites_of` puts into the frame."""
+    """Return Great Expectations' expectation for a rule, on the columns that `suites_of` adds to the frame."""
     _gx()
     import great_expectations.expectations as gxe
 
@@ -251,13 +257,13 @@ def _result(suite: Suite, result: Any, expectation: Expectation | None = None) -
 
 
 def _name(config: Any) -> str:
-    """Return the type of an expectation and its columns: `expect_column_values_to_not_be_null content`."""
+    """Return an expectation's type and its columns as text: `expect_column_values_to_not_be_null content`."""
     named = [config.kwargs[key] for key in ("column", "column_A", "column_B") if key in config.kwargs]
     return " ".join([config.type, *named])
 
 
 def _raised(info: dict[str, Any]) -> Iterator[str]:
-    """Yield the messages of the exceptions behind a result: one, or one for each measurement it rests on."""
+    """Yield the messages of the exceptions in a result: one, or one for each of its metrics."""
     for each in (info, *(value for value in info.values() if isinstance(value, dict))):
         if each.get("raised_exception"):
             yield str(each.get("exception_message"))
@@ -265,7 +271,7 @@ def _raised(info: dict[str, Any]) -> Iterator[str]:
 
 @cache
 def _batches() -> Any:
-    """Return what makes a batch of a frame: one context per process, without network or disk."""
+    """Return a function that converts a frame to a batch. There is one context per process, without network or disk."""
     gx = _gx()
     context = _silent(gx.get_context(mode="ephemeral"))
     frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
@@ -273,7 +279,7 @@ def _batches() -> Any:
 
 
 def _silent(context: Any) -> Any:
-    """Switch off the context's progress bars, which would be drawn over memflow's own."""
+    """Disable the context's progress bars, which would overlap memflow's own."""
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
@@ -282,7 +288,7 @@ def _silent(context: Any) -> Any:
 
 @cache
 def _gx() -> Any:
-    """Import Great Expectations, silent and without its usage statistics."""
+    """Import Great Expectations with its output and usage statistics disabled."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     import great_expectations as gx
 

@@ -1,7 +1,8 @@
 """Dagster's instance in the home folder, shared by the CLI and the UI.
 
-Runs of a killed process would stay in progress and keep their pool slots. So each process locks a file, tags its runs
-with the file's name, and the next process to open the instance fails the runs of dead processes.
+Without cleanup, runs of a killed process would stay in progress and keep their pool slots. So each process locks a file
+and tags its runs with the file's name. The next process that opens the instance fails the runs of processes that have
+ended.
 """
 
 import fcntl
@@ -59,8 +60,8 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    A dagster.yaml that a former version of memflow wrote and nobody edited is replaced by the current one. The runs
-    and events stay where they are. An edited one is kept; a message names the missing entry.
+    A dagster.yaml of a former memflow version is replaced by the current one if nobody edited it. Runs and events are
+    kept. An edited file is kept too; a message names the missing entry.
     """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +85,7 @@ def dagster_home(home: Path) -> Path:
 def workspace_file(folder: Path, working_directory: Path) -> Path:
     """Write the workspace of the code location `memflow` to the instance's folder. Return its path.
 
-    Modules are looked up in `working_directory` first, so that it may contain a memory of the user's own.
+    Modules are first looked up in `working_directory`, which may contain a user's own memory.
     """
     location = {
         "module_name": "assets.definitions",
@@ -97,7 +98,7 @@ def workspace_file(folder: Path, working_directory: Path) -> Path:
 
 
 def _missing_event_log(found: bytes, example: str) -> str:
-    """Return the entry that an edited dagster.yaml lacks; nothing where it names a storage of the user's choice."""
+    """Return the entry that an edited dagster.yaml lacks; "" if the file configures a storage itself."""
     try:
         settings = yaml.safe_load(found)
     except yaml.YAMLError:
@@ -134,9 +135,9 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
 class RunThreadsInstance(dg.DagsterInstance):
     """An instance whose runs may execute in several threads of one process.
 
-    Dagster configures Python's logging again for each run, though dagster.yaml names no handler. The configuration
-    holds the lock of the logging module and waits for the handlers of the other runs, each of which may wait for that
-    lock: a deadlock.
+    Dagster configures Python's logging for each run, even if dagster.yaml names no handler. That locks the logging
+    module and waits for the handlers of other runs. These may wait for the same lock: a deadlock. This class returns
+    the handlers without that configuration.
     """
 
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
@@ -146,7 +147,7 @@ class RunThreadsInstance(dg.DagsterInstance):
 
 @contextmanager
 def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
-    """Open Dagster's instance; a lock prevents two processes from creating its databases at once."""
+    """Open Dagster's instance; a lock prevents two processes from creating its databases at the same time."""
     with (folder / ".making").open("w") as making:
         fcntl.flock(making, fcntl.LOCK_EX)
         ref = InstanceRef.from_dir(str(folder), overrides=_compute_logs(folder))
@@ -158,13 +159,13 @@ def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
 
 
 def _compute_logs(folder: Path) -> dict[str, Any]:
-    """Return the setting that captures no standard streams, unless dagster.yaml has one of the user's."""
+    """Return the setting that disables capturing of standard streams, unless dagster.yaml has such a setting."""
     settings = yaml.safe_load((folder / "dagster.yaml").read_text(encoding="utf-8")) or {}
     return {} if "compute_logs" in settings else NO_COMPUTE_LOGS
 
 
 def _fail_runs_of(instance: dg.DagsterInstance, process: str) -> None:
-    """Fail the runs in progress of a dead process and free their pool slots."""
+    """Fail the runs in progress of a process that has ended, and free their pool slots."""
     left = dg.RunsFilter(tags={PROCESS: process}, statuses=IN_PROGRESS)
     for run in instance.get_runs(left):
         instance.report_run_failed(

@@ -1,7 +1,8 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
-Rows of memflow.records go in and come out. Queries over tables are in resources/warehouse.py, column types in
-resources/columns.py. A local file is written under another name, synced and renamed; an object appears when complete.
+Reads and writes rows of memflow.records. Queries over tables are in resources/warehouse.py, column types in
+resources/columns.py. A local file is written under a temporary name, synced and renamed; an object in a store appears
+when it is complete.
 """
 
 import os
@@ -36,7 +37,9 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Facts:
-    """The metadata of a partition: content hash, fingerprint of its inputs, row count, further values, columns hash."""
+    """The metadata of a partition: content hash, input fingerprint, number of rows, further values, hash of the
+    columns.
+    """
 
     digest: str
     fingerprint: str
@@ -46,7 +49,7 @@ class Facts:
 
     @property
     def run(self) -> str | None:
-        """The run that wrote the partition; None where an older memflow wrote it."""
+        """The run that wrote the partition; None if an older memflow wrote it."""
         return self.meta.get(RUN)
 
 
@@ -75,7 +78,10 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty. Raises BadInput naming column and row of a wrong value."""
+        """Replace a partition by `rows`, which may be empty.
+
+        Raises BadInput with column and row of an invalid value.
+        """
         rows = validate(table, rows)
         # Measurements of a run are no part of the content hash: neither columns nor rows.
         outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
@@ -100,9 +106,10 @@ class Lake:
         return facts
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
-        """Return the rows of a partition in the order written; without `vectors` that column has its default.
+        """Return the rows of a partition in the order written; without `vectors`, the vector column has its default.
 
-        Raises MissingData where it was never materialized, BadInput where the file cannot be read or has other columns.
+        Raises MissingData if the partition was never materialized, BadInput if the file cannot be read or has other
+        columns.
         """
         path, state = self.path(table, partition), self._state(table, partition)
         if vectors and has_vectors(table):
@@ -119,7 +126,7 @@ class Lake:
         return rows
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
-        """Return a partition as an Arrow table, with or without vectors. Raises as `read` does."""
+        """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
         try:
             with self._open(table, partition) as file:
                 parquet = self._parquet(table, partition, file)
@@ -137,7 +144,7 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition; None where it was never materialized. Cached for local files."""
+        """Return the metadata of a partition; None if it was never materialized. Cached for local files."""
         if self._cache is None:
             return self._stored_facts(table, partition)
         path, state = self.path(table, partition), self._state(table, partition)
@@ -153,7 +160,7 @@ class Lake:
         return facts
 
     def _state(self, table: str, partition: str) -> FileState | None:
-        """Return the state of a partition's file; None where it is missing, and on an object store."""
+        """Return the state of a partition's file; None if it is missing or in an object store."""
         if not self.local:
             return None
         try:
@@ -190,7 +197,7 @@ class Lake:
         )
 
     def is_former(self, table: str, partition: str) -> bool:
-        """Return whether a version of memflow with other columns wrote a partition; False where it cannot be read."""
+        """Return whether a memflow version with other columns wrote the partition; False if it cannot be read."""
         try:
             facts = self.facts(table, partition)
         except BadInput:
@@ -198,7 +205,7 @@ class Lake:
         return facts is not None and facts.columns != _table_columns(table)
 
     def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table without those of a former version, sorted."""
+        """Return the partitions of a table, sorted, without those that a former version wrote."""
         found = self.partitions(table)
         return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
 
@@ -206,8 +213,8 @@ class Lake:
     def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
         """Yield an unchanging copy of these tables' current partitions, made of hard links.
 
-        DuckDB opens a file more than once, and a writer may replace it in between. An object store, and a disk without
-        hard links, yield the lake itself.
+        DuckDB opens a file several times, and a writer may replace it in between. Yields the lake itself for object
+        stores and for disks without hard links.
         """
         root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
         if not self.local or not can_link(root):
@@ -233,7 +240,7 @@ class Lake:
         return f"{self.root}/{table.replace('.', '/')}"
 
     def path(self, table: str, partition: str) -> str:
-        """Return the path of a partition's file; that of `domain/full` is `domain,full.parquet`."""
+        """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
             raise BadInput(f"a partition of {table} needs a name")
         return f"{self.folder(table)}/{_file_name(partition)}"
@@ -260,7 +267,7 @@ class Lake:
         )
 
     def _write_file(self, path: str, content: pa.Buffer) -> FileState | None:
-        """Write a file; return its state on a local disk, None on an object store."""
+        """Write a file. Return its state on a local disk, None in an object store."""
         if self.local:
             return replace_file(Path(path), content)
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
@@ -291,7 +298,7 @@ def _asset_key(table: str) -> str:
 
 
 def rebuild_commands(partitions: Iterable[str]) -> list[str]:
-    """Return one command for each domain that rebuilds these partitions `domain` or `domain/assistant`."""
+    """Return one command per domain that rebuilds these partitions (`domain` or `domain/assistant`)."""
     options: dict[str, list[str]] = {}
     for partition in partitions:
         domain, _, assistant = partition.partition("/")
@@ -302,7 +309,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
 
 
 def _rebuild_command(table: str, partition: str) -> str:
-    """Return the command that rebuilds a partition; completions come from the ledger."""
+    """Return the command that rebuilds a partition; its completions come from the ledger."""
     if table in ("raw.records", "score.leaderboard"):
         return "`memflow run`"
     return f"`{rebuild_commands([partition])[0]}`"

@@ -1,6 +1,7 @@
-"""The index of entries: LanceDB tables to search memories after a run, as of any sequence number.
+"""The search index of entries: LanceDB tables that can be searched after a run, as of any sequence number.
 
-One table per domain and assistant, rebuilt from the lake in one write. Memories search in process during a run.
+There is one table per domain and assistant, rebuilt from the lake in one write. During a run, memories search in
+process instead.
 """
 
 from collections.abc import Sequence
@@ -20,15 +21,15 @@ FUSION_CONSTANT = 60
 
 
 class LanceIndex:
-    """Entries by text, by vector or by both, as of any sequence number. `root` is a folder or an address."""
+    """Search over entries by text, vector or both, as of any sequence number. `root` is a folder or an address."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
 
     def rebuild(self, domain: str, assistant: str, entries: Sequence[Entry]) -> int:
-        """Replace the entries of a domain and assistant; return their number.
+        """Replace the entries of a domain and assistant. Return the number of entries.
 
-        Raises BadInput where vectors differ in length.
+        Raises BadInput if vectors differ in length.
         """
         import lancedb
         from lancedb.index import FTS
@@ -61,10 +62,11 @@ class LanceIndex:
         episode: str | None = None,
         k: int = 5,
     ) -> list[dict[str, Any]]:
-        """Return the best `k` entries with a `score`, higher is better; text and vector together make it hybrid.
+        """Return the best `k` entries with a `score`, where higher is better. With text and vector, the search is
+        hybrid.
 
-        `sequence` restricts to entries with since <= sequence < until. Entries without a vector are found by text only.
-        Raises MissingData where nothing is indexed.
+        With `sequence`, only entries with since <= sequence < until are searched. Entries without a vector are found by
+        text only. Raises MissingData if the domain and assistant have no index.
         """
         if text is None and vector is None:
             raise BadInput("a search needs a text, a vector or both")
@@ -99,7 +101,7 @@ def _opened(database: Any, name: str) -> Any:
 
 
 def _name(domain: str, assistant: str) -> str:
-    """Return a table name in the characters that LanceDB allows; domains and assistants contain no period."""
+    """Return a table name with characters that LanceDB allows; domains and assistants contain no period."""
     return quote(f"{domain}.{assistant}".replace("@", "."), safe="").replace("%", "-")
 
 

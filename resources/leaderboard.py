@@ -1,6 +1,6 @@
-"""The rows that the leaderboard is computed from, read from the lake and the warehouse.
+"""The input rows of the leaderboard, read from the lake and the warehouse.
 
-How scores are computed belongs in memflow/scoring.
+memflow/scoring computes the scores.
 """
 
 from collections.abc import Collection
@@ -19,7 +19,7 @@ from resources.warehouse import Warehouse
 
 
 def leaderboard_rows(settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
-    """Return the scores of every assistant measured in every domain of the settings."""
+    """Return the scores of every assistant in every domain of the settings."""
     former = former_partitions(settings, lake)
     return [
         score
@@ -30,7 +30,7 @@ def leaderboard_rows(settings: Settings, lake: Lake, warehouse: Warehouse) -> li
 
 
 def former_partitions(settings: Settings, lake: Lake) -> list[str]:
-    """Return the partitions that are not scored because a former version of memflow wrote a table of theirs."""
+    """Return the partitions that are not scored because a former version of memflow wrote one of their tables."""
     return sorted(
         {
             partition
@@ -44,9 +44,9 @@ def former_partitions(settings: Settings, lake: Lake) -> list[str]:
 def scores_of(
     name: str, settings: Settings, lake: Lake, warehouse: Warehouse, former: Collection[str] = ()
 ) -> list[Score]:
-    """Return the scores of every assistant measured in one domain, but for the partitions `former`.
+    """Return the scores of every assistant measured in one domain, without the partitions in `former`.
 
-    Verdicts on probes that were regenerated since are left out, and so are claims on former states.
+    Verdicts on probes that were regenerated later are ignored, and so are claims on former states.
     """
     domain = settings.domain(name)
     asked, states = lake.facts("question.probes", name), lake.facts("state.changes", name)

@@ -1,7 +1,7 @@
-"""The ledger in a database: SQLite in WAL mode, or PostgreSQL where several machines share it.
+"""The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
 Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
-and addresses are not stored. Several processes may write at once; a killed process loses no stored completion.
+and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
 """
 
 import json
@@ -53,8 +53,8 @@ Event = Literal["asked", "kept", "failed"]
 class SqlLedger:
     """A ledger at a SQLAlchemy URL, such as sqlite:////path/ledger.sqlite or postgresql+psycopg2://host/name.
 
-    `on_use` is called for each request, for progress. Raises BadSettings where the database cannot be opened,
-    StoreBusy where another process locks it for too long.
+    `on_use` is called after each request, to report progress. Raises BadSettings if the database cannot be opened,
+    StoreBusy if another process locks it for too long.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class SqlLedger:
         return Completion(*rows[0]) if rows else None
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Store a completion and its use in one transaction. The first completion of a digest stays."""
+        """Store a completion and its use in one transaction. An existing completion of the digest is kept."""
         now = time.time()
         kept = {
             "digest": digest,
@@ -104,12 +104,12 @@ class SqlLedger:
         self._notify("asked", request, account)
 
     def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit; buffered."""
+        """Record a cache hit. It is buffered and written later."""
         self._buffer(uses, {**_use_row(request, account, time.time()), "digest": digest, "kept": True})
         self._notify("kept", request, account)
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        """Record a failed request; buffered."""
+        """Record a failed request. It is buffered and written later."""
         self._buffer(failures, {**_use_row(request, account, time.time()), "reason": reason})
         self._notify("failed", request, account)
 
@@ -126,14 +126,14 @@ class SqlLedger:
                 lines.clear()
 
     def close(self) -> None:
-        """Write what is buffered and close the database."""
+        """Write the buffered records and close the database."""
         with self._lock:
             self.flush()
             self._connection.close()
             self._engine.dispose()
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
-        """Return the messages of a request. Raises KeyError where the digest is unknown."""
+        """Return the messages of a request. Raises KeyError if the digest is unknown."""
         with self._lock:
             rows = self._read(sa.select(completions.c.messages).where(completions.c.digest == digest))
         if not rows:
@@ -146,7 +146,7 @@ class SqlLedger:
             return {row[0] for row in self._read(sa.select(completions.c.digest))}
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return the cached vectors among `digests`; their seconds are 0 where an older version stored them."""
+        """Return the cached vectors of these digests; vectors stored by an older version have 0 seconds."""
         found: dict[str, TimedVector] = {}
         timed = sa.select(embeddings, embedding_times.c.seconds).join(
             embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
@@ -162,7 +162,7 @@ class SqlLedger:
         return found
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
-        """Cache vectors by digest, with their seconds; the first of a digest stays."""
+        """Cache vectors and their seconds by digest; an existing vector of a digest is kept."""
         if vectors:
             rows = [
                 {"digest": digest, "vector": np.asarray(vector, dtype="<f4").tobytes()}
@@ -176,7 +176,9 @@ class SqlLedger:
     def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, run: str | None = None
     ) -> list[UsageRow]:
-        """Return the usage by any of run, stage, role, domain, assistant, model and prompt; of one run, or of all."""
+        """Return the usage, grouped by any of run, stage, role, domain, assistant, model and prompt; of one run or of
+        all.
+        """
         return self._summarize(by, used_by, run)
 
     def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
@@ -212,7 +214,7 @@ class SqlLedger:
                 self.flush()
 
     def _insert(self, connection: Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert rows; an existing row with the same key stays."""
+        """Insert rows; existing rows with the same key are kept."""
         statement, names = self._inserts[table]
         given: list[Any] = [
             dict(row) if names is None else tuple(row[name] for name in names) for row in rows
@@ -220,7 +222,7 @@ class SqlLedger:
         connection.exec_driver_sql(statement, given)
 
     def _read(self, query: sa.Executable | str, parameters: Any = None) -> Sequence[sa.Row[Any]]:
-        """Return the rows of a query or of a compiled statement; reconnect once where the server was restarted."""
+        """Return the rows of a query or compiled statement. Reconnect once if the server was restarted."""
 
         def read() -> Sequence[sa.Row[Any]]:
             if isinstance(query, str):
@@ -251,7 +253,7 @@ class SqlLedger:
             ) from error
 
     def _reopen_after_fork(self) -> None:
-        """Open new connections in a forked process; those of the parent stay open for the parent."""
+        """Open new connections in a forked process; the parent's connections stay open in the parent."""
         if self._process != os.getpid():
             self._engine.dispose(close=False)
             for lines in self._pending.values():

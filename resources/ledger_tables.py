@@ -1,4 +1,4 @@
-"""The ledger's tables: their definition, opening the database, compiled insert statements."""
+"""The ledger's tables: their definition, the opening of the database, and compiled insert statements."""
 
 import sqlite3
 import time
@@ -85,7 +85,7 @@ embedding_times = sa.Table(
 
 
 def open_engine(url: str) -> Engine:
-    """Open a database and create missing tables; safe when several processes do so at once."""
+    """Open a database and create missing tables; several processes may do so at the same time."""
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite":
@@ -113,7 +113,7 @@ def open_engine(url: str) -> Engine:
 
 
 def insert_into(engine: Engine, table: sa.Table) -> tuple[str, Sequence[str] | None]:
-    """Return a compiled insert statement that ignores conflicts, and the order of its values; None: by name.
+    """Return a compiled insert statement that ignores conflicts, and the order of its values (None: values by name).
 
     SQLAlchemy does not cache such statements, and compiling takes longer than inserting.
     """
@@ -130,7 +130,10 @@ def _is_generated(column: sa.Column[Any]) -> bool:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    """Set WAL mode with synchronous=NORMAL: commits survive a killed process; a power failure may lose the last."""
+    """Set WAL mode with synchronous=NORMAL.
+
+    Commits survive a killed process; a power failure may lose the last commits.
+    """
     over = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:

@@ -24,7 +24,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """Which files of a data set exist: `missing` ones are required, `lacking` ones are optional."""
+    """Whether a data set can be read. `missing` files are required, `lacking` files are optional; both do not exist."""
 
     dataset: Dataset
     state: State
@@ -36,9 +36,9 @@ class DatasetStatus:
 
 
 class Library:
-    """Data sets below `folder` (None: no folder is set), and those in the package.
+    """The data sets below `folder` (None: no folder is set), and those in the package.
 
-    `cache` is a file of checksums; without one, every process computes them.
+    `cache` is a file of checksums; without it, every process computes the checksums again.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class Library:
         self._cache = None if cache is None else FileCache(cache)
 
     def dataset(self, dataset: Dataset | str) -> Dataset:
-        """Return a data set with `files` resolved: patterns and alternatives are replaced by the files found.
+        """Return a data set whose `files` are resolved: patterns and alternatives are replaced by the files found.
 
-        `optional` keeps the optional files that are missing. Raises BadInput for an unknown name.
+        `optional` contains the optional files that are missing. Raises BadInput for an unknown name.
         """
         held = named(dataset, self.known) if isinstance(dataset, str) else dataset
         if held.ships:
@@ -71,8 +71,8 @@ class Library:
     def paths(self, dataset: Dataset | str) -> dict[str, Path]:
         """Return the paths of a data set's files by name.
 
-        Raises MissingData with the missing files, the folder searched and how to get them; BadInput for a file whose
-        checksum is not the published one.
+        Raises MissingData with the missing files, the searched folder and how to get the files; BadInput if a file's
+        checksum differs from the published one.
         """
         dataset = self.dataset(dataset)
         holding = self.status_of(dataset)
@@ -100,9 +100,10 @@ class Library:
         return len(self._there(dataset)) == len(dataset.files)
 
     def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
-        """Return the data sets of a domain that can be read, and those that are missing, incomplete or without reader.
+        """Return the data sets of a domain that can be read, and those that are missing, incomplete or without a
+        reader.
 
-        Raises MissingData where none can be read, with how to get them.
+        Raises MissingData if none can be read, with how to get them.
         """
         wanted = [self.dataset(name) for name in domain.datasets]
         found = [each for each in wanted if each.readable and self.found(each)]
@@ -120,7 +121,7 @@ class Library:
         return found, lacking + partly
 
     def status_of(self, dataset: Dataset | str) -> DatasetStatus:
-        """Return which files of a data set exist."""
+        """Return which files of a data set exist and which are missing."""
         dataset = self.dataset(dataset)
         there = self._there(dataset)
         missing = tuple(name for name in dataset.files if name not in there)
@@ -149,7 +150,7 @@ class Library:
         return {name: path for name, path in candidates.items() if path.is_absolute() and path.is_file()}
 
     def _serving(self, dataset: Dataset, name: str) -> list[str]:
-        """Return the files for a name of a data set, or for the first alternative that exists."""
+        """Return the files for a file name of a data set, or for its first alternative that exists."""
         for candidate in (name, *dataset.instead.get(name, ())):
             if found := self._matching(candidate):
                 return found

@@ -13,10 +13,11 @@ from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
-    """A semaphore with an adaptive limit: halved when the server is overloaded, plus one after a round of successes.
+    """A semaphore with an adaptive limit. Overload of the server halves the limit; a round of successes raises it by
+    one.
 
-    The limit starts at `most` and stays in 1..most. It is halved at most once in `window` seconds, because all
-    concurrent requests report the same overload.
+    The limit starts at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because
+    all concurrent requests report the same overload.
     """
 
     def __init__(
@@ -48,14 +49,14 @@ class AdaptiveLimiter:
         self._leave()
 
     def on_overload(self) -> None:
-        """Halve the limit: the server reported too many requests."""
+        """Halve the limit, after the server reported too many requests."""
         now = self._clock()
         if now - self._halved_at >= self._window:
             self._halved_at = now
             self.limit = max(1.0, self.limit / 2)
 
     def on_success(self) -> None:
-        """Raise the limit by 1 / limit: by one after a full round of successes."""
+        """Raise the limit by 1 / limit, which adds one after a full round of successes."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def _leave(self) -> None:
@@ -71,7 +72,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, AdaptiveLimiter]
 
 
 def limiter_of(url: str, most: int) -> AdaptiveLimiter:
-    """Return the limiter that users of an address share in the running event loop; the smallest `most` applies."""
+    """Return the limiter that all users of an address share in the running event loop; the smallest `most` applies."""
     limiters = _shared.setdefault(asyncio.get_running_loop(), {})
     limiter = limiters.setdefault(url, AdaptiveLimiter(most))
     if most < limiter.most:
@@ -109,10 +110,10 @@ class Spending:
 
 @dataclass
 class Budget:
-    """The hard limit of a run; None is no limit. Safe to share between threads and event loops.
+    """The spending limits of a run; None means no limit. Threads and event loops may share it.
 
-    A request is admitted only if its maximum spending fits. Where running requests reserve too much of the budget, it
-    waits until their actual spending is known.
+    A request is admitted only if its maximum spending fits. If running requests reserve too much of the budget, the
+    request waits until their actual spending is known.
     """
 
     calls: int | None = None
@@ -124,9 +125,9 @@ class Budget:
 
     @asynccontextmanager
     async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
-        """Admit a request that spends at most `most`; append its actual spending to the list that is yielded.
+        """Admit a request that spends at most `most`. Append the actual spending to the yielded list.
 
-        Without an appended value it counts as one call. Raises BudgetSpent where the budget does not suffice.
+        If nothing is appended, the request counts as one call. Raises BudgetSpent if the budget does not suffice.
         """
         while not self._reserve(most):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)

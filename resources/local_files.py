@@ -17,7 +17,7 @@ STALE_S = 24 * 3600.0
 
 
 def link_file(path: Path, at: Path) -> None:
-    """Create a hard link to `path`; retry where a writer replaces the file meanwhile."""
+    """Create a hard link to `path`; retry if a writer replaces the file meanwhile."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return at.hardlink_to(path)
@@ -27,7 +27,7 @@ def link_file(path: Path, at: Path) -> None:
 
 
 def can_link(root: Path) -> bool:
-    """Return whether hard links work at `root`, and delete snapshots of killed processes."""
+    """Return whether hard links work at `root`. Also delete snapshots that killed processes left."""
     try:
         root.mkdir(parents=True)
         (root / "one").touch()
@@ -43,7 +43,7 @@ def can_link(root: Path) -> bool:
 
 
 def replace_file(path: Path, content: pa.Buffer) -> FileState | None:
-    """Write under another name, sync, and rename: a reader sees the old file or the new one."""
+    """Write under a temporary name, sync, and rename. Readers see either the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
     try:

@@ -1,10 +1,10 @@
-"""Train one LoRA adapter: a program for the Python of the training environment, never imported.
+"""Train one LoRA adapter. A program for the Python of the training environment; memflow never imports it.
 
     python -I lora.py FOLDER
 
 FOLDER contains `job.json` and `examples.jsonl` from trainer.py. Events (step, done, failed) are JSON lines on standard
-output; the adapter is written to FOLDER/adapter. Nothing is downloaded or unpickled, no model code runs, and nothing of
-memflow is imported.
+output; the adapter is written to FOLDER/adapter. The program downloads and unpickles nothing, runs no code of the
+model, and does not import memflow.
 """
 
 import hashlib
@@ -29,11 +29,11 @@ PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "t
 
 
 class TrainingError(Exception):
-    """The job cannot be trained; the message says why."""
+    """The job cannot be trained. The message contains the reason."""
 
 
 class EventStream:
-    """Writes events to the original standard output; what libraries print goes to standard error."""
+    """The original standard output, to which events are written. Other output is redirected to standard error."""
 
     def __init__(self) -> None:
         self._out: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -100,7 +100,7 @@ def build_trainer(
     on_gpu: bool,
     events: EventStream,
 ) -> tuple[Any, list[float]]:
-    """Build TRL's trainer and the list that collects its losses. Other arguments have TRL's defaults."""
+    """Build TRL's trainer and the list that collects its losses. Unlisted arguments have TRL's defaults."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback
@@ -109,7 +109,7 @@ def build_trainer(
     losses: list[float] = []
 
     class Watch(TrainerCallback):
-        """Emits each loss; stops the training at a loss that is not finite."""
+        """A callback that writes each loss as an event, and stops the training if a loss is not finite."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             loss = (logs or {}).get("loss")

@@ -1,6 +1,6 @@
 """The metric backends of the settings: BERTScore's models, WordNet, a pronouncing dictionary.
 
-A metric without its backend has no value and a reason; a wrong path in the settings is an error before any scoring.
+A metric without its backend has no value, and a reason. A wrong path in the settings raises an error before scoring.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from resources.wordnet import WordNet
 def build_metric_backends(
     settings: Settings, used: Collection[str], judge: Chat | None = None
 ) -> MetricBackends:
-    """Return the backends among `used` that the settings configure, and the judge. Weights are loaded on first use.
+    """Return the judge and those backends in `used` that the settings configure. Weights are loaded on first use.
 
-    Raises MissingData where a file or folder is missing, BadInput where it is invalid.
+    Raises MissingData if a file or folder is missing, BadInput if it is invalid.
     """
     return MetricBackends(
         judge,
@@ -31,7 +31,7 @@ def build_metric_backends(
 
 
 def fingerprints(settings: Settings, used: Collection[str]) -> dict[str, str]:
-    """Return the digests of the backends among `used`. Raises as `build_metric_backends` does."""
+    """Return the digests of the backends in `used`. Raises the errors of `build_metric_backends`."""
     found = {
         f"encoder.{language}": f"{encoder.name} {encoder.fingerprint}"
         for language, encoder in _encoders(settings, used).items()

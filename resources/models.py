@@ -59,7 +59,7 @@ class Chats:
         )
 
     async def embedder(self) -> Embedder:
-        """Return the embedder of the settings, opened."""
+        """Return the embedder of the settings, with open connections."""
         if self.embedding is None:
             self.embedding = self.models.embedder()
             if isinstance(self.embedding, EndpointEmbedder):
@@ -67,7 +67,7 @@ class Chats:
         return self.embedding
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Announce the number of items of this step; return a function to call after each item."""
+        """Set the number of items of this step, for progress. Return a function to call after each item."""
         self.done, self.total = 0, total
 
         def tick() -> None:
@@ -86,7 +86,11 @@ class Chats:
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and owns the ledger and started servers. Call close()."""
+    """The models of the settings: it opens chats, runs asynchronous work with them, and owns the ledger and started
+    servers.
+
+    Close it after use.
+    """
 
     def __init__(
         self,
@@ -141,7 +145,7 @@ class Models:
         return await stack.enter_async_context(chat)
 
     def embedder(self) -> Embedder:
-        """Build the embedder of the settings, not opened."""
+        """Build the embedder of the settings, without opening connections."""
         chosen = self.settings.embedder
         if chosen.kind == "endpoint":
             return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
@@ -156,7 +160,10 @@ class Models:
 
 
 class VllmServers:
-    """Starts the vLLM server of a model when it is first used. Close it to end the servers."""
+    """The vLLM servers of the settings.
+
+    A server starts when it is first used; closing this object stops all servers.
+    """
 
     def __init__(self, models: Mapping[str, Model]) -> None:
         self._models = models
@@ -164,7 +171,7 @@ class VllmServers:
         self._urls: dict[str, str] = {}
 
     def url(self, name: str) -> str:
-        """Return the address of a model's server, started if necessary."""
+        """Return the address of a model's server; start the server if necessary."""
         if name not in self._urls:
             model = self._models[name]
             server = VllmServer(

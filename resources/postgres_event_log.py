@@ -1,9 +1,8 @@
 """Dagster's event log on PostgreSQL, with connections that stay open.
 
-The shipped storage reconnects for every group of statements. This one keeps a small pool. A thread that is in a
-transaction uses that connection for everything, so that threads do not wait for one another's second connection. The
-events of a batch are one transaction: Dagster stores them one by one after a failure, and a check whose planned event
-is stored twice fails.
+The shipped storage reconnects for every group of statements. This one keeps a small pool. A thread in a transaction
+uses one connection for everything, so no thread waits for a second connection. The events of a batch are one
+transaction: after a failure Dagster stores them one by one, and a check whose planned event is stored twice fails.
 """
 
 import threading
@@ -48,7 +47,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
 
 
 class PostgresEventLog(PostgresEventLogStorage):
-    """An event log in PostgreSQL whose connections stay open: one, and up to five while threads need more."""
+    """An event log in PostgreSQL with open connections: one, and up to five if threads need more."""
 
     def __init__(
         self,
@@ -78,13 +77,13 @@ class PostgresEventLog(PostgresEventLogStorage):
         )
 
     def optimize_for_webserver(self, statement_timeout: int, pool_recycle: int, max_overflow: int) -> None:
-        """Replace the pool by the one that Dagster's web server asks for."""
+        """Replace the pool by the one that Dagster's web server requests."""
         self._engine.dispose()
         super().optimize_for_webserver(statement_timeout, pool_recycle, max_overflow)
 
     @contextmanager
     def _connect(self) -> Iterator[db.Connection]:
-        """A connection from the pool, or that of this thread's index_transaction()."""
+        """Return a connection from the pool, or the one of this thread's index_transaction()."""
         held = getattr(self._mine, "connection", None)
         if held is not None:
             yield held
@@ -94,7 +93,7 @@ class PostgresEventLog(PostgresEventLogStorage):
 
     @contextmanager
     def index_transaction(self) -> Iterator[db.Connection]:
-        """A transaction; whatever this thread stores meanwhile is part of it."""
+        """Open a transaction that includes everything that this thread stores meanwhile."""
         with super().index_transaction() as connection:
             outer = getattr(self._mine, "connection", None)
             self._mine.connection = connection
@@ -104,12 +103,12 @@ class PostgresEventLog(PostgresEventLogStorage):
                 self._mine.connection = outer
 
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
-        """Store events in one transaction. Where one event fails, none is stored."""
+        """Store events in one transaction. If one event fails, none is stored."""
         with self.index_transaction():
             super().store_event_batch(events)
 
     def has_table(self, table_name: str) -> bool:
-        """Whether there is a table. The answer yes is remembered."""
+        """Return whether a table exists. A positive result is cached."""
         if table_name not in self._tables:
             if not super().has_table(table_name):
                 return False
@@ -117,11 +116,11 @@ class PostgresEventLog(PostgresEventLogStorage):
         return True
 
     def upgrade(self) -> None:
-        """Bring the tables of an older Dagster up to date: what `dagster instance migrate` calls."""
+        """Migrate the tables of an older Dagster to the current schema, for `dagster instance migrate`."""
         super().upgrade()
         self._tables.clear()
 
     def dispose(self) -> None:
-        """End the watching threads and close the connections. A later call opens them again."""
+        """Stop the watching threads and close the connections. A later call opens them again."""
         super().dispose()
         self._engine.dispose()

@@ -1,4 +1,4 @@
-"""Subprocesses: start one with default signal handlers, end one with its process group, quote its log."""
+"""Subprocesses: start them with default signal handlers, end them with their process group, quote their logs."""
 
 import os
 import signal
@@ -14,10 +14,11 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def default_signals() -> Callable[[], None] | None:
-    """Return the `preexec_fn` that lets a subprocess be ended by ENDING, or None where it can be anyway.
+    """Return the `preexec_fn` that lets signals in ENDING end a subprocess; None if they already can.
 
-    A subprocess inherits ignored and blocked signals. A shell without job control ignores SIGINT for a background
-    job, and Dagster copies the handler of SIGINT to SIGTERM, so that such a job's subprocesses would ignore both.
+    A subprocess inherits ignored and blocked signals. A shell without job control ignores SIGINT for a background job,
+    and Dagster copies the handler of SIGINT to SIGTERM. Without this function, subprocesses of such a job would ignore
+    both signals.
     """
     ignored = [number for number in ENDING if signal.getsignal(number) is signal.SIG_IGN]
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ()).intersection(ENDING)

@@ -1,6 +1,6 @@
-"""Lock files of the processes that run partitions, each locked while its process runs.
+"""Lock files of the processes that run partitions. Each file is locked while its process runs.
 
-Dagster is not imported here, so that commands can look for killed processes quickly.
+This module does not import Dagster, so that commands can find killed processes quickly.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ LOCKS = "processes"
 
 
 def instance_folder(home: Path) -> Path:
-    """Return the folder of Dagster's instance, which may not exist. DAGSTER_HOME overrides `home`."""
+    """Return the folder of Dagster's instance, which may not exist yet. DAGSTER_HOME overrides `home`."""
     return Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
 
 
@@ -23,7 +23,7 @@ def has_stale_locks(home: Path) -> bool:
 
 
 def stale_locks(locks: Path) -> Iterator[Path]:
-    """Yield the lock files of processes that no longer run."""
+    """Yield the lock files whose process no longer runs."""
     for path in sorted(locks.glob("[!.]*")):
         try:
             with path.open("r") as lock:

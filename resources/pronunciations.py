@@ -12,7 +12,7 @@ from memflow.errors import BadInput, MissingData
 def syllables(path: str | Path) -> dict[str, int]:
     """Return the number of syllables of each word, by its first pronunciation.
 
-    Raises MissingData where the file is missing, BadInput where it is not such a dictionary.
+    Raises MissingData if the file is missing, BadInput if it is not a pronouncing dictionary.
     """
     file = Path(path).expanduser()
     if not file.is_file():

@@ -1,4 +1,4 @@
-"""Batching of keys that many coroutines request at about the same moment.
+"""Merging of concurrent requests of many coroutines into batches.
 
 Hundreds of episodes run in one event loop, and each embeds one message at a time. A batch collects keys while new ones
 arrive; every coroutine waits for its own keys. embedder.py decides on the size of requests.
@@ -20,9 +20,9 @@ OnResult = Callable[[str, T], None]
 
 
 class RequestBatcher(Generic[T]):
-    """Collects texts by key and calls `work(texts, on_result)` once per batch.
+    """A collector of texts by key, which calls `work(texts, on_result)` once per batch.
 
-    Where `work` raises, the keys without a result get its exception. Belongs to one event loop.
+    If `work` raises, the keys without a result get its exception. A batcher belongs to one event loop.
     """
 
     def __init__(self, work: Callable[[Mapping[str, str], OnResult[T]], Awaitable[None]]) -> None:
@@ -33,7 +33,7 @@ class RequestBatcher(Generic[T]):
         self._workers: set[asyncio.Task[None]] = set()
 
     async def of(self, texts: Mapping[str, str]) -> dict[str, T]:
-        """Return the results of the keys in `texts`. Raises what `work` raises for any of them."""
+        """Return the results of the keys in `texts`. Raises the exception of `work` for any of them."""
         mine = {key: self._future(key, text) for key, text in texts.items()}
         # asyncio.gather would cancel futures that others wait for too.
         await asyncio.wait(mine.values(), return_when=asyncio.FIRST_EXCEPTION)

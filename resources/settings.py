@@ -1,6 +1,6 @@
 """Settings: memflow.toml, overridden by the environment, overridden by the command line.
 
-Secrets are not settings: a model names the environment variable of its key.
+Settings contain no secrets: a model has the name of the environment variable with its API key.
 """
 
 import difflib
@@ -141,11 +141,11 @@ class Settings(BaseSettings):
 
     @property
     def datasets(self) -> dict[str, Dataset]:
-        """All data sets, with those of the user."""
+        """Return all data sets, including those of the user."""
         return {**registry.datasets(), **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
     def own_memories(self) -> dict[str, UserMemory]:
-        """Return the memories of installed packages and of the file; the file overrides."""
+        """Return the memories of installed packages and of the settings file; the file overrides packages."""
         of_file = {
             name: UserMemory(own.path, own.parameters, own.system) for name, own in self.memories.items()
         }
@@ -216,7 +216,7 @@ def example() -> str:
 
 
 def _suggestion(location: tuple[int | str, ...]) -> str:
-    """Return the setting that an unknown one at `location` was probably meant to be, or all that exist there."""
+    """Return the existing setting most similar to the unknown one at `location`, or all settings there."""
     section: Any = Settings
     for part in location[:-1]:
         is_dict = get_origin(section) is dict

@@ -1,4 +1,4 @@
-"""The sections of memflow.toml: models, roles, embedder, encoders, and what users add."""
+"""The sections of memflow.toml: models, roles, embedder, encoders, and a user's memories, data sets and domains."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -11,13 +11,13 @@ from memflow.fingerprint import digest
 
 
 class StrictModel(BaseModel):
-    """A section of the settings: immutable, without unknown keys."""
+    """A section of the settings. It is immutable and rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Model(StrictModel):
-    """A chat model: where it is served, sampling, concurrency, prices."""
+    """A chat model: its endpoint, sampling, concurrency and prices."""
 
     kind: Literal["scripted", "endpoint", "vllm"] = Field(
         "endpoint",
@@ -65,15 +65,15 @@ class Model(StrictModel):
 
     @property
     def served_as(self) -> str:
-        """The model name in requests; for an adapter the name of its folder."""
+        """The model name in requests; for an adapter, the name of its folder."""
         return Path(self.adapter).name if self.adapter else self.model
 
     def fingerprint(self) -> str:
-        """Return the digest of name, revision and sampling, which determine its answers."""
+        """Return the digest of name, revision and sampling, which determine the model's answers."""
         return digest(self.kind == "scripted", self.served_as, self.revision, self.sampling())
 
     def sampling(self) -> Sampling:
-        """Return the sampling parameters, which a prompt may override."""
+        """Return the sampling parameters; a prompt may override them."""
         return Sampling(self.temperature, self.top_p, self.max_tokens, self.seed)
 
 
@@ -120,7 +120,7 @@ class Encoder(StrictModel):
 
 
 class OwnMemory(StrictModel):
-    """A memory system of the user: a class, or a known system with other parameters."""
+    """A user's memory system: a class, or a shipped system with other parameters."""
 
     path: str = Field("", description="The import path of its class: my_package.my_module:MyMemory.")
     system: str = Field("", description="Instead of a path: the name of a known system, such as rag.")
@@ -134,7 +134,7 @@ class OwnMemory(StrictModel):
 
 
 class OwnDataset(StrictModel):
-    """Files of the user that a benchmark can read: personas, users, a recorded run."""
+    """A user's data set that a benchmark can read: personas, users, or a recorded run."""
 
     benchmark: str = Field(description="The benchmark whose reader reads them.")
     files: tuple[str, ...] = Field(
@@ -149,7 +149,7 @@ class OwnDataset(StrictModel):
     )
 
     def dataset(self, name: str) -> Dataset:
-        """Return the data set for its reader."""
+        """Return the data set in the form that the benchmark's reader expects."""
         return Dataset(
             name,
             self.title or name,
@@ -164,7 +164,7 @@ class OwnDataset(StrictModel):
 
 
 class OwnDomain(StrictModel):
-    """A domain of the user: a benchmark with other parameters or data."""
+    """A user's domain: a benchmark with other parameters or data."""
 
     benchmark: str
     datasets: tuple[str, ...]

@@ -1,7 +1,8 @@
-"""Digests of the code that a step uses: Python modules with what they import of memflow, and their prompts.
+"""Digests of the code that a step uses: Python modules, the memflow modules that they import, and their prompts.
 
 Docstrings and comments do not count, except docstrings in modules named `answers`, which models receive as part of a
-schema. A digest depends on the Python version, whose syntax trees differ. The roots of a step: assets/fingerprints.py.
+schema. A digest depends on the Python version, whose syntax trees differ. The root modules of each step are in
+assets/fingerprints.py.
 """
 
 import ast
@@ -23,17 +24,17 @@ MEMFLOW = Path(str(memflow.__file__)).parent
 
 
 class Source(NamedTuple):
-    """The digest of a module's code, and the modules of memflow that it imports."""
+    """The digest of a module's code, and the memflow modules that it imports."""
 
     digest: str
     imports: list[str]
 
 
 class SourceCode:
-    """Digests of modules and all that they import of memflow. `cache` keeps what was parsed between processes.
+    """Digests of modules and of all memflow modules that they import. `cache` stores parsed sources between processes.
 
-    `plugins` are packages and modules that shared code only looks up: benchmarks and memories. Imports of them count in
-    other plug-ins, not in shared code such as a registry.
+    `plugins` are packages and modules that shared code looks up by name: benchmarks and memories. An import of a plugin
+    counts in other plugins, but not in shared code such as a registry.
     """
 
     def __init__(self, cache_path: Path | None = None, plugins: Collection[str] = ()) -> None:
@@ -45,7 +46,7 @@ class SourceCode:
         self._digests: dict[frozenset[str], str] = {}
 
     def digest(self, roots: Iterable[str]) -> str:
-        """Return the digest of the roots and of what they import. A root is a module, or a package as a whole."""
+        """Return the digest of the roots and of everything they import. A root is a module or a whole package."""
         key = frozenset(roots)
         if key not in self._digests:
             found = self.closure(key)
@@ -55,7 +56,7 @@ class SourceCode:
         return self._digests[key]
 
     def closure(self, roots: Iterable[str]) -> list[str]:
-        """Return the modules that the roots consist of and import, sorted."""
+        """Return the modules in the roots and all modules that they import, sorted."""
         waiting = [module for root in roots for module in self._members(root)]
         found: set[str] = set()
         while waiting:
@@ -70,7 +71,9 @@ class SourceCode:
         return sorted(found)
 
     def _members(self, root: str) -> list[str]:
-        """The modules of a package, or the module itself; outside of memflow, where it was imported from."""
+        """Return the modules of a package, or the module itself. A module outside memflow is located by its import
+        path.
+        """
         if root not in self._modules and root.partition(".")[0] != "memflow":
             file = getattr(sys.modules.get(root), "__file__", None)
             if file is not None:
@@ -96,7 +99,7 @@ class SourceCode:
         return self._sources[module]
 
     def _texts_of(self, folder: Path) -> list[str]:
-        """The prompts and other texts beside the modules of a folder."""
+        """Return the prompts and other texts in the folder of a module."""
         if folder not in self._texts:
             self._texts[folder] = [
                 path.read_text(encoding="utf-8")
@@ -122,7 +125,7 @@ def _parsed(path: Path) -> Source:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    """Whether a statement is a string alone: the docstring of a module, class, function or attribute."""
+    """Return whether a statement is only a string: the docstring of a module, class, function or attribute."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -1,8 +1,8 @@
-"""Open SQLite databases that stay open: one connection for each file, given to one thread at a time.
+"""A pool of open SQLite databases: one connection per file, used by one thread at a time.
 
-Nothing here writes to a log. Dagster writes an event from within a logging handler, which holds the handler's lock.
-A second thread may hold the lock of Python's logging module and wait for that handler. A log message from here would
-then wait for the second thread, and both would wait forever.
+Nothing here writes to a log. Dagster writes an event from within a logging handler, which holds the handler's lock. A
+second thread may hold the lock of Python's logging module and wait for that handler. A log message from here would then
+wait for the second thread, and both would wait forever.
 """
 
 import logging
@@ -34,7 +34,7 @@ SILENT.disabled = True  # a disabled logger returns before it asks for the lock 
 
 
 class Shard:
-    """One database file: its connection, and the lock of the thread that uses it."""
+    """One database file: its connection, and the lock of the thread that uses the connection."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
@@ -47,12 +47,12 @@ class Shard:
         self._file: tuple[int, int] | None = None
 
     def open(self, connection: db.Connection) -> None:
-        """Keep a new connection, and remember which file it belongs to."""
+        """Store a new connection and the identity of its file."""
         self.connection = connection
         self._file = self._identity()
 
     def is_current(self) -> bool:
-        """Whether the connection still belongs to the file at the path, which another process may have deleted."""
+        """Return whether the connection's file is still the one at the path; another process may have deleted it."""
         return self.connection is not None and self._file is not None and self._file == self._identity()
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class ShardPool:
     """The open databases of one folder. At most `limit` stay open while no thread uses them.
 
     Args:
-        folder: Where the files NAME.db are.
+        folder: The folder of the files NAME.db.
         prepare: Called with each connection before its first use.
         limit: The number of databases to keep open, without those in `pinned`.
         pinned: Names of databases that stay open until close().
@@ -95,10 +95,10 @@ class ShardPool:
 
     @contextmanager
     def transaction(self, name: str) -> Iterator[db.Connection]:
-        """A transaction on a database: committed at the end, rolled back by an exception.
+        """Open a transaction on a database: committed at the end, rolled back after an exception.
 
-        Nested calls by one thread share the transaction. A thread that needs several databases at once opens them in
-        the same order as every other thread.
+        Nested calls by one thread share the transaction. A thread that needs several databases at once must open them
+        in the same order as every other thread.
         """
         shard = self._take(name)
         try:
@@ -122,12 +122,15 @@ class ShardPool:
             self._give_back(shard)
 
     def open_names(self) -> list[str]:
-        """The names of the open databases, the latest used last."""
+        """The names of the open databases, least recently used first."""
         with self._lock:
             return [name for name, shard in self._shards.items() if shard.connection is not None]
 
     def close(self) -> None:
-        """Close every database; those in use are closed when their thread is done. The next use opens them again."""
+        """Close every database; a database in use is closed when its thread has finished.
+
+        The next use opens it again.
+        """
         with self._lock:
             shards, self._shards = list(self._shards.values()), OrderedDict()
             for shard in shards:
@@ -156,7 +159,7 @@ class ShardPool:
             shard.close()
 
     def _surplus(self) -> list[Shard]:
-        """Remove the databases over the limit that nobody uses, the longest unused first."""
+        """Remove and return the unused databases that exceed the limit, least recently used first."""
         names = [name for name in self._shards if name not in self._pinned]
         idle = [name for name in names if not self._shards[name].users]
         return [self._shards.pop(name) for name in idle[: max(0, len(names) - self._limit)]]
@@ -180,8 +183,8 @@ class ShardPool:
 def set_durability(connection: sqlite3.Connection) -> None:
     """Use WAL mode with synchronous=NORMAL.
 
-    A killed process loses no commit. A power failure may lose the last commits, but does not damage the database.
-    Where the file system has no write-ahead log, every commit is synced, as is SQLite's default.
+    A killed process loses no commit. A power failure may lose the last commits, but does not damage the database. If
+    the file system supports no write-ahead log, every commit is synced, as is SQLite's default.
     """
     (mode,) = _when_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
     if mode == "wal":
@@ -189,7 +192,7 @@ def set_durability(connection: sqlite3.Connection) -> None:
 
 
 def create_tables(connection: sqlite3.Connection, statements: list[str]) -> None:
-    """Create tables and indexes in one transaction, unless another process has just done so."""
+    """Create tables and indexes in one transaction, unless another process has just created them."""
     _when_free(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
         if not has_tables(connection):
@@ -202,18 +205,21 @@ def create_tables(connection: sqlite3.Connection, statements: list[str]) -> None
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
-    """Whether a table was ever created: SQLite counts the changes of the schema."""
+    """Return whether a table was ever created, by SQLite's counter of schema changes."""
     (changes,) = connection.execute("PRAGMA schema_version").fetchone()
     return bool(changes)
 
 
 def is_damaged(error: Exception) -> bool:
-    """Whether SQLite reports that a file is damaged or is not a database."""
+    """Return whether SQLite reports that a file is damaged or is not a database."""
     return any(words in str(error) for words in ("malformed", "not a database"))
 
 
 def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
-    """Return the error for a database that cannot be opened. `what` is lost if the user moves the file away."""
+    """Return the error for a database that cannot be opened.
+
+    `what` describes the data that is lost if the user moves the file away.
+    """
     reason = str(getattr(error, "orig", None) or error)
     if is_damaged(error):
         return EventLogError(
@@ -228,7 +234,10 @@ def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
 
 
 def _when_free(call: Callable[[], T]) -> T:
-    """Repeat a call while the database is locked: SQLite does not wait where two processes set the journal mode."""
+    """Call a function again while the database is locked.
+
+    SQLite does not wait by itself if two processes set the journal mode.
+    """
     until = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:

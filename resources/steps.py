@@ -1,4 +1,4 @@
-"""Runs a step of the pipeline on the lake: the rows of its inputs in, the rows of its tables out.
+"""The execution of a pipeline step: reads the rows of its inputs from the lake and returns the rows of its tables.
 
 Writing the rows, Dagster's events and fingerprints do not belong here.
 """
@@ -24,7 +24,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class StepRunner:
-    """Runs steps with the models and the tables of the settings."""
+    """An executor of steps, with the models of the settings and the tables of the lake."""
 
     settings: Settings
     lake: Lake
@@ -36,7 +36,7 @@ class StepRunner:
     def run(
         self, step: Step, run_id: str, *, dataset: str = "", domain: Domain | None = None, assistant: str = ""
     ) -> Tables:
-        """Return the rows of a step's tables for one data set, domain, or domain and assistant."""
+        """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant."""
         partition: dict[str, Any] = {"leaderboard": self.leaderboard}
         inputs: Mapping[str, bool] = dict.fromkeys(step.inputs, True)
         if dataset:
@@ -80,7 +80,7 @@ class StepRunner:
         return self.lake.read(table, key, vectors=vectors)
 
     def _records(self, domain: Domain) -> list[Record]:
-        """The records of the domain's data sets that are in the lake. Raises MissingData where none is."""
+        """Return the records of the domain's data sets that are in the lake. Raises MissingData if there are none."""
         available = set(self.lake.partitions("raw.records"))
         found = [name for name in domain.datasets if name in available]
         return self.lake.read_all("raw.records", found or domain.datasets)

@@ -1,7 +1,8 @@
 """A fake OpenAI-compatible server for tests and benchmarks: `python -m resources.stub --latency 0.05 --fail 0.1`.
 
 Answers are deterministic: a random instance of the request's JSON schema, or a short text, seeded by the request's
-digest. It logs answered requests and can fail on purpose. Runs without a model use memflow.chat.scripted instead.
+digest. The server logs answered requests and can fail on purpose. memflow.chat.scripted, not this server, replaces
+models in demo runs.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from resources.stub_answers import random_instance, random_text
 
 @dataclass(frozen=True)
 class StubBehavior:
-    """How the stub answers. Shares are of all attempts; which ones are hit depends on the request and `seed`."""
+    """The behavior of the stub. Shares are of all attempts; the request and `seed` determine which attempts fail."""
 
     host: str = field(default="127.0.0.1", metadata={"help": "address to listen at"})
     port: int = field(default=0, metadata={"help": "port to listen at; 0: any free port"})
@@ -55,7 +56,7 @@ class StubBehavior:
 
 @dataclass
 class Counts:
-    """Counts of requests, as GET /stub/counts returns them."""
+    """Numbers of requests, as returned by GET /stub/counts."""
 
     asked: int = 0
     answered: int = 0
@@ -68,7 +69,7 @@ class Counts:
 
 
 class Stub:
-    """The server, in the running event loop: `async with Stub(StubBehavior(fail=0.1)) as stub: ... stub.url`."""
+    """The server in the running event loop: `async with Stub(StubBehavior(fail=0.1)) as stub: ... stub.url`."""
 
     def __init__(self, behavior: StubBehavior | None = None) -> None:
         self.behavior = behavior or StubBehavior()
@@ -234,7 +235,7 @@ def _error(message: str) -> dict[str, Any]:
 
 
 def count_answers(log: Path) -> Counter[str]:
-    """Count the answers in a stub's log by the ledger's digest of the request."""
+    """Count the answers in a stub's log, by the request digest that the ledger uses."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
 

@@ -1,6 +1,6 @@
-"""Runs lora.py as a subprocess in the Python of a training environment that has torch, TRL and PEFT.
+"""Training of adapters: runs lora.py as a subprocess in the Python of an environment that has torch, TRL and PEFT.
 
-A benchmark selects the training examples; adapter.py reads the folder that results.
+A benchmark selects the training examples; adapter.py reads the resulting folder.
 """
 
 import json
@@ -26,7 +26,7 @@ PROGRAM = Path(__file__).with_name("lora.py")
 
 @dataclass(frozen=True)
 class Job:
-    """A training job. `made_of` has the manifest's fields about the source of the examples."""
+    """A training job. `made_of` contains the manifest's fields about the source of the examples."""
 
     examples: Iterable[Mapping[str, Any]]
     base: str
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trainer:
-    """Runs trainings. A training that fails or is interrupted leaves only its log, beside the output folder."""
+    """An executor of training jobs. A failed or interrupted training leaves only its log, next to the output folder."""
 
     python: str
     """The command of the training environment's Python, with arguments if needed."""
@@ -46,10 +46,9 @@ class Trainer:
     def train(
         self, job: Job, out: Path, watch: Watch = lambda step, of, loss: None, *, over: bool = False
     ) -> Manifest:
-        """Train, and write the adapter to the folder `out`; `over` allows replacing an adapter there.
+        """Train an adapter and write it to the folder `out`. With `over`, an existing adapter there is replaced.
 
-        Raises BadSettings where the Python cannot be run, BadInput where `out` exists, TrainingFailed where the
-        training fails.
+        Raises BadSettings if the Python cannot be run, BadInput if `out` exists, TrainingFailed if the training fails.
         """
         if out.exists() and not (over and (out / MANIFEST).is_file()):
             raise BadInput(f"{out} exists already. Choose another folder.")
@@ -113,7 +112,7 @@ def _write_manifest(job: Job, adapter: Path, trained: TrainingResult) -> None:
 
 
 def _read_events(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> TrainingResult:
-    """Read the program's events until it ends; return its result."""
+    """Read the program's events until it ends. Return the training result."""
     assert process.stdout is not None
     trained = None
     for line in process.stdout:

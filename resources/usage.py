@@ -17,8 +17,11 @@ SUMS = [
 
 @dataclass(frozen=True)
 class UsageRow:
-    """The usage of one group of requests, which `by` names. Tokens and seconds cover requests and cache hits, those
-    as recorded with the first request; `paid_` tokens cover requests alone."""
+    """The usage of one group of requests, identified by `by`.
+
+    Tokens and seconds cover requests and cache hits, with the values of the first request. The `paid_` tokens cover
+    requests only.
+    """
 
     by: Mapping[str, str]
     requests: int = 0
@@ -33,7 +36,7 @@ class UsageRow:
 
 
 def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
-    """Return the cost of the requests by the prices of their model; 0 without a price. Needs a row by model."""
+    """Return the cost of the requests at their model's prices; 0 without a price. The row must be grouped by model."""
     price = prices.get(row.by["model"], Prices())
     return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
 
@@ -58,7 +61,7 @@ def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
 
 
 def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """Count each answer that a run used once: the result of a replay equals that of the first run."""
+    """Count each answer that a run used once, so that a replay gives the same counts as the first run."""
     names = [uses.c[name] for name in by]
     once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
     columns = completions.c

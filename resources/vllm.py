@@ -1,6 +1,6 @@
 """A vLLM server: an existing one, or one that is started for a model and stopped afterwards.
 
-vLLM needs an environment of its own; `executable` is the program there. Requests are in chat.py.
+vLLM needs a separate environment; `executable` is the program in that environment. Requests are in chat.py.
 """
 
 import json
@@ -34,7 +34,7 @@ RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 @dataclass(frozen=True)
 class Adapter:
-    """An adapter that a server loads with its model; requests name it by `name`."""
+    """An adapter that a server loads together with its base model. Requests select it by `name`."""
 
     folder: Path
     rank: int
@@ -50,7 +50,7 @@ class Adapter:
         return self.folder.name
 
     def arguments(self) -> list[str]:
-        """Return the arguments of `vllm serve`. Raises BadSettings where vLLM does not support the rank."""
+        """Return the arguments of `vllm serve`. Raises BadSettings if vLLM does not support the rank."""
         most = next((rank for rank in RANKS if rank >= self.rank), None)
         if most is None:
             raise BadSettings(
@@ -63,8 +63,8 @@ class Adapter:
 class VllmServer:
     """A context manager that yields the base address, such as http://127.0.0.1:8000/v1.
 
-    Raises EndpointDown where the server cannot be reached, does not serve the model, exits or is not ready in time;
-    BadSettings where the program cannot be run.
+    Raises EndpointDown if the server cannot be reached, does not serve the model, exits, or is not ready in time;
+    BadSettings if the program cannot be run.
     """
 
     model: str

@@ -1,7 +1,7 @@
 """The warehouse: DuckDB over the lake, with the SQL files of sql/queries, sql/tables and sql/views.
 
 Each query runs in an in-memory database with views over the Parquet files, so that no query waits for a lock.
-`memflow.duckdb`, for other tools, is built under another name and renamed.
+`memflow.duckdb`, for other tools, is built under a temporary name and renamed.
 """
 
 import secrets
@@ -32,7 +32,7 @@ VIEWS = ("score.histories", "score.continual")
 
 
 class QueryResult(list[dict[str, Any]]):
-    """Rows of a query as dictionaries; `columns` has the names even without rows."""
+    """The rows of a query as dictionaries; `columns` has the column names even without rows."""
 
     def __init__(self, names: list[str], values: list[tuple[Any, ...]]) -> None:
         super().__init__(dict(zip(names, each, strict=True)) for each in values)
@@ -40,14 +40,14 @@ class QueryResult(list[dict[str, Any]]):
 
 
 class Warehouse:
-    """Runs queries over a lake, and publishes it as the DuckDB file `path`."""
+    """A query engine over a lake, which also publishes the lake as the DuckDB file `path`."""
 
     def __init__(self, lake: Lake, path: str | Path) -> None:
         self.lake = lake
         self.path = Path(path).absolute()
 
     def query(self, name: str, **parameters: Any) -> QueryResult:
-        """Run sql/queries/<name>.sql; parameters that are not given are null.
+        """Run sql/queries/<name>.sql; missing parameters are null.
 
         Raises BadInput for an unknown query or parameter.
         """
@@ -64,9 +64,9 @@ class Warehouse:
         )
 
     def sql(self, text: str) -> QueryResult:
-        """Run one SELECT that can read the lake's tables and no other file.
+        """Run one SELECT statement that can read the lake's tables and no other file.
 
-        Raises BadInput where it is not one SELECT, or DuckDB reports an error.
+        Raises BadInput if it is not a single SELECT, or if DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
@@ -77,9 +77,9 @@ class Warehouse:
         return self._run(text, {})
 
     def publish(self) -> Path:
-        """Rebuild memflow.duckdb: score tables, and views over the lake; replace the old file.
+        """Rebuild memflow.duckdb with score tables and views over the lake, and replace the old file.
 
-        Raises StoreBusy where the lake changed during every attempt, BadInput for a duplicate key.
+        Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
@@ -91,7 +91,7 @@ class Warehouse:
         return self.path
 
     def _run(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> QueryResult:
-        """Run a query with these tables, and with the views where it names one."""
+        """Run a query with these tables; add the views if the query uses one."""
         # Creating a view reads the files of its tables.
         named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
         views, tables = (VIEWS, (*TABLES,)) if named else ((), tables)
@@ -104,7 +104,7 @@ class Warehouse:
             raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
 
     def _build(self, path: Path) -> None:
-        """Build the database at `path`; retry where a writer replaces a file meanwhile."""
+        """Build the database at `path`; retry if a writer replaces a file meanwhile."""
         for attempt in range(1, ATTEMPTS + 1):
             path.unlink(missing_ok=True)
             try:
@@ -152,7 +152,7 @@ def _opened(
 
 
 def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
-    """Create `table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
+    """Create `table` as a view over its files, or empty. SQL allows no parameters for the names and paths of a view."""
     stage, _, name = table.partition(".")
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
     partitions = lake.current_partitions(table)
@@ -177,7 +177,10 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
-    """Create `table` with its rows; also for every table of an object store, where views would need credentials."""
+    """Create `table` with its rows, not as a view.
+
+    For an object store, every table is copied, since views would need credentials.
+    """
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
     connection.execute(_text_of("tables", table))
     for partition in lake.current_partitions(table):

@@ -1,7 +1,7 @@
 """WordNet's synonyms from a local folder: implements memflow.metrics.meteor.Synonyms. Nothing is downloaded.
 
 The folder is a WordNet 3.0 database (Debian's wordnet-base: /usr/share/wordnet) or an nltk_data folder. nltk's reader
-rejects folders outside its search path and needs files that no package ships.
+is not used: it rejects folders outside its search path and needs files that no package ships.
 """
 
 from pathlib import Path
@@ -25,10 +25,10 @@ _RULES = {
 
 
 class WordNet:
-    """Synonyms of English words. The files are read at the first word."""
+    """Synonyms of English words. The files are read on the first lookup."""
 
     def __init__(self, folder: str | Path) -> None:
-        """Raise MissingData where a file of WordNet is missing."""
+        """Raise MissingData if a file of WordNet is missing."""
         given = Path(folder).expanduser()
         inside = given / "corpora" / "wordnet"
         self.folder = inside if inside.is_dir() else given
@@ -45,7 +45,7 @@ class WordNet:
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the files that are read."""
+        """The digest of the files that are read."""
         return digest("wordnet", checksums(self.folder, _files()))
 
     def of(self, word: str) -> frozenset[str]:

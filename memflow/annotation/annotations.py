@@ -53,7 +53,10 @@ class Annotations:
 
 
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
-    """Read one annotator's file. Raises BadInput with file and line for another sheet, an unknown item or label."""
+    """Read one annotator's file.
+
+    Raises BadInput with file and line if the file belongs to another sheet, or for an unknown item or label.
+    """
     lines = read_lines(path)
     header = parse_line(path, 1, lines, AnnotationsHeader)
     if header.items != sheet.header.digest:
@@ -88,7 +91,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
 
 
 def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
-    """Read every file of annotations in a sheet's folder. Raises BadInput where an annotator has two files."""
+    """Read every file of annotations in a sheet's folder. Raises BadInput if an annotator has two files."""
     found: dict[str, tuple[Path, Annotations]] = {}
     for path in sorted(folder.glob(ANNOTATION_FILES)):
         one = read_annotations(path, sheet)

@@ -1,4 +1,7 @@
-"""A chat model as an annotator: the same items and guide as people, without the key; one request per item."""
+"""A chat model as an annotator.
+
+It gets the same items and guide as people, without the key, in one request per item.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +21,10 @@ LONGEST_REASON = 2_000
 async def annotate(
     sheet: Sheet, chat: Chat, name: str, tick: Callable[[], None] = lambda: None
 ) -> Annotations:
-    """Return the annotations of `chat`, as annotator `name`; `tick` is called after each item. Raises as `ask`."""
+    """Return the annotations of `chat`, as annotator `name`. Raises the errors of `ask`.
+
+    `tick` is called after each item.
+    """
     asked = [(unit, item) for unit in sheet.units for item in unit.items]
 
     async def one(unit: Unit, item: Item) -> Answer[Chosen]:

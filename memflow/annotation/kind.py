@@ -1,4 +1,4 @@
-"""Kinds of items that a benchmark has people annotate: their configuration, and sampling from its tables."""
+"""Kinds of items that people annotate for a benchmark: their configuration, and sampling from the tables."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ class DomainTables:
 class KindConfig(StrictModel):
     """The configuration of a kind, from a benchmark's annotation.yaml.
 
-    `stage` is the stage that generated the data; `memory` needs an assistant's transcripts. `units` names what is
-    sampled, `draw` the default number. `labels` are those of every item; an item's options precede them.
+    `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
+    sampled units, `draw` is their default number. `labels` apply to every item; the options of an item precede them.
     """
 
     title: ShortText
@@ -48,7 +48,7 @@ class KindConfig(StrictModel):
         return self.stage == "memory"
 
     def guide_text(self) -> str:
-        """Return the guide for annotators: its paragraphs, then the meaning of each label."""
+        """Return the guide for annotators: its paragraphs, followed by the meaning of each label."""
         meanings = [
             f"{label.says}: {self.means[label.name]}" for label in self.labels if label.name in self.means
         ]
@@ -74,7 +74,7 @@ class Kind:
         seed: int = 0,
         note: str | None = None,
     ) -> tuple[Sheet, dict[str, str]]:
-        """Sample a sheet of `count` units (0: the default) and its key. Raises BadInput where there are none."""
+        """Sample a sheet of `count` units (0: the default) and its key. Raises BadInput if there are no units."""
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,

@@ -19,10 +19,10 @@ NO_INTERVAL = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """A row of a report: all people, one annotator, or a model against the people.
+    """A row of a report: all people, one annotator, or a model compared with the people.
 
-    `labelled` counts items with a label, `paired` those with two or more, on which agreement is computed. `kappa` is
-    Cohen's, for two raters only. `missing` counts items without a usable label of a model.
+    `labelled` counts items with a label, `paired` counts items with two or more labels, from which agreement is
+    computed. `kappa` is Cohen's, for exactly two raters. `missing` counts items without a usable label of a model.
     """
 
     of: str
@@ -38,7 +38,7 @@ class AgreementRow:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedItem:
-    """One item with its labels; `differs` where people disagree."""
+    """One item with its labels; `differs` is True if people disagree."""
 
     item: str
     labels: Mapping[str, str]
@@ -50,7 +50,7 @@ class AnnotatedItem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of one sheet; `measured` has the people first."""
+    """The report of one sheet. The first row in `measured` is that of all people."""
 
     sheet: Sheet
     measured: Sequence[AgreementRow]
@@ -59,7 +59,7 @@ class Report:
 
 
 def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Annotations]) -> Report:
-    """Build the report of one sheet. Raises BadInput where it has no annotations."""
+    """Build the report of one sheet. Raises BadInput if it has no annotations."""
     if not annotations:
         raise BadInput(
             f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open its page, annotate, "
@@ -87,7 +87,7 @@ def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> Agree
 def _row_of_model(
     sheet: Sheet, key: Mapping[str, str], model: Annotations, persons: Sequence[Annotations]
 ) -> AgreementRow:
-    """Compare a model with the majority label of the people; the mean is the model's."""
+    """Compare a model with the majority label of the people. `mean` is the model's mean."""
     alone = _row_of_one(sheet, key, model)
     if not persons:
         return alone

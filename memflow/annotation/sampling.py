@@ -11,17 +11,17 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class Candidate:
-    """A unit that may be sampled, and the correct labels of its items, where there are any."""
+    """A unit that may be sampled, with the correct labels of its items if known."""
 
     unit: Unit
     key: Mapping[str, str] = field(default_factory=dict)
 
 
 def draw(header: Header, candidates: Sequence[Candidate], count: int) -> tuple[Sheet, dict[str, str]]:
-    """Sample a sheet of `count` units (all where there are fewer) and its key, by the header's seed.
+    """Sample a sheet of `count` units (or all, if there are fewer) and its key, by the header's seed.
 
-    Sampling is round-robin over episodes in random order, one random unit at a time. The sheet's order is random too.
-    Raises BadInput where there are no candidates.
+    Units are drawn round-robin over episodes in random order, one random unit per episode and round. The order of the
+    sheet is random too. Raises BadInput if there are no candidates.
     """
     if not candidates:
         raise BadInput(f"{header.domain} has no {header.units} for a sheet of {header.kind}")

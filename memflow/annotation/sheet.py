@@ -1,7 +1,7 @@
 """Sheets: samples of items for annotators, and their keys with the correct labels.
 
-A sheet is JSON Lines: a header with a digest of the content, then one unit per line. A unit is text that is shown
-together (a message, a session, a question) with the items to label. The key is a separate file.
+A sheet is JSON Lines: a header with a digest of the content, then one unit per line. A unit is a text to show together
+(a message, a session, a question), with the items to label. The key is a separate file.
 """
 
 import json
@@ -30,13 +30,13 @@ Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """A part of a file: without further fields."""
+    """A part of a file. It rejects unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Label(StrictModel):
-    """A label of an item. `value` is its score; null for an option, which the key scores."""
+    """A label of an item. `value` is its score; null for an option, whose score depends on the key."""
 
     name: Name
     says: LongText
@@ -44,7 +44,7 @@ class Label(StrictModel):
 
 
 class Part(StrictModel):
-    """A titled passage."""
+    """A passage with a title."""
 
     title: ShortText
     text: LongText
@@ -60,7 +60,7 @@ class Item(StrictModel):
 
 
 class Unit(StrictModel):
-    """Passages that are shown together, and their items. Confidence intervals resample episodes."""
+    """Passages to show together, and their items. Confidence intervals resample episodes."""
 
     id: Id
     episode: Id
@@ -70,7 +70,7 @@ class Unit(StrictModel):
 
 
 class Header(StrictModel):
-    """The population of a sheet and the guide for its annotators."""
+    """The first line of a sheet: the sampled population and the guide for annotators."""
 
     format: Literal["memflow annotation items 1"] = "memflow annotation items 1"
     benchmark: ShortText
@@ -111,17 +111,17 @@ class Sheet(StrictModel):
 
     @property
     def digest(self) -> str:
-        """Digest of header and units."""
+        """The digest of header and units."""
         return digest(self.header.model_copy(update={"digest": ""}), self.units)
 
     @property
     def items(self) -> dict[str, Item]:
-        """Items by id, in order."""
+        """The items by id, in order."""
         return {item.id: item for unit in self.units for item in unit.items}
 
     @property
     def episodes(self) -> dict[str, str]:
-        """Episodes by item id."""
+        """The episode of each item, by item id."""
         return {item.id: unit.episode for unit in self.units for item in unit.items}
 
 
@@ -138,7 +138,7 @@ def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
 
 
 def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path]:
-    """Write the sheet, and its key where it has one. Raises BadInput where the folder has a sheet."""
+    """Write the sheet, and its key if it has one. Raises BadInput if the folder already contains a sheet."""
     items = folder / ITEMS
     if items.exists():
         raise BadInput(f"{items} exists already and may have annotations. Choose another folder.")
@@ -167,7 +167,7 @@ def read_sheet(folder: Path) -> Sheet:
 
 
 def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
-    """Read the correct label of every item; empty without key. Raises BadInput with the line of an error."""
+    """Read the correct label of every item; empty without a key. Raises BadInput with the line of an error."""
     if not sheet.header.keyed:
         return {}
     path = folder / KEY
@@ -184,7 +184,7 @@ def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
 
 
 def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
-    """Return the category of a label for agreement: itself, or for an option right or wrong by the key."""
+    """Return the category of a label for agreement: the label, or for an option `right` or `wrong` by the key."""
     if _label(item, label).value is not None:
         return label
     return RIGHT if key.get(item.id) == label else WRONG
@@ -207,14 +207,14 @@ def label_categories(sheet: Sheet) -> list[str]:
 
 
 def language_of(text: str) -> Literal["en", "zh"]:
-    """Return `zh` where at least a fifth of the letters are Chinese characters, otherwise `en`."""
+    """Return `zh` if at least a fifth of the letters are Chinese characters, otherwise `en`."""
     letters = [character for character in text if character.isalpha()]
     han = re.findall(f"[{HAN}]", text)
     return "zh" if letters and len(han) * 5 >= len(letters) else "en"
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read the lines of a JSON Lines file. Raises BadInput where it is empty or not UTF-8."""
+    """Read the lines of a JSON Lines file. Raises BadInput if it is empty or not UTF-8."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

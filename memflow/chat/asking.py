@@ -1,7 +1,7 @@
-"""One prompt, one typed answer.
+"""Request one typed answer for one prompt.
 
-An unusable answer is requested again with the error, a bounded number of times; then the Answer has a reason instead
-of a value, never a default.
+An unusable answer is requested again together with the error, a limited number of times. After that, the Answer has a
+reason instead of a value. There is no default value.
 """
 
 import json
@@ -23,7 +23,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The result of `ask`: `value`, or None and the `reason`. `completion` is the last one, if any."""
+    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last one, if any."""
 
     value: T | None
     reason: str | None = None
@@ -34,7 +34,7 @@ class Answer(Generic[T]):
 def first_request(
     chat: Chat, prompt: Prompt, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
 ) -> ChatRequest:
-    """Return the first request that `ask` would send, for plans and tests."""
+    """Return the first request that `ask` would send, for forecasts and tests."""
     sampling = chat.sampling
     if prompt.max_tokens is not None:
         sampling = replace(sampling, max_tokens=prompt.max_tokens)
@@ -52,11 +52,11 @@ async def ask(
     check: Any = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
-    """Request an answer until it parses, at most `attempts` times.
+    """Request an answer until it can be parsed, at most `attempts` times.
 
-    The value is an instance of the prompt's output type, or text. `check(value)` returns what is wrong with a parsed
-    value, or None; the model is told. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which end
-    the step.
+    The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
+    or None; the error is sent to the model. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which
+    are raised.
     """
     request = first_request(chat, prompt, fields, history)
     wrong, completion = "", None
@@ -84,7 +84,7 @@ async def ask(
 
 
 def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """Return the value of a completion, or None and what is wrong with it."""
+    """Return the value of a completion and an empty text; for an unusable completion None and the error."""
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")

@@ -20,13 +20,13 @@ _BOUNDS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 
 def unbounded(output: type[BaseModel]) -> list[str]:
-    """Return the unbounded places of `output` with what each lacks."""
+    """Return the unbounded parts of `output` and the bound that each lacks."""
     schema = schema_of(output)
     return [f"{output.__name__}{place}" for place in _open(schema, schema.get("$defs", {}), "", ())]
 
 
 def assert_bounded(output: type[BaseModel]) -> None:
-    """Raise AssertionError naming every unbounded place of `output`."""
+    """Raise AssertionError with every unbounded part of `output`."""
     places = unbounded(output)
     assert not places, "; ".join(places)
 
@@ -57,7 +57,7 @@ def _open(
 def _members(
     part: Mapping[str, Any], defs: Mapping[str, Any], place: str, inside: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield the unbounded places inside an array or an object."""
+    """Yield the unbounded parts inside an array or an object."""
     if part.get("type") == "array":
         for item in (part.get("items"), *part.get("prefixItems", ())):
             if item is not None:

@@ -1,4 +1,4 @@
-"""The ledger: it stores every completion, so that no request is sent twice and usage can be reported.
+"""The ledger: stores every completion, so that no request is sent twice and usage can be reported.
 
 A completion is stored before it is used. SQLite and PostgreSQL ledgers are in resources/ledger.py. A ledger never
 contains an API key or a header.
@@ -14,7 +14,7 @@ from memflow.errors import EndpointDown
 
 
 class RecordedChat:
-    """A chat without a model; wrap it in a LedgeredChat."""
+    """A chat without a model: wrapped in a LedgeredChat, it returns only recorded completions."""
 
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
@@ -22,7 +22,7 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
+        """Raise EndpointDown: this chat receives only requests that are not in the ledger."""
         raise EndpointDown(f"the request {request.prompt} is not in the ledger; rerun it with a model")
 
 
@@ -39,18 +39,18 @@ class RequestContext:
 
 
 class Ledger(Protocol):
-    """Completions by the digest of their request, and their use."""
+    """The protocol of a ledger: completions by the digest of their request, and the uses of each."""
 
     def get(self, digest: str) -> Completion | None:
         """Return the completion under `digest`, or None."""
         ...
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Store a completion durably before returning; the first one under a digest stays."""
+        """Store a completion durably before returning. An existing completion of the digest is kept."""
         ...
 
     def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit; it may be written later, in bulk."""
+        """Record a cache hit. It may be buffered and written later."""
         ...
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
@@ -61,7 +61,7 @@ class Ledger(Protocol):
 class LedgeredChat:
     """A chat that sends only requests that are not in the ledger.
 
-    Identical concurrent requests are sent once. Raises what the inner chat raises.
+    Identical concurrent requests are sent once. Raises the errors of the inner chat.
     """
 
     def __init__(self, inner: Chat, ledger: Ledger, account: RequestContext) -> None:
@@ -74,7 +74,7 @@ class LedgeredChat:
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the cached completion, or the inner chat's after storing it."""
+        """Return the cached completion; otherwise request it from the inner chat, store it and return it."""
         key = request.digest(self.fingerprint)
         while True:
             kept = self.ledger.get(key)

@@ -13,8 +13,8 @@
     # user
     ... $question ... $$5 ...
 
-`# history` marks where verbatim messages of the conversation go. A section that is empty after filling is left out.
-Texts are data: no prompt text stands in Python, and no code in a prompt.
+`# history` is replaced by the messages of the conversation. A section that is empty after filling is omitted.
+Python modules contain no prompt text, and prompts contain no code.
 """
 
 import re
@@ -129,12 +129,12 @@ def parse(text: str, package: str, where: str) -> Prompt:
 
 @cache
 def has_prompts(package: str) -> bool:
-    """Return whether a package has a prompts folder; a module outside packages ("") has none."""
+    """Return whether a package has a prompts folder; False for a module outside packages ("")."""
     return bool(package) and files(package).joinpath("prompts").is_dir()
 
 
 def all_prompts(package: str) -> list[Prompt]:
-    """Return every prompt of a package by name, none without a prompts folder."""
+    """Return every prompt of a package by name; empty without a prompts folder."""
     if not has_prompts(package):
         return []
     folder = files(package).joinpath("prompts")
@@ -152,7 +152,10 @@ def translated_stems(package: str) -> frozenset[str]:
 def load_in_language(
     package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
 ) -> Prompt:
-    """Return a prompt, or its translation if there is one, with its output type replaced by `output` if given."""
+    """Return a prompt, or its translation into the language if there is one.
+
+    If `output` is given, it replaces the output type of the prompt.
+    """
     loaded = load(
         package, f"{stem}{_CHINESE}" if language == "zh" and stem in translated_stems(package) else stem
     )

@@ -1,4 +1,4 @@
-"""Chat requests and completions, and the Chat protocol. Transport, retries and storage are elsewhere."""
+"""Chat requests and completions, and the Chat protocol. Transport, retries and storage do not belong here."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """A message of a prompt."""
+    """A message of a prompt: its role and text."""
 
     role: Role
     content: str
@@ -44,7 +44,7 @@ def schema_of(output: type[BaseModel]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def schema_digest(output: type[BaseModel]) -> str:
-    """Return the digest of the schema; the order of fields counts, since a model writes them in order."""
+    """Return the digest of the schema. The order of fields counts, since a model writes them in order."""
     return digest(json.dumps(schema_of(output)))
 
 
@@ -83,7 +83,7 @@ class Completion:
 
 
 class Chat(Protocol):
-    """A chat model or a substitute for one."""
+    """The protocol of a chat model or a substitute for one."""
 
     fingerprint: str
     """Digest of model, revision and sampling: equal fingerprints mean the same distribution of answers."""

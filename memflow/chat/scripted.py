@@ -1,6 +1,6 @@
 """The scripted chat: one deterministic handler per prompt name instead of a language model, for demos and tests.
 
-Handlers are beside the benchmarks and memories (`scripted.py`). They see the request's fields and history, no gold.
+Handlers are in the benchmarks and memories (`scripted.py`). They receive the request's fields and history, but no gold.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ Handler = Callable[[ChatRequest], BaseModel | str]
 
 
 class ScriptedChat:
-    """A chat that answers each prompt by its handler; raise `version` when a handler changes.
+    """A chat that answers each prompt with its handler. Increase `version` when a handler changes.
 
     `name` and `version` are part of the fingerprint.
     """

@@ -1,6 +1,7 @@
-"""Checks that the continual-learning metrics on the leaderboard are consistent with one another.
+"""Checks that the continual-learning metrics on the leaderboard are consistent with each other.
 
-memflow/scoring/continual.py computes them from the same questions at every checkpoint, so identities between them hold.
+memflow/scoring/continual.py computes these metrics from the same questions at every checkpoint, so identities between
+them hold.
 """
 
 import math
@@ -19,7 +20,9 @@ Positions = Mapping[tuple[str, str], int]
 
 
 def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]:
-    """Yield the continual-learning metrics of each assistant in each domain, without null values."""
+    """Yield the continual-learning metrics of each assistant in each domain, and their positions; null values are
+    skipped.
+    """
     values: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
     positions: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
     for at, score in enumerate(scores):
@@ -40,7 +43,10 @@ def _checkpoints(values: Values) -> list[str]:
 
 
 def _violates_identity(scores: Sequence[Score]) -> list[int]:
-    """Return accuracies that differ from no-context accuracy + forward transfer - forgetting, or miss one of these."""
+    """Return the accuracies that differ from no-context accuracy + forward transfer - forgetting.
+
+    An accuracy is also returned if one of these scores is missing.
+    """
     found = []
     for values, positions in _by_assistant(scores):
         no_context = values.get((GUESS, "all"), math.nan)
@@ -59,10 +65,11 @@ def _violates_identity(scores: Sequence[Score]) -> list[int]:
 
 
 def _out_of_bounds(scores: Sequence[Score]) -> list[int]:
-    """Return scores outside the bounds that the other metrics set.
+    """Return the scores that violate the bounds set by other metrics.
 
-    Forgetting is at most what was known, forward transfer at most what was not, `all_correct` (`all_wrong`) at most the
-    lowest accuracy (error rate) of any checkpoint, and backward transfer is the last accuracy minus the checkpoint's.
+    Forgetting is at most the share known before, forward transfer at most the share not known before. `all_correct` is
+    at most the lowest accuracy of any checkpoint, `all_wrong` at most the lowest error rate. Backward transfer equals
+    the last accuracy minus the checkpoint's.
     """
     found = []
     for values, positions in _by_assistant(scores):

@@ -1,7 +1,7 @@
 """Evaluation of rules over the rows of a table.
 
-Rows, and a function that returns the rows of other tables, are arguments: no store is known here. resources/gx.py
-evaluates the same rules with Great Expectations.
+Rows, and a function that returns the rows of other tables, are arguments, so this module depends on no store.
+resources/gx.py evaluates the same rules with Great Expectations.
 """
 
 from collections import Counter
@@ -50,9 +50,9 @@ KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class RuleResult:
-    """The result of one rule: `unexpected` of `total` rows violate it; `offending` has the keys of the first few.
+    """The result of one rule: `unexpected` of `total` rows violate it; `offending` has the keys of some of these rows.
 
-    `error` is set where the rule raised: the exception, and the key of the row on which it was raised.
+    If the rule raised, `error` contains the exception and the key of the row that caused it.
     """
 
     table: str
@@ -67,7 +67,7 @@ class RuleResult:
 
 
 class RuleError(Exception):
-    """A rule raised an exception; `position` is that of the row, None for a rule on all rows."""
+    """A rule raised an exception. `position` is that of the row; None for a rule on all rows."""
 
     def __init__(self, cause: Exception, position: int | None = None) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
@@ -81,10 +81,10 @@ def check_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate the expectations of `table` that apply to `domain`, in their order.
+    """Evaluate the expectations of `table` that apply to `domain`, in the declared order.
 
-    A rule that raises gives a failed result that names rule, table and row; the other rules are evaluated. Raises
-    BadInput where a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
+    If a rule raises, its result is a failure with the rule, table and row; the other rules are still evaluated. Raises
+    BadInput if a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
     """
 
     def rows_of(name: str) -> Sequence[Any]:
@@ -171,7 +171,7 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
 
 
 def rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
-    """Return the rows that an expectation counts. Raises RuleError where the rule's own filter raises."""
+    """Return the rows that an expectation counts. Raises RuleError if the rule's own filter raises."""
     found = rows(checked_table(expectation))
     if not isinstance(expectation.rule, RowForEvery):
         return found
@@ -187,7 +187,7 @@ def violations(
 ) -> set[int]:
     """Return the positions of the rows that violate a rule; none for MinimumRows.
 
-    Raises RuleError where the rule raised, and whatever `other` raises, such as MissingData.
+    Raises RuleError if the rule raises, and the errors of `other`, such as MissingData.
     """
     match expectation.rule:
         case MinimumRows():
@@ -236,7 +236,7 @@ def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], b
 
 
 def _not(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
-    """Return the positions of the rows for which `holds` is false. Raises RuleError where `holds` raises."""
+    """Return the positions of the rows for which `holds` is False. Raises RuleError if `holds` raises."""
     at, found = -1, set()
     try:
         for at, row in enumerate(rows):
@@ -264,7 +264,7 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Yield the values of a row in `names`, once per item of a list; nothing where one is null."""
+    """Yield the values of a row in `names`, once per item of a list value; nothing if a value is null."""
     values = (getattr(row, name) for name in names)
     return product(
         *(value if isinstance(value, list) else () if value is None else (value,) for value in values)

@@ -1,4 +1,4 @@
-"""Rules of every table: unique keys, no nulls in required columns, few quarantined rows."""
+"""Rules that apply to every table: unique keys, no nulls in required columns, few quarantined rows."""
 
 from memflow.checks.rules import EachRow, Expectation, MinimumRows, NotNull, Unique
 from memflow.records import KEYS, TABLES, columns

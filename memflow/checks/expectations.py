@@ -1,4 +1,4 @@
-"""The rules of every table: those shared by all benchmarks, and those that each benchmark declares (`spec.checks`)."""
+"""All rules by table: rules shared by all benchmarks, and those that each benchmark declares (`spec.checks`)."""
 
 from functools import cache
 

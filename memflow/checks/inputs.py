@@ -1,4 +1,4 @@
-"""Rules of the tables that a domain has before a memory is evaluated (raw to feedback), and of memory.feedback.
+"""Rules of the tables that are built before a memory is evaluated (raw to feedback), and of memory.feedback.
 
 Rules about content skip quarantined rows.
 """
@@ -40,7 +40,7 @@ def _is_json(text: str, kind: type = object) -> bool:
 
 
 def _gold_in_options(probe: Probe) -> bool:
-    """Whether the gold is the number of an option whose text no other option has."""
+    """Return whether the gold of a choice probe is the number of an option, and no other option has the same text."""
     if probe.kind != "choice":
         return True
     if not (probe.gold.isascii() and probe.gold.isdigit() and 1 <= int(probe.gold) <= len(probe.options)):
@@ -54,7 +54,7 @@ def _has_gold(probe: Probe) -> bool:
 
 
 def _frequent_gold_positions(probes: Sequence[Probe]) -> set[int]:
-    """Return choice probes whose gold position is more frequent than chance by 3 standard errors.
+    """Return the choice probes whose gold position is more frequent than chance by more than 3 standard errors.
 
     A question that is asked at several checkpoints counts once.
     """
@@ -85,7 +85,7 @@ def _test_questions_in_training(probes: Sequence[Probe]) -> list[int]:
 
 
 def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:
-    """Return rounds whose number does not follow that of the round before in their dialogue."""
+    """Return the rounds whose number is not one more than the previous round's in their dialogue."""
     seen: Counter[tuple[str, int]] = Counter()
     found = []
     for at, round_ in sorted(enumerate(rounds), key=lambda each: each[1].round):
@@ -97,7 +97,10 @@ def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:
 
 
 def _train_test_disjoint(domain: Domain) -> Rule | None:
-    """Return the rule, or None under the protocols `training` and `same`, which test on training questions."""
+    """Return the rule that training and test questions are disjoint.
+
+    None under the protocols `training` and `same`, which test on training questions.
+    """
     overlap = domain.parameters.get("protocol") in ("training", "same")
     return None if overlap else WholeTable(_test_questions_in_training)
 

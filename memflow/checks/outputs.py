@@ -25,7 +25,7 @@ from memflow.scoring.comparability import differing_settings
 
 
 def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
-    """Return steps whose number does not follow that of the step before in their episode."""
+    """Return the steps whose number is not one more than the previous step's in their episode."""
     seen: Counter[str] = Counter()
     found = []
     for at, step in sorted(enumerate(policies), key=lambda each: (each[1].episode_id, each[1].step)):
@@ -36,7 +36,7 @@ def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
 
 
 def _minority_simulators(scores: Sequence[Score]) -> list[int]:
-    """Return scores whose simulator differs from that of most scores of their domain."""
+    """Return the scores whose simulator differs from that of most scores of their domain."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for score in scores:
         counts[score.domain][score.simulator] += 1
@@ -57,7 +57,10 @@ _FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
 def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
-    """Return failure rates whose counts, with the unattributed errors, do not sum to the number of wrong answers."""
+    """Return the failure rates that are inconsistent with the accuracy.
+
+    Attributed failures and unattributed errors must sum to the number of wrong answers.
+    """
     groups: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     for at, score in enumerate(scores):
         if score.variant == "standard" and score.value is not None:
@@ -76,7 +79,7 @@ def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
 
 
 def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
-    """Return scores whose column `differing_settings` is not what a comparison with the other scores gives."""
+    """Return the scores whose column `differing_settings` differs from a new comparison with the other scores."""
     found = differing_settings(scores)
     return [
         at
@@ -86,7 +89,10 @@ def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
 
 
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
-    """Return scores that rest on another version of a prompt or model than those they are compared with."""
+    """Return the scores whose prompt or model version differs from that of comparable scores.
+
+    Scores are comparable if they have the same domain and model.
+    """
     return [
         at
         for at, differences in enumerate(differing_settings(scores))

@@ -1,6 +1,6 @@
-"""Types of rules: what can be required of a table's rows.
+"""Types of rules for the rows of a table.
 
-The rules of each table are in the modules beside this one and in each benchmark's checks. evaluation.py evaluates
+The rules of each table are in the other modules of this package and in each benchmark's checks. evaluation.py evaluates
 them; resources/gx.py translates them for Great Expectations.
 """
 
@@ -55,9 +55,9 @@ class MinimumRows:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """The values of `columns` exist in the columns `referenced` of `table`. Rows with a null among them are skipped.
+    """The values of `columns` exist in the columns `referenced` of `table`. Rows with a null in `columns` are skipped.
 
-    A list column, on either side, counts as one row per item. Values that begin with `exempt_prefix` are skipped.
+    A list column, in either table, counts as one row per item. Values that begin with `exempt_prefix` are skipped.
     """
 
     columns: tuple[str, ...]
@@ -68,7 +68,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class RowForEvery:
-    """Every row of `table` that satisfies `where` has a row in the checked table with the same `columns`."""
+    """For every row of `table` that satisfies `where`, the checked table has a row with the same `columns`."""
 
     columns: tuple[str, ...]
     table: str
@@ -77,7 +77,7 @@ class RowForEvery:
 
 @dataclass(frozen=True)
 class EachRow:
-    """Every row satisfies `holds`; at most the share `tolerance` of the rows may not."""
+    """Every row satisfies `holds`, except for at most the share `tolerance` of the rows."""
 
     holds: Callable[[Any], bool]
     tolerance: float = 0.0
@@ -85,7 +85,7 @@ class EachRow:
 
 @dataclass(frozen=True)
 class WholeTable:
-    """`find_violations(rows)` returns the positions of at most the share `tolerance` of all rows."""
+    """`find_violations(rows)` returns the positions of violating rows: at most the share `tolerance` of all rows."""
 
     find_violations: Callable[[Sequence[Any]], Collection[int]]
     tolerance: float = 0.0
@@ -93,7 +93,8 @@ class WholeTable:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """`find_violations(rows, ...)` returns no positions in the first of `tables`; it gets the rows of all of them.
+    """`find_violations(rows, ...)` returns no positions. It gets the rows of all `tables`; positions refer to the
+    first.
 
     The checked table is one of `tables`.
     """
@@ -104,7 +105,10 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """`rule(domain)` returns the rule for a domain, or None where none applies: for rules that need its parameters."""
+    """`rule(domain)` returns the rule for a domain, or None if no rule applies.
+
+    This type is for rules that need the parameters of the domain.
+    """
 
     rule: Callable[[Domain], "Rule | None"]
 
@@ -126,7 +130,7 @@ Rule = (
 
 @dataclass(frozen=True)
 class Expectation:
-    """A named rule on a table. `name` states the property; `benchmark` limits it to the rows of one benchmark."""
+    """A named rule on a table. `name` states the property; `benchmark` limits the rule to the rows of one benchmark."""
 
     table: str
     name: str
@@ -136,13 +140,13 @@ class Expectation:
 
     @property
     def description(self) -> str:
-        """The name as words."""
+        """The name with spaces instead of underscores, and its first letter in upper case."""
         return self.name.replace("_", " ").capitalize()
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":
-        """Return the expectation with its rule for `domain`, or None where it does not apply to the domain.
+        """Return the expectation with its rule for `domain`, or None if it does not apply to the domain.
 
-        Raises BadInput where the rule depends on the domain and `domain` is None.
+        Raises BadInput if the rule depends on the domain and `domain` is None.
         """
         if domain is not None and self.benchmark not in (None, domain.benchmark):
             return None
@@ -155,7 +159,7 @@ class Expectation:
 
 
 def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") -> tuple[Expectation, ...]:
-    """Return the expectations of one table with the same severity, given by name."""
+    """Return expectations of one table, with the same severity, from a mapping of names to rules."""
     return tuple(Expectation(table, name, rule, severity) for name, rule in rules.items())
 
 
@@ -165,5 +169,5 @@ def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expect
 
 
 def each_valid_row(holds: Callable[[Any], bool]) -> EachRow:
-    """Require `holds` of every row that is not quarantined."""
+    """Return a rule that requires `holds` of every row that is not quarantined."""
     return EachRow(lambda row: row.reason is not None or holds(row))

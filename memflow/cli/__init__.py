@@ -1,7 +1,7 @@
-"""`memflow COMMAND`: the command line. A command imports what it needs of the outer packages when it is called.
+"""`memflow COMMAND`: the command line. Each command imports outer packages only when it is called.
 
-Commands are built in the modules of the same name; what benchmarks declare for `show`, `export` and `plot` is attached
-by views.py. Shared are selection.py (options, settings) and output.py (text, JSON, CSV).
+Each command is in the module of the same name. views.py attaches the commands that benchmarks declare for `show`,
+`export` and `plot`. Shared modules are selection.py (options, settings) and output.py (text, JSON, CSV).
 """
 
 import sys
@@ -31,7 +31,7 @@ from memflow.errors import MemflowError
 
 
 class _Commands(TyperGroup):
-    """A MemflowError is printed as one line on standard error; the exit code is 1."""
+    """A command group that prints a MemflowError as one line on standard error and exits with code 1."""
 
     def invoke(self, ctx: Any) -> Any:
         try:

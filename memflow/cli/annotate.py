@@ -1,4 +1,4 @@
-"""`annotate`: a sample for people to judge, with its page; a model as one more annotator; what their labels come to."""
+"""`annotate`: samples for human annotators with an HTML page, a model as a further annotator, and agreement reports."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -65,10 +65,10 @@ def sample(
     seed: Annotated[int, typer.Option("--seed", help="Another seed is another sample.")] = 0,
     form: FormatOption = Format.text,
 ) -> None:
-    """Draw a sample of what a domain holds, and write the page on which it is annotated.
+    """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
 
-    The page is one file that works from disk. What the right labels are, where there are any, lies in key.jsonl:
-    keep it from the annotators.
+    The page is one file that works from disk. key.jsonl contains the right labels, if there are any: do not give it to
+    the annotators.
     """
     from memflow.annotation.kinds import kind_of
     from memflow.annotation.page import page_of
@@ -131,9 +131,9 @@ def judge(
     judge: JudgeOption = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Have the judge annotate the same items: one request an item, with an answer that can only be a label.
+    """Have the judge annotate the same items, with one request per item. An answer can only be a label.
 
-    It gets the instructions of a person, without the key. An item without a usable answer has a reason.
+    The judge gets the same instructions as a person, without the key. An item without a usable answer has a reason.
     """
     from memflow.annotation.annotations import write_annotations
     from memflow.annotation.judge import annotate as label
@@ -193,10 +193,10 @@ def judge(
 
 @annotate.command()
 def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
-    """Report the mean, the agreement and Gwet's AC1 of what was annotated, with 95 % intervals over users.
+    """Report the mean, the agreement and Gwet's AC1 of the annotations, with 95 % intervals over users.
 
-    A label that is right or in order counts 1. A model's line stands beside what most persons say. A file that does
-    not fit its sheet is refused, with the place.
+    A label that means right or valid counts as 1. A model is compared with the majority of the human annotators. An
+    annotation file that does not match its sheet is an error that names the file and line.
     """
     from memflow.annotation.annotations import read_all
     from memflow.annotation.report import make_report
@@ -210,7 +210,7 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 
 def _judge(settings: "Settings") -> str:
-    """What the judge is called among annotators: as memflow.toml names it, or else as its server does."""
+    """Return the judge's name as an annotator: its name in memflow.toml, otherwise the model name of its server."""
     name = settings.roles.judge
     return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
 
@@ -287,7 +287,7 @@ def _differing(made: "Report") -> Iterator[RenderableType]:
 
 
 def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
-    """The domain's rows. Raises BadInput saying what was not run yet."""
+    """Return the domain's rows. Raises BadInput if a step was not run yet; the message names the command to run."""
     from memflow.annotation.kind import DomainTables
     from memflow.benchmarks.api import States
 
@@ -307,7 +307,9 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
 def _scripted(
     lake: "Lake", settings: "Settings", domain: str, stage: str, assistant: str | None
 ) -> str | None:
-    """The label where no language model made what is judged: as its verdicts say, or else the settings."""
+    """Return a note if a scripted simulator generated the items, by their verdicts or else by the settings; None
+    otherwise.
+    """
     from memflow.benchmarks.registry import benchmark
     from memflow.chat.scripted import LABEL
 

@@ -24,7 +24,8 @@ MOST_FILES = 6
 def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """List the domains with their benchmark and title, and the benchmarks of other packages that cannot be used.
 
-    A domain is a benchmark's testbed, and a partition of the asset graph. json has their data sets and parameters.
+    A domain is a benchmark's testbed, and a partition of the asset graph. The JSON output also has the data sets and
+    parameters of each domain.
     """
     from memflow.benchmarks import registry
 
@@ -75,8 +76,8 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
 
 def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the data sets of all benchmarks: license, origin, whether the files are found, checksums, and how to get
-    them.
+    """List the data sets of all benchmarks: license, origin, whether the files are found, checksums, and how to get the
+    files.
 
     Published files are searched in the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
     """
@@ -116,7 +117,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
 
 
 def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
-    """The comparison with the published checksums: `equal`, `differs` or `not known`; empty without files."""
+    """Return the comparison with the published checksums: `equal`, `differs` or `not known`; empty without files."""
     if not computed:
         return ""
     known = [name for name in computed if name in published]
@@ -126,13 +127,13 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
 
 
 def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Neighboring data sets that are missing and obtained in the same way; every other one by itself."""
+    """Group neighboring missing data sets that are obtained in the same way; every other data set is a group of one."""
     groups = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
     return [list(group) for _, group in groups]
 
 
 def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """A data set as text: name and state, title, license and origin, and its checksums or how to get it."""
+    """Return a data set as text: name, state, title, license, origin, and its checksums or how to get it."""
     row = group[0]
     yield Text.assemble("\n", (", ".join(each["dataset"] for each in group), "bold"), "  ", _state(row))
     yield _line(row["title"])

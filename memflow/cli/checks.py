@@ -1,6 +1,6 @@
-"""`checks`: evaluate the rules of what is in the lake, and name the rows that violate them.
+"""`checks`: evaluate the rules of the tables in the lake, and list the rows that violate them.
 
-What a rule is, and how it is evaluated, does not belong here (memflow/checks/rules.py, memflow/checks/evaluation.py).
+Rules are defined in memflow/checks/rules.py and evaluated in memflow/checks/evaluation.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class RuleSummary:
 
     @property
     def result(self) -> Text:
-        """`passed`, `failed` where it blocks the steps downstream, or `warning`."""
+        """The result: `passed`, `failed` (blocks the steps downstream) or `warning`."""
         if self.total.passed:
             return Text("passed", "green")
         return Text("failed", "red") if self.blocks else Text("warning", "yellow")
@@ -73,7 +73,7 @@ def checks(
 ) -> None:
     """Evaluate the rules of the tables in the lake; show the results and the rows that violate them.
 
-    The exit code is 1 where a rule failed that blocks the steps downstream, or a partition could not be checked.
+    The exit code is 1 if a failed rule blocks the steps downstream, or if a partition could not be checked.
     """
     from resources.lake import Lake
 
@@ -131,7 +131,9 @@ def _targets(
 def _summaries(
     lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
 ) -> tuple[list[RuleSummary], list[str]]:
-    """Evaluate the rules of every partition: results by table and rule, and why partitions could not be checked."""
+    """Evaluate the rules of every partition. Return the results by table and rule, and messages on unchecked
+    partitions.
+    """
     from resources.checks import Scope, check_partition
 
     found: dict[Target, list[tuple[str, RuleResult]]] = {}
@@ -166,7 +168,7 @@ def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], f
 
 
 def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
-    """A line for each table."""
+    """Return a table of results with a line for each table of the lake."""
     rows = []
     for name in dict.fromkeys(each.total.table for each in found):
         of_table = [each for each in found if each.total.table == name]
@@ -179,13 +181,13 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
 
 
 def _rules(found: Sequence[RuleSummary]) -> RenderableType:
-    """A line for each rule."""
+    """Return a table of results with a line for each rule."""
     rows = [(each.result, each.total.description, each.total.total, each.total.unexpected) for each in found]
     return table("", ("result", "property", "rows", "unexpected"), rows, right=("rows", "unexpected"))
 
 
 def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
-    """The failed rules: where, and the keys of some rows."""
+    """Return the failed rules as text, with their partitions and the keys of some rows."""
     for each in found:
         if each.failed_in:
             rule = each.total

@@ -1,6 +1,6 @@
 """`show costs`: the chat requests of a memory, per message written and per probe read.
 
-The costs of an instance (a user) from generation to the last answer are instance_costs.py.
+The costs per instance (a user), from generation to the last answer, are in instance_costs.py.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Per(StrEnum):
-    """The unit that costs are given for."""
+    """The unit of the costs."""
 
     memory = "memory"
     instance = "instance"
@@ -30,9 +30,10 @@ class Per(StrEnum):
 
 @dataclass(frozen=True)
 class MeanRequests:
-    """The mean chat requests of a memory per message written or probe read (`of` is their number).
+    """The mean chat requests of a memory per message written or per probe read. `of` is the number of messages or
+    probes.
 
-    Tokens and seconds are those of the first answer, also for cache hits.
+    Tokens and seconds are those of the first request, also for cache hits.
     """
 
     of: int
@@ -43,7 +44,7 @@ class MeanRequests:
 
     @classmethod
     def over(cls, of: int, row: "UsageRow | None") -> "MeanRequests":
-        """Return the means over `of` messages or probes."""
+        """Return the means per message or probe; `of` is their number."""
         if row is None or not of:
             return cls(of, 0.0, 0.0, 0.0, 0.0)
         calls = (row.requests + row.cache_hits + row.failed) / of
@@ -76,9 +77,9 @@ def costs(
 ) -> None:
     """Show the chat requests of each memory, per message written and per probe read.
 
-    Answers to probes are not counted: they cost every assistant the same. On-policy, reading for a reply counts as
-    writing. With `--per instance`: calls, tokens and price of one user, for its generation, the simulated user,
-    replies, memory and answers; a replay costs the same.
+    Answers to probes are not counted: they cost every assistant the same. On-policy, a read for a reply counts as
+    writing. `--per instance` shows calls, tokens and price per user for its generation, the simulated user, replies,
+    memory and answers. A replay costs the same as the first run.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger
@@ -99,7 +100,7 @@ def costs(
 def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
     """Return the costs of every assistant whose episodes were played and whose probes were asked.
 
-    Partitions that do not record their run (of a former version) are left out.
+    Partitions without a recorded run, which former versions wrote, are skipped.
     """
     from memflow.memories.memory import FAILURE
 
@@ -130,7 +131,7 @@ def _run(lake: "Lake", table_: str, partition: str) -> str | None:
 def _usage(
     ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
 ) -> "UsageRow | None":
-    """The requests of the memory in a run and stage; None if there are none."""
+    """Return the memory's requests in a run and stage; None if there are none."""
     wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
     return next((row for row in ledger.usage((*wanted,), run=run) if row.by == wanted), None)
 

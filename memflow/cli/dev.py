@@ -25,9 +25,9 @@ def dev(
         str, typer.Option(help="The address that the UI listens on; the loopback address by default.")
     ] = "127.0.0.1",
 ) -> None:
-    """Open the Dagster UI on the instance of these settings. End it with Ctrl-C.
+    """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
-    The UI and the daemon load the code location `memflow`. They end together, and with this process.
+    The UI and the daemon load the code location `memflow`. They stop together, and with this process.
     """
     from resources.instance import EVENT_BATCHES, dagster_home, workspace_file
 
@@ -52,7 +52,10 @@ def dev(
 
 
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
-    """Run programs until one ends or this process is asked to end. Return the module that ended by itself."""
+    """Run programs until one ends or this process receives a signal to end.
+
+    Return the module of the program that ended by itself; None otherwise.
+    """
     from resources.process import default_signals
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -79,7 +82,7 @@ def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str
 
 
 def _end(children: list[subprocess.Popen[bytes]]) -> None:
-    """Ask processes to end, and kill those that have not after GRACE_S."""
+    """Send the processes a signal to end; after GRACE_S seconds, kill those that still run."""
     for child in children:
         child.terminate()
     deadline = time.monotonic() + GRACE_S

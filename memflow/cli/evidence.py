@@ -1,4 +1,4 @@
-"""The table below a leaderboard: the causes of each memory's failures, by evidence, and its settings."""
+"""The table below a leaderboard: the failures of each memory by cause and evidence, and its settings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,7 +16,10 @@ LONGEST_REASON = 50
 
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield the table of one domain's assistants, best first, and the settings that differ; nothing without scores."""
+    """Yield the table of a domain's assistants, best first, and the settings that differ.
+
+    Yield nothing if the domain has no scores.
+    """
     from memflow.scoring.evidence import is_evidence_score
 
     whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]

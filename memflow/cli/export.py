@@ -1,4 +1,4 @@
-"""`memflow export`: files from the lake for other programs: recorded runs, and what each benchmark declares."""
+"""`memflow export`: write files for other programs: recorded runs, and the exports that benchmarks declare."""
 
 import typer
 

@@ -1,6 +1,7 @@
-"""`export transcript`: the dialogues of one domain and assistant as a file, to be given to other memories off-policy.
+"""`export transcript`: write the dialogues of a domain and assistant to a file, for off-policy evaluation of other
+memories.
 
-The file's form is memflow/run/recording.py; what is written here is put together from the lake.
+The file format is in memflow/run/recording.py; this module collects the content from the lake.
 """
 
 from pathlib import Path
@@ -32,7 +33,7 @@ def transcript(
 ) -> None:
     """Write the dialogues of a run to a file: a data set of your own, to be played off-policy.
 
-    One message a line, after a header that says who spoke, with which models and from which data.
+    One message per line, after a header with the speakers, the models and the source data.
     """
     from memflow.run.recording import read, recording_text
     from resources.lake import Lake
@@ -60,7 +61,10 @@ def transcript(
 
 
 def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
-    """What the run was made with, as it was kept when it was played. Raises BadInput saying what there is."""
+    """Return the models and data of a run as stored when it was played.
+
+    Raises BadInput with the runs that are stored.
+    """
     from memflow.run.recording import SCRIPTED, RecordedRun
 
     partition = f"{domain.name}/{assistant}"

@@ -29,7 +29,7 @@ OWN = ("kind", "model", "url", "revision", "adapter")
 
 
 class Pressed(StrEnum):
-    """What users did with the answers to learn."""
+    """The user feedback that selects the training answers: liked or copied."""
 
     like = "like"
     copy = "copy"
@@ -78,8 +78,8 @@ def finetune(
 ) -> None:
     """Train a LoRA adapter on the first answers that a domain's users liked or copied (SFT).
 
-    The adapter is a model like any other: none@NAME is the assistant that knows only what it was trained on. Training
-    runs in an environment of its own ([training] in memflow.toml).
+    The adapter can be used like any other model: none@NAME is the assistant without a memory that answers with it.
+    Training runs in a separate environment ([training] in memflow.toml).
     """
     from memflow.benchmarks import registry
     from memflow.benchmarks.training import Lora
@@ -143,7 +143,7 @@ def _job(
 
 
 def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
-    """The manifest of the adapter at `place`, which is trained unless it is there already."""
+    """Return the manifest of the adapter in the folder `place`; train the adapter if it does not exist yet."""
     from resources.adapter import MANIFEST, read_manifest, recipe
     from resources.trainer import Trainer
 
@@ -169,12 +169,12 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
 
 
 def _name(place: Path) -> str:
-    """The folder's name as that of a model in memflow.toml."""
+    """Return the folder's name as a model name for memflow.toml."""
     return "".join(each if each.isascii() and each.isalnum() else "_" for each in place.name.lower())
 
 
 def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
-    """What makes the adapter a model in memflow.toml, asked as its base is."""
+    """Return the lines for memflow.toml that declare the adapter as a model, with the settings of its base model."""
     base = settings.model(model)
     own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}
     shared = {name: getattr(base, name) for name in sorted(base.model_fields_set - set(OWN))}

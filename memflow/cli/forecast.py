@@ -1,6 +1,7 @@
-"""What a run would do: the partitions it would run, and the requests of each, by a dry run.
+"""A forecast of a run: the partitions that it would run, and their requests, counted by a dry run.
 
-Counting is memflow/run/dry_run.py; prices and printing are plan.py. Nothing is written, and no model is called.
+Requests are counted in memflow/run/dry_run.py; plan.py computes prices and prints. Nothing is written, and no model is
+called.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class AnnotationCount:
-    """How many questions of a domain two models annotate, and at how many checkpoints."""
+    """The number of questions of a domain that two models annotate, and the number of checkpoints."""
 
     questions: int
     checkpoints: int
@@ -35,9 +36,9 @@ class Forecast:
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
-    """Dry-run every partition that a run would run.
+    """Dry-run every partition that a run would materialize. Return the forecast.
 
-    Raises MissingData where none of a domain's data sets is available.
+    Raises MissingData if none of a domain's data sets is available.
     """
     settings = selection.settings
     fingerprints = Fingerprints.of(settings)

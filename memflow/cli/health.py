@@ -1,4 +1,4 @@
-"""The checks of `memflow doctor`. A finding states what was found and, if something is wrong, how to fix it."""
+"""The checks of `memflow doctor`. A finding contains the result and, if something is wrong, how to fix it."""
 
 import json
 import os
@@ -28,7 +28,10 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. A `missing` item is needed; an `absent` one is needed only for what `fix` names."""
+    """The result of one check.
+
+    State `missing`: memflow needs the item. State `absent`: only the feature that `fix` names needs it.
+    """
 
     what: str
     state: Literal["ok", "missing", "absent"]
@@ -173,7 +176,7 @@ def _model(name: str, model: "Model") -> Finding:
 
 
 def _unserved(model: "Model") -> str | None:
-    """Why the adapter of a model cannot be served; None if it can."""
+    """Return the reason why a model's adapter cannot be served; None if it can."""
     from resources.adapter import load_adapter
 
     try:
@@ -247,7 +250,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Whether the endpoint answers and serves the model."""
+    """Check that the endpoint answers and serves the model. Return the finding."""
     key = os.environ.get(key_variable, "")
     request = urllib.request.Request(url.rstrip("/") + "/models")
     if key:

@@ -1,6 +1,6 @@
 """`show costs --per instance`: the requests and price of one user, from its generation to the last answer.
 
-Every answer that a run needed counts once, with the tokens and seconds of its first request: a replay costs the same.
+Each answer that a run needed counts once, with the tokens and seconds of its first request. So a replay costs the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,8 +40,10 @@ PARTS = {
 
 @dataclass(frozen=True)
 class InstanceCost:
-    """What one stage and role cost for an instance on average. `assistant` is empty where it serves them all; `price`
-    is null where the model has none."""
+    """The average cost of one stage and role per instance.
+
+    `assistant` is empty if the costs are shared by all assistants. `price` is None if the model has no price.
+    """
 
     domain: str
     assistant: str
@@ -61,7 +63,7 @@ class InstanceCost:
 def instance_costs(
     form: Format, settings: "Settings", lake: "Lake", ledger: "SqlLedger", domains: Sequence[str] | None
 ) -> None:
-    """Print the costs. Raises BadInput where nothing was made yet."""
+    """Print the costs per instance. Raises BadInput if nothing was generated yet."""
     found = [row for row in costs_of(settings, lake, ledger) if not domains or row.domain in domains]
     if not found:
         raise BadInput("nothing was asked for any instance there yet: `memflow run --demo` asks the first")
@@ -70,7 +72,7 @@ def instance_costs(
 
 
 def costs_of(settings: "Settings", lake: "Lake", ledger: "SqlLedger") -> Iterator[InstanceCost]:
-    """The costs of every domain that was built, and of every assistant measured in it, in the order of the pipeline."""
+    """Yield the costs of every generated domain and of every assistant evaluated in it, in pipeline order."""
     for domain in lake.partitions("question.probes"):
         instances = len({probe.episode_id for probe in lake.read("question.probes", domain)})
         for stage, made in GENERATED.items():

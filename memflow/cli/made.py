@@ -1,4 +1,4 @@
-"""`show made`: how many rows of a domain were generated or read, how many are quarantined, and why."""
+"""`show made`: the numbers of generated or published rows of a domain, and of quarantined rows, with the reasons."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ def made(
     domain: DomainFilter = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show how many users, messages, probes and rounds of feedback are valid, and why the others are quarantined.
+    """Show the numbers of valid users, messages, probes and rounds of feedback, and the reasons for quarantined rows.
 
     Messages and probes are counted for valid users only.
     """
@@ -54,7 +54,7 @@ def share_made(settings: "Settings") -> list[dict[str, Any]]:
 
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return the table of a domain, with the reasons below."""
+    """Return the table of a domain, followed by the reasons for quarantine."""
     of_domain = [row for row in rows if row["domain"] == domain]
     columns = ("what", "valid", "of", "share")
     yield heading(f"{domain}: valid rows")

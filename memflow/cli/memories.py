@@ -1,4 +1,4 @@
-"""`memflow memories`: the memory systems, including a user's own; those that cannot be used with the reason."""
+"""`memflow memories`: list the memory systems, including a user's own, and why some cannot be used."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ def memories(
 ) -> None:
     """List the memory systems: names, parameters, papers, and their model requests.
 
-    A name is the system and, after it, its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
+    A name is the system followed by its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
     """
     from memflow.errors import BadSettings
     from memflow.memories.registry import find, resolve_user_memories, shipped_systems
@@ -89,7 +89,7 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
 
 
 def _broken(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
-    """The row of a memory that cannot be used."""
+    """Return the row of a memory that cannot be used."""
     return {
         "memory": name,
         "pattern": name,
@@ -119,7 +119,7 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _asks(calls: "Calls") -> str:
-    """The most requests in words: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
+    """Return the maximum requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
     write = _requests(calls.chat_write, calls.embed_write)
     read = _requests(calls.chat_read, calls.embed_read)
     parts = [f"{write} per {PER[calls.per]} to write"] if write else []
@@ -136,7 +136,7 @@ def _requests(chat: int, embed: int) -> str:
 
 
 def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """A system in the list: name and paper, summary, parameters and requests."""
+    """Return a system's entry in the list: name, paper, summary, parameters and requests."""
     yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_from(row), "dim"))
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -152,7 +152,7 @@ def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """All details of one system."""
+    """Return all details of one system as text."""
     yield from _heading(row)
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -184,7 +184,7 @@ def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _from(row: Mapping[str, Any]) -> str:
-    """Its paper, or the package or file that declares it."""
+    """Return the paper of a system, or the package or file that declares it."""
     return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
 
 
@@ -209,7 +209,7 @@ def _may_be(parameter: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value in short; of a long tuple the number of entries."""
+    """Return a value as short text; a long tuple is shown as its number of entries."""
     if isinstance(value, tuple):
         words = ", ".join(value)
         return words if len(words) <= LONGEST_VALUE else f"({len(value)} entries)"
@@ -217,7 +217,7 @@ def _short(value: Any) -> str:
 
 
 def _flowing(paragraph: str) -> str:
-    """A paragraph in one line, unless it is a list or indented."""
+    """Join the lines of a paragraph into one, unless it is a list or indented."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

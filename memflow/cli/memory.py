@@ -51,8 +51,7 @@ def memory(
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the entries of a memory at a checkpoint, or when a probe was asked, by kind, with the messages that each
-    came from.
+    """Show the entries of a memory at a checkpoint or at the time of a probe, by kind, with their source messages.
 
     With --diff: the entries added, retired and changed between two checkpoints. Nothing is replayed.
     """
@@ -155,7 +154,7 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
-    """A table of entries under a heading with their number; without a column of kinds if `of_kind`."""
+    """Return a table of entries under a heading with their number. With `of_kind`, the column of kinds is omitted."""
     yield heading(f"{title}: {len(items):,}")
     if not items:
         return
@@ -179,7 +178,7 @@ def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iter
 
 
 def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
-    """A table with two lines for each change: the earlier version and the later one."""
+    """Return a table with two lines per change: the earlier version and the later one."""
     yield heading(f"Changed: {len(changed):,}")
     if not changed:
         return
@@ -192,7 +191,7 @@ def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableTyp
 
 
 def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
-    """A table of failed writes, a line for each reason."""
+    """Return a table of failed writes, with one line per reason."""
     if not failed:
         return
     yield heading(f"Failures: {len(failed):,}")
@@ -203,7 +202,7 @@ def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _reasons(failed: Iterable["Item"]) -> list[dict[str, Any]]:
-    """The reasons with their counts and messages, most frequent first."""
+    """Return the reasons with their counts and messages, most frequent first."""
     found: dict[str, list[Item]] = defaultdict(list)
     for item in failed:
         found[item.text].append(item)
@@ -218,7 +217,7 @@ def _reasons(failed: Iterable["Item"]) -> list[dict[str, Any]]:
 
 
 def _sources(sources: Sequence[str]) -> str:
-    """Message ids in short: `m4`, or `6: m0, m1, m2 …`."""
+    """Return message ids as short text: `m4`, or `6: m0, m1, m2 …`."""
     if len(sources) < 2:
         return cut(", ".join(sources), LONGEST_SOURCES)
     rest = " …" if len(sources) > FIRST_SOURCES else ""
@@ -226,7 +225,7 @@ def _sources(sources: Sequence[str]) -> str:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """A text in one line, cut at the width of the terminal."""
+    """Return a text in one line, truncated to the width of the terminal."""
     return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
 
 

@@ -1,4 +1,4 @@
-"""`show metrics`: the catalog of metrics, and the entry points that give none."""
+"""`show metrics`: the catalog of metrics, and the entry points that provide no usable metric."""
 
 from typing import Annotated
 
@@ -12,7 +12,8 @@ MarkdownOption = Annotated[
 
 
 def metrics(markdown: MarkdownOption = False, form: FormatOption = Format.text) -> None:
-    """List every metric: which value is better, its range, the benchmarks that it is primary for, and its source.
+    """List every metric: whether higher or lower is better, its range, the benchmarks that it is primary for, and its
+    source.
 
     Metrics of installed packages that cannot be used are listed with the package and the reason.
     """

@@ -1,4 +1,4 @@
-"""How commands print: the answer on standard output, as text, as JSON or as CSV; all else on standard error."""
+"""Output of commands: results go to standard output as text, JSON or CSV; all other messages to standard error."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ GAP = 2
 
 
 class Format(StrEnum):
-    """How an answer is printed."""
+    """The output format of a result."""
 
     text = "text"
     json = "json"
@@ -42,7 +42,7 @@ FormatOption = Annotated[
 
 
 class Sheet(StrEnum):
-    """How an answer with rows is printed."""
+    """The output format of a result that consists of rows."""
 
     text = "text"
     csv = "csv"
@@ -56,7 +56,7 @@ SheetOption = Annotated[
 
 
 def answer(form: Format, data: Any, *shown: RenderableType) -> None:
-    """Print `data` as JSON, or the `shown` parts as text."""
+    """Print `data` as JSON, or the parts in `shown` as text."""
     if form is Format.json:
         typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
         return
@@ -66,7 +66,7 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
-    """Print `rows` as CSV with a header; or `data` or the parts, as `answer` does."""
+    """Print `rows` as CSV with a header, or `data` as JSON, or the parts as text."""
     if form is not Sheet.csv:
         answer(Format(form.value), data, *shown)
         return
@@ -78,7 +78,7 @@ def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *show
 
 
 def line_width() -> int:
-    """Return the characters that a line has on standard output."""
+    """Return the number of characters per line on standard output."""
     return _console().width
 
 
@@ -101,9 +101,9 @@ def message(text: str) -> None:
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A table that fits the width: names are shown whole, numbers wrap at spaces, and other columns are left out.
+    """A table that fits the width of the terminal. Names are never cut, and numbers wrap at spaces.
 
-    A line below lists the columns that were left out.
+    Columns that do not fit are omitted; a line below the table lists them.
     """
 
     title: str
@@ -113,7 +113,7 @@ class FittedTable:
     optional: Sequence[str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table at the width of the console, and a note of the columns that were left out."""
+        """Yield the table at the width of the console, and a note that lists the omitted columns."""
         natural = [self._width(at, str.splitlines) for at in range(len(self.columns))]
         least = [self._least(at, width) for at, width in enumerate(natural)]
         shown = [
@@ -177,9 +177,9 @@ def table(
     right: Iterable[str] = (),
     optional: Sequence[str] = (),
 ) -> FittedTable:
-    """Return a table of plain values; the columns named in `right` hold numbers.
+    """Return a table of plain values; the columns named in `right` contain numbers.
 
-    Where the width is too small, the columns in `optional` are left out first, in this order, and then others from the
+    If the width is too small, the columns in `optional` are omitted first, in this order, and then others from the
     right. A column in `optional` without a value is never shown.
     """
     cells = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
@@ -191,12 +191,12 @@ def _position(column: str, optional: Sequence[str]) -> int:
 
 
 def heading(text: str) -> Text:
-    """Return the title of what follows."""
+    """Return a section title as text."""
     return Text(f"\n{text}", style="bold")
 
 
 def note(text: str) -> Text:
-    """Return a remark below an answer: an assumption, a label, a next step."""
+    """Return a remark to print below a result, such as an assumption or a next step."""
     return Text(text, style="dim")
 
 

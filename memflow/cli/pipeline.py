@@ -1,7 +1,7 @@
-"""`memflow run`: Dagster's own jobs, one run per partition, on the instance that the UI shows.
+"""`memflow run`: Dagster's jobs, one run per partition, on the instance that the UI shows.
 
-Partitions that are up to date are skipped. When a run fails, what depends on it is skipped and the rest continues.
-Dagster is imported when the first partition has to run. Progress is progress.py, the selection selection.py.
+Partitions that are up to date are skipped. If a run fails, runs that depend on it are skipped and the others continue.
+Dagster is imported when the first partition has to run. progress.py shows progress; selection.py selects partitions.
 """
 
 from collections import Counter
@@ -31,7 +31,10 @@ QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What to run. `limit` cuts every domain; `force` also runs what is up to date (from the ledger)."""
+    """The selection of a run.
+
+    `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger).
+    """
 
     domains: Sequence[str]
     assistants: Sequence[str]
@@ -41,9 +44,9 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run: the job of a scope on a partition, `assistant|domain` where that has two dimensions.
+    """One run: the job of a scope on a partition, `assistant|domain` if the partition has two dimensions.
 
-    It is skipped when all runs in `after` failed.
+    It is skipped if all runs in `after` failed.
     """
 
     scope: Scope
@@ -80,13 +83,13 @@ class Outcome:
     usage: list[dict[str, Any]] = field(default_factory=list)
 
     def lacks_inputs(self, run: PlannedRun) -> bool:
-        """Whether every run that `run` depends on failed or was skipped."""
+        """Return whether every run that `run` depends on failed or was skipped."""
         lost = [*self.skipped, *(failed for failed, _ in self.failed)]
         return bool(run.after) and all(before in lost for before in run.after)
 
 
 class Watcher(Protocol):
-    """Is called as a pipeline runs."""
+    """Callbacks for the progress of a pipeline."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -95,7 +98,7 @@ class Watcher(Protocol):
 
 
 def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budget: Any = None) -> Outcome:
-    """Materialize the requested partitions, in the order of the pipeline."""
+    """Materialize the requested partitions, in the order of the pipeline. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
     planned = _planned(settings, request, fingerprints, outcome)
@@ -127,7 +130,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
 
 
 class Executor:
-    """Executes planned runs through Dagster, in this process. The instance is open while the context lasts."""
+    """A context manager that opens the Dagster instance and executes planned runs in this process."""
 
     def __init__(self, settings: Settings, fingerprints: Fingerprints, watcher: Watcher, budget: Any) -> None:
         from assets.definitions import build_defs, build_resources
@@ -152,7 +155,7 @@ class Executor:
         self._stack.__exit__(*raised)
 
     def run(self, run: PlannedRun, outcome: Outcome) -> str:
-        """Execute a planned run. Return the reason when it fails, else an empty string."""
+        """Execute a planned run. Return the reason if it fails, else an empty string."""
         from assets.partitions import pair
 
         assistant, multiple, domain = (run.partition or "").partition("|")
@@ -175,9 +178,9 @@ class Executor:
 def _planned(
     settings: Settings, request: RunRequest, fingerprints: Fingerprints, outcome: Outcome
 ) -> list[PlannedRun]:
-    """The runs, in order. Missing data sets are noted; a domain without any has failed.
+    """Return the runs in order. Missing data sets are recorded; a domain without any data set counts as failed.
 
-    Raises MissingData where no domain has any.
+    Raises MissingData if no domain has a data set.
     """
     ingested: dict[str, PlannedRun] = {}
     generated: list[PlannedRun] = []
@@ -216,7 +219,7 @@ def _planned(
 
 
 def _reason(result: "dg.ExecuteInProcessResult") -> str:
-    """The blocking checks that failed and the offending rows; otherwise the exception of the first failed step."""
+    """Return the failed blocking checks with the offending rows, or the exception of the first failed step."""
     import dagster as dg
 
     broken = [
@@ -235,7 +238,7 @@ def _reason(result: "dg.ExecuteInProcessResult") -> str:
 
 
 def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
-    """Yield a sentence for each rule that failed: what, of how many rows, and which."""
+    """Yield a sentence for each failed rule: the rule, the number of rows, and the keys of some rows."""
     import dagster as dg
 
     rules = check.metadata["rules"]
@@ -255,7 +258,7 @@ def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
 
 
 def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
-    """The usage of these runs, by stage and role."""
+    """Return the usage of these runs, by stage and role."""
     summed: dict[tuple[str, str], Counter[str]] = {}
     for row in ledger.usage(("run", "stage", "role")):
         if row.by["run"] in runs:

@@ -1,6 +1,6 @@
-"""`memflow plan`: calls, tokens, time and cost of a run by stage, without running it.
+"""`memflow plan`: a forecast of a run's calls, tokens, time and cost by stage.
 
-What a run would do is forecast.py; pricing, summing and printing are here.
+forecast.py determines the steps of the run; this module computes prices and sums, and prints them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,8 +66,8 @@ def plan(
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
-    No model is called: the pipeline runs in memory with the scripted chat. Answers are taken to be as long as those of
-    the scripted chat; `at most` is what their limits allow.
+    No model is called: the pipeline runs in memory with the scripted chat. The forecast assumes that answers are as
+    long as those of the scripted chat; `at most` is the maximum that their limits allow.
     """
     selection = select(
         ctx,
@@ -115,7 +115,7 @@ def plan(
 
 
 def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
-    """Sum calls, tokens and costs by attributes of steps and their counts, in the order of the pipeline."""
+    """Sum calls, tokens and costs, grouped by attributes of steps and counts, in the order of the pipeline."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
         for count in step.counts:

@@ -1,6 +1,6 @@
-"""`memflow plot`: published scores as pictures in files.
+"""`memflow plot`: draw published scores to image files.
 
-Pictures of any benchmark are memflow/plots/; the others are declared by each benchmark (its plots.py).
+Charts for every benchmark are in memflow/plots/; each benchmark declares its own in its plots.py.
 """
 
 from collections.abc import Mapping
@@ -42,9 +42,9 @@ def plot(
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Draw scores by period, with their intervals, and the pictures of each benchmark, as SVG and PNG.
+    """Draw scores by period, with their intervals, and the charts of each benchmark, as SVG and PNG.
 
-    Failures are stacked, and an evolution by episode is drawn by cycle. Needs matplotlib: pip install
+    Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Needs matplotlib: pip install
     'memflow[plots]'. A file of the same name is replaced.
     """
     from memflow.benchmarks import registry

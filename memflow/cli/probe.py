@@ -41,7 +41,7 @@ def probe(
 ) -> None:
     """Show one probe in full: question, options, gold, recalled entries, prompt, reply and verdicts.
 
-    Without --assistant: the question, and a line for the reply of each assistant.
+    Without --assistant: the question, and one line per assistant with its reply.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger
@@ -66,7 +66,7 @@ def probe(
 
 
 def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
-    """The probe of that id. Raises BadInput with similar ids."""
+    """Return the probe with an id. Raises BadInput with similar ids."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
@@ -90,7 +90,7 @@ def _near(probe_id: str, known: list[str]) -> str:
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
-    """The recalled entries, prompt, reply and verdicts of a probe with one assistant."""
+    """Return the recalled entries, prompt, reply and verdicts of a probe for one assistant."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
     if reply is None:
@@ -152,7 +152,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
 
 
 def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """A line for the reply of each assistant."""
+    """Return a table with one line per assistant for its reply."""
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return

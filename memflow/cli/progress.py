@@ -35,7 +35,7 @@ class _Rate(ProgressColumn):
 
 
 class ProgressWatcher:
-    """Draws two bars on standard error: the runs, and the items of the current step."""
+    """Two progress bars on standard error: one for the runs, one for the items of the current step."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
@@ -66,12 +66,12 @@ class ProgressWatcher:
         self._progress.stop()
 
     def begin(self, runs: int) -> None:
-        """Show how many runs are planned."""
+        """Show the number of planned runs."""
         self._total = runs
         self._runs = self._progress.add_task("runs", total=runs)
 
     def start_run(self, run: PlannedRun) -> None:
-        """Show the run that begins."""
+        """Show the run that starts."""
         if self._runs is not None:
             self._progress.update(self._runs, description=run.name)
 
@@ -84,7 +84,7 @@ class ProgressWatcher:
         self._progress.update(self._step, completed=done)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
-        """Show the result of a run: `done`, `up to date`, skipped, or why it failed."""
+        """Show the result of a run: `done`, `up to date`, skipped, or the reason of a failure."""
         self._ended += 1
         if self._runs is not None:
             self._progress.advance(self._runs)

@@ -19,12 +19,12 @@ StatementArgument = Annotated[
 
 
 def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = Format.text) -> None:
-    """Ask the tables a question in SQL: memflow sql "SELECT * FROM score.leaderboard".
+    """Run an SQL query over the tables of the lake: memflow sql "SELECT * FROM score.leaderboard".
 
     Tables are stage.name: raw.records, state.profiles, state.variables, state.changes, state.entities, utterance.turns,
     question.keys, question.probes, feedback.sessions, memory.transcripts, memory.indexes, memory.policies,
-    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.leaderboard.
-    Nothing can be changed.
+    memory.feedback, answer.replies, score.verdicts, score.attributions, score.claims, score.leaderboard. Nothing can be
+    changed.
     """
     from resources.lake import Lake
     from resources.warehouse import Warehouse

@@ -1,6 +1,6 @@
 """`memflow run`: materialize the selected partitions, and print a summary.
 
-The order of runs is pipeline.py, progress progress.py, the summary summary.py.
+pipeline.py orders and executes the runs, progress.py shows progress, summary.py prints the summary.
 """
 
 import gc
@@ -71,8 +71,8 @@ def run(
 ) -> None:
     """Generate, play, answer and score the selected domains and assistants, through Dagster.
 
-    Partitions that are up to date are skipped. An answered request is never sent twice, so a run that was stopped
-    continues where it stopped.
+    Partitions that are up to date are skipped. Answered requests are never sent twice, so an interrupted run continues
+    from its last answered request.
     """
     selection = select(
         ctx,

@@ -104,14 +104,14 @@ AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this as
 
 @dataclass(frozen=True)
 class Front:
-    """The global options, as `ctx.obj` holds them."""
+    """The global options, stored as `ctx.obj`."""
 
     settings: Path | None = None
     home: Path | None = None
     debug: bool = False
 
     def load(self, **over: Any) -> "Settings":
-        """Return the settings, overridden by `over`. Raises BadSettings."""
+        """Return the settings, overridden by `over`. Raises BadSettings if they are invalid."""
         from resources.settings import load
 
         if self.home is not None:
@@ -126,7 +126,7 @@ def front_of(ctx: typer.Context) -> Front:
 
 @dataclass(frozen=True)
 class Selection:
-    """The domains and assistants of a run. `settings` has them besides those of the settings file."""
+    """The domains and assistants of a run. `settings` contains them in addition to those of the settings file."""
 
     settings: "Settings"
     domains: tuple[str, ...]
@@ -150,9 +150,9 @@ def select(
     annotator: str | None = None,
     verifier: str | None = None,
 ) -> Selection:
-    """Return what the options select. Raises BadSettings naming the option that cannot be used.
+    """Return the domains and assistants that the options select. Raises BadSettings with the name of an invalid option.
 
-    Without options: the domains and assistants of the settings. The bounds are added for each model that answers.
+    Without options, the settings select them. The bounds are added for each model that answers.
     """
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
@@ -179,14 +179,14 @@ def select(
 
 
 def demo_domains() -> tuple[str, ...]:
-    """Return the domains of `--demo`: those that benchmarks declare for it."""
+    """Return the domains of `--demo`, as declared by the benchmarks."""
     from memflow.benchmarks import registry
 
     return tuple(spec.demo for spec in registry.specs() if spec.demo)
 
 
 def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Collection[str]) -> None:
-    """Raise BadInput for a name of `kind` that the owner (the lake, the leaderboard) does not have."""
+    """Raise BadInput for a name of `kind` that the owner (the lake, the leaderboard) does not contain."""
     for name in names or ():
         if name not in known:
             raise BadInput(f"{owner} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
@@ -199,7 +199,7 @@ def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput, naming those that did, if an assistant has not played the domain."""
+    """Raise BadInput if an assistant has not played the domain. The message lists those that have."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "no assistant yet"
@@ -207,7 +207,7 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
 
 
 def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
-    """The models and roles that the options set."""
+    """Return the models and roles that the options set."""
     over: dict[str, Any] = {}
     if url and not model:
         raise BadSettings("--url needs --model, the name of the model at that server")
@@ -224,7 +224,7 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
 
 
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
-    """Return a user's own memories, including the import paths in `named`, and the names for `named`."""
+    """Return a user's own memories, including those by import path in `named`, and the names for `named`."""
     from memflow.memories.user_memories import UserMemory
 
     paths = _paths(named)
@@ -234,7 +234,7 @@ def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserM
 
 
 def _called(assistant: str) -> str:
-    """The name of a memory or assistant, also where it is given by import path."""
+    """Return the name of a memory or assistant, which may be given by import path."""
     from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
@@ -242,7 +242,7 @@ def _called(assistant: str) -> str:
 
 
 def _paths(named: Sequence[str]) -> dict[str, str]:
-    """The import paths among memories and assistants, by the name of each."""
+    """Return the import paths among memories and assistants, by memory name."""
     paths: dict[str, str] = {}
     for assistant in named:
         path = assistant.partition("@")[0]
@@ -261,7 +261,7 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
 
 
 def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings if a class has the name of another memory of the settings."""
+    """Raise BadSettings if two classes in the settings have the same memory name."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:
@@ -272,13 +272,13 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
 
 
 def _bounded(assistants: Sequence[str]) -> list[str]:
-    """The assistants, preceded by the bounds of each model."""
+    """Return the assistants, preceded by the bounds of each model."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 
 
 def _known(settings: "Settings", assistants: Sequence[str]) -> None:
-    """Raise BadSettings for an unknown memory or model, or a missing package that a memory needs."""
+    """Raise BadSettings for an unknown memory or model, or if a package that a memory needs is missing."""
     from memflow.memories.registry import find
 
     for assistant in assistants:

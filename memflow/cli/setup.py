@@ -39,7 +39,7 @@ def init(
 def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """Check Python, packages, settings, folders, data sets, models, and benchmarks and memories of other packages.
 
-    Endpoints are asked only for the models that they serve. The exit code is 1 if something needed is missing.
+    Each endpoint is only asked for the models that it serves. The exit code is 1 if a required item is missing.
     """
     from memflow.cli.health import examine
 

@@ -1,4 +1,4 @@
-"""`show`: the leaderboard and the verdicts. One probe, shown whole, is probe.py; what a memory held, memory.py."""
+"""`show`: the leaderboard and the verdicts. A single probe is in probe.py, the content of a memory in memory.py."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -58,8 +58,8 @@ def leaderboard(
 ) -> None:
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
-    Coverage is the share of the probes asked that have a verdict. A score without a value has a reason. Which value is
-    better, and what each metric is: `memflow show metrics`.
+    Coverage is the share of asked probes that have a verdict. A score without a value has a reason. `memflow show
+    metrics` describes each metric and whether higher or lower is better.
     """
     from memflow.chat.scripted import LABEL
     from memflow.scoring.evidence import is_evidence_score
@@ -104,9 +104,9 @@ def verdicts(
     limit: Annotated[int, typer.Option(min=0, help="Show so many at most; 0 is all.")] = 50,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the verdicts: what each metric says of each reply, beside the gold and the answer that was read.
+    """Show the verdict of each metric on each reply, with the gold and the parsed answer.
 
-    Where a verdict has no value, it says why.
+    A verdict without a value has a reason.
     """
     from resources.warehouse import Warehouse
 
@@ -179,7 +179,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
 
 
 def best_first(scores: Sequence["Score"]) -> list["Score"]:
-    """Return the scores by metric, variant and slice in the order in which they come; in each, the best first."""
+    """Return the scores by metric, variant and slice, in order of first occurrence; within each group, best first."""
     metrics = {name: at for at, name in enumerate(dict.fromkeys(score.metric for score in scores))}
     slices = {name: at for at, name in enumerate(dict.fromkeys(score.slice for score in scores))}
     return sorted(
@@ -196,7 +196,7 @@ def best_first(scores: Sequence["Score"]) -> list["Score"]:
 
 
 def _number(score: "Score", value: float | None) -> str | None:
-    """Return a value with three decimals; seconds and calls with three digits, since they may be small."""
+    """Return a value with three decimals; small seconds and calls with three significant digits."""
     if value is None:
         return None
     return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"

@@ -1,6 +1,6 @@
 """Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes in between.
 
-Nothing is replayed: entries have `since` and `until`, so that a snapshot is a filter. memory.py prints them.
+Entries have `since` and `until`, so a snapshot is a filter and needs no replay. memory.py prints snapshots.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SnapshotDifference:
-    """The changes between two checkpoints. `changed` pairs an entry with its later version."""
+    """The changes between two checkpoints. `changed` contains pairs of an entry and its later version."""
 
     added: Sequence["Item"]
     retired: Sequence["Item"]
@@ -37,7 +37,7 @@ class EpisodeSnapshots:
 
     @property
     def checkpoints(self) -> list[int]:
-        """The checkpoints reached, in order."""
+        """The checkpoints that the episode reached, in order."""
         return sorted(self.past.checkpoints)
 
     @property
@@ -46,26 +46,31 @@ class EpisodeSnapshots:
         return list(dict.fromkeys(item.kind for item in self.past.items))
 
     def sequence(self, checkpoint: int) -> int:
-        """Return the sequence number of a checkpoint. Raises BadInput if it was not reached."""
+        """Return the sequence number of a checkpoint. Raises BadInput if the episode did not reach it."""
         if checkpoint not in self.past.checkpoints:
             last = self.checkpoints[-1]
             raise BadInput(f"episode {self.episode} has no checkpoint {checkpoint}; it has 0 to {last}")
         return self.past.checkpoints[checkpoint]
 
     def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
-        """Return the entries at a checkpoint, oldest first; only those of `kinds` if any are given."""
+        """Return the entries at a checkpoint, oldest first.
+
+        If `kinds` are given, return only entries of these kinds.
+        """
         return self.at_sequence(self.sequence(checkpoint), kinds)
 
     def at_sequence(self, sequence: int, kinds: Iterable[str] = ()) -> list["Item"]:
-        """Return the entries at a sequence number, as `at` does."""
+        """Return the entries at a sequence number, oldest first, filtered by `kinds` as in `at`."""
         wanted = set(kinds)
         return [
             item for item in self.past.items if item.alive(sequence) and (not wanted or item.kind in wanted)
         ]
 
     def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> SnapshotDifference:
-        """Return the changes from checkpoint `first` to `last`. An entry that moved to another tier counts for both
-        kinds."""
+        """Return the changes from checkpoint `first` to `last`.
+
+        An entry that moved to another tier counts for both kinds.
+        """
         if first > last:
             raise BadInput(f"--diff takes the earlier checkpoint first, not {first} and {last}")
         wanted = set(kinds)
@@ -102,7 +107,9 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """The entry of `before` that `item` is a later version of, over any number of versions."""
+        """Return the entry of `before` of which `item` is a later version, directly or through other versions; None if
+        none.
+        """
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:
@@ -111,7 +118,10 @@ class EpisodeSnapshots:
 
 
 def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
-    """Return the snapshots of an episode; `episode` may be None if there is only one. Raises BadInput."""
+    """Return the snapshots of an episode; `episode` may be None if there is only one.
+
+    Raises BadInput if the episode is unknown or ambiguous.
+    """
     from memflow.run.transcripts import episode_histories
 
     partition = f"{domain}/{assistant}"
@@ -138,7 +148,7 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
 
 
 def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
-    """Return a probe by id. Raises BadInput."""
+    """Return the probe with an id. Raises BadInput if it is unknown."""
     there = lake.partitions("question.probes")
     probes = lake.read("question.probes", domain) if domain in there else []
     for probe in probes:

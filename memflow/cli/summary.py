@@ -1,4 +1,4 @@
-"""What a run ends with: the leaderboard, the usage, what failed or is missing, and where the database is."""
+"""The summary at the end of a run: leaderboard, usage, failures, missing data, and the path of the database."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ MEANING = "Its scores show that the pipeline works; they measure no model."
 
 @dataclass(frozen=True)
 class Summary:
-    """The end of a run."""
+    """The summary of a run."""
 
     scores: list[Score]
     primary: list[Score]
@@ -43,7 +43,7 @@ class Summary:
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
-        """Return the summary of what was selected: its own scores, and the usage of its own runs."""
+        """Return the summary of the selected domains and assistants: their scores, and the usage of their runs."""
         scores = [
             score
             for score in outcome.scores
@@ -72,11 +72,11 @@ class Summary:
 
     @property
     def scripted(self) -> bool:
-        """Whether a scripted chat stood where a language model does."""
+        """Whether a scripted chat replaced a language model in a role."""
         return any(score.scripted for score in self.scores)
 
     def data(self) -> dict[str, Any]:
-        """It as plain data."""
+        """Return the summary as plain data."""
         return {
             "label": LABEL if self.scripted else None,
             "leaderboard": [asdict(score) for score in self.scores],
@@ -94,7 +94,7 @@ class Summary:
         }
 
     def shown(self) -> list[RenderableType]:
-        """What a person is shown of it."""
+        """Return the summary as printable parts."""
         shown: list[RenderableType] = []
         for domain in dict.fromkeys(score.domain for score in self.scores):
             of_domain = [score for score in self.scores if score.domain == domain]
@@ -122,7 +122,7 @@ class Summary:
 
 
 def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
-    """Return the scores over all probes: an assistant a row, best first, and a metric a column."""
+    """Return the scores over all probes as a table: a row per assistant, best first, and a column per metric."""
     whole = [
         score
         for score in scores
@@ -161,7 +161,10 @@ def _why(each: Dataset) -> str:
 
 
 def cell(score: Score | None) -> str:
-    """Return `0.43` with its interval, or whole tokens, or `none`. Bounds and failures are without interval."""
+    """Return a score as text: `0.43` with its interval, whole tokens, or `none`.
+
+    Bounds and failures have no interval.
+    """
     if score is None:
         return "-"
     if score.value is None:

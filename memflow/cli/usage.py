@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """What usage can be grouped by."""
+    """The attributes by which usage can be grouped."""
 
     run = "run"
     stage = "stage"
@@ -48,7 +48,7 @@ def usage(
 ) -> None:
     """Show the usage of the models: calls, cache hits, failures, tokens, seconds and cost.
 
-    A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost are those of calls. Seconds
+    A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost count calls only. Seconds
     are the latencies of calls and cache hits, as recorded with the first request.
     """
     from resources.ledger import SqlLedger
@@ -77,7 +77,7 @@ def usage(
 def usage_rows(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the usage as plain rows, sorted by their group; costs at the prices of the settings."""
+    """Return the usage as plain rows, sorted by group; costs at the prices of the settings."""
     from resources.limits import Prices
     from resources.usage import cost
 

@@ -1,6 +1,6 @@
 """Views and exports that benchmarks declare, as commands of `memflow show` and `memflow export`.
 
-A command is built from its declaration (memflow/benchmarks/views.py) when it is looked up: `--help` of other commands
+A command is built from its declaration (memflow/benchmarks/views.py) on first use, so that `--help` of other commands
 imports no benchmark.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class LakeReader:
-    """The `Reader` of the settings' lake. A partition that is not stored has no facts."""
+    """A `Reader` of the lake of the settings. A partition that is not stored has no metadata."""
 
     def __init__(self, settings: "Settings") -> None:
         from resources.lake import Lake
@@ -55,7 +55,7 @@ class LakeReader:
 
     @property
     def models(self) -> Mapping[str, str]:
-        """The settings' models by fingerprint; a scripted one is named so."""
+        """The settings' models by fingerprint; a scripted model is labeled as such."""
         from memflow.chat.scripted import LABEL, ScriptedChat
 
         named = {}
@@ -121,7 +121,7 @@ def reader_of(ctx: typer.Context) -> Reader:
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:
-    """Return the parts of an answer as the terminal shows them."""
+    """Convert the parts of a view's result into printable objects."""
     return [_printed(part) for part in parts]
 
 
@@ -142,7 +142,7 @@ def _command(name: str, help_text: str, function: Callable[..., None], panel: st
 
 
 def _view_function(view: View) -> Callable[..., None]:
-    """A function with the view's options as its signature, as typer reads it."""
+    """Return a function whose signature has the view's options, from which typer builds the command."""
 
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
         from memflow.chat.scripted import LABEL

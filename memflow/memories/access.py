@@ -1,6 +1,6 @@
 """Access times and counts of entries, for memories that rank or forget by them.
 
-One recall adds one entry of kind `access` with the ids recalled; add ACCESS to `bookkeeping_kinds`.
+Each recall adds one entry of kind `access` with the ids of the recalled entries; add ACCESS to `bookkeeping_kinds`.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ ACCESS = "access"
 
 
 class AccessLog:
-    """The accesses recorded in a store; it follows the store like an index."""
+    """The accesses recorded in a store. The log is updated from the store's changes, like an index."""
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store
@@ -21,14 +21,14 @@ class AccessLog:
         self._times: Counter[str] = Counter()
 
     def note(self, items: Sequence[Item], at: int) -> None:
-        """Record an access of `items` at a logical time, in the memory's own unit."""
+        """Record an access of `items` at the logical time `at`, in the memory's own unit."""
         if items:
             self.store.add(
                 ACCESS, "", sources=(), meta={"at": at, "entries": [one.entry_id for one in items]}
             )
 
     def last(self, item: Item) -> int | None:
-        """Return the time of an entry's last access, or None."""
+        """Return the time of an entry's last access; None if it was never accessed."""
         self._follow()
         return self._last.get(item.entry_id)
 

@@ -1,7 +1,8 @@
 """`awe_F_N_K`: agentic write, external (AMemGym, section 4), built on the facts of Mem0.
 
-F messages at a time leave the buffer of F + N and are read for facts, without summary or earlier messages. `similar`
-is 5 as in Mem0's library. Notes are in the order of writing; AMemGym's code sorts by the wall clock.
+When the buffer has F + N messages, the oldest F leave it and a model extracts facts from them, without a summary or
+earlier messages. `similar` is 5 as in Mem0's library. Notes are in the order of writing; AMemGym's code sorts by the
+wall clock.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class Awe(FactMemory):
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=2, embed_read=1, per="round")
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Buffer the messages; extract facts from what leaves the buffer and apply them in order."""
+        """Buffer the messages; extract facts from the messages that leave the buffer and apply them in order."""
         store_messages(self.store, messages, BUFFER)
         leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         passages = [Passage(leaving[at : at + self.freq]) for at in range(0, len(leaving), self.freq)]
@@ -37,5 +38,5 @@ class Awe(FactMemory):
         await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=True)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer; entries are best first, then the buffer's."""
+        """Return notes oldest first, then the buffer; `entries` are best first, then those of the buffer."""
         return with_buffer(await self.found(query), stored_messages(self.store, BUFFER))

@@ -1,6 +1,7 @@
 """Memories without search: `none`, `oracle`, `full_BUDGET` and `recent_MESSAGES`.
 
-`none` and `oracle` bound every scale: nothing is recalled, or the gold context is in the prompt of the probe.
+`none` and `oracle` are the bounds for all memories: `none` recalls nothing, and `oracle` has the gold context in the
+prompt.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ MESSAGE, BUFFER = "message", "buffer"
 
 @dataclass
 class Nothing(Memory):
-    """Nothing is remembered: the lower bound."""
+    """A memory that stores nothing: the lower bound."""
 
     needs_playing: ClassVar[bool] = False
     recalls_entries: ClassVar[bool] = False
@@ -45,10 +46,11 @@ class Oracle(Nothing):
 
 @dataclass
 class Full(Memory):
-    """Every message as a chat turn, the newest that fit.
+    """The newest messages that fit into the budget, as chat turns.
 
-    AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), which drops the newest sessions instead of
-    the oldest. A message that does not fit is left out with all before it; `dropped_tokens` counts them.
+    AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), except that MemoryBench drops the newest
+    sessions instead of the oldest. If a message does not fit, it and all messages before it are dropped;
+    `dropped_tokens` counts their tokens.
     """
 
     budget: int = parameter(100_000, "Tokens of messages that go before the question (estimated).", low=1)
@@ -62,7 +64,7 @@ class Full(Memory):
         store_messages(self.store, messages, MESSAGE)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the conversation; it is built once per version of the store, for any query."""
+        """Return the same conversation for any query; it is built once per version of the store."""
         if self._recall is None or self._recall[0] != self.store.version:
             self._recall = (
                 self.store.version,
@@ -75,7 +77,7 @@ class Full(Memory):
 class Recent(Memory):
     """The newest messages as chat turns.
 
-    The default is three rounds: as many as the buffer of `rag_2_4_30` holds before two messages leave it.
+    The default is three rounds: the most that the buffer of `rag_2_4_30` holds before two messages leave it.
     """
 
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
@@ -89,5 +91,5 @@ class Recent(Memory):
         retire_messages(self.store, buffer[: max(0, len(buffer) - self.messages)], BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the buffer, whatever the query."""
+        """Return the buffer, independent of the query."""
         return with_buffer(Recall(), stored_messages(self.store, BUFFER))

@@ -29,15 +29,17 @@ class MessagePart:
     end: int
 
     def line(self) -> str:
-        """Return the text, after the speaker's name if it is not the start of the message."""
+        """Return the text. At the start of a message, the speaker's name precedes it."""
         text = self.message.item.text
         return (_head(text) if self.start else "") + text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """Drafts of entries, the number of messages that are used up, and for each draft the character where the next one
-    starts."""
+    """Drafts of entries, and the number of messages that they use up.
+
+    For each draft, it also has the character where the next chunk starts.
+    """
 
     pieces: list[EntryDraft]
     gone: int
@@ -68,9 +70,9 @@ def cut_messages(
 
 
 def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
-    """Group the first `leaving` messages: a user message with the answer right after it, others alone.
+    """Group the first `leaving` messages: a user message with the assistant message right after it, others alone.
 
-    The last user message waits until its answer arrives and leaves the buffer too.
+    The last user message stays in the buffer until its answer leaves the buffer too.
     """
     found: list[Sequence[StoredMessage]] = []
     at = 0
@@ -89,12 +91,12 @@ def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[
 def fill_chunks(
     messages: Sequence[StoredMessage], size: int, overlap: int = 0, start: int = 0
 ) -> list[list[MessagePart]]:
-    """Split messages, from character `start` of the first, into chunks of up to `size` tokens; only the last may be
+    """Split messages, from character `start` of the first, into chunks of up to `size` tokens. Only the last may be
     shorter.
 
     Chunks end between words or Chinese characters; only a word longer than `size` - `overlap` tokens is split. Each
-    starts with the last words of the chunk before, up to `overlap` tokens. Dates and repeated speaker names do not
-    count.
+    chunk starts with the last words of the chunk before, up to `overlap` tokens. Dates and repeated speaker names do
+    not count.
     """
     words = [
         (MessagePart(message, begin, end), quarters(message.item.text[begin:end]))
@@ -121,7 +123,7 @@ def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
 
 
 def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
-    """Return the draft of an entry from parts: their lines, each date once, and all their source messages."""
+    """Return an entry's draft from parts: their lines, each date once, and the ids of all source messages."""
     sources = sources_of(part.message.item for part in parts)
     role = parts[0].message.item.role if len(parts) == 1 else None
     return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), sources, role)
@@ -139,9 +141,9 @@ def _head(line: str) -> str:
 
 
 def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of the words of a line, none longer than `most` quarters of a token.
+    """Yield the start and end of each word of a line; words longer than `most` quarters of a token are split.
 
-    A word includes the space after it, and the first word the speaker before it.
+    A word includes the space after it; the first word includes the speaker's name before it.
     """
     begin = 0
     for end in [word.end() for word in _WORD.finditer(line, len(_head(line)))] or [len(line)]:

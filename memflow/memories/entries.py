@@ -1,7 +1,8 @@
 """EntryStore: the entries of a memory, which are only added and retired.
 
-To change an entry, a memory retires it and adds its next version. So the state at any sequence number is the filter
-`since <= sequence < until`. All state of a memory is in its store: buffers, summaries and profiles are entries too.
+To change an entry, a memory retires it and adds its next version. The state at a sequence number consists of the
+entries with `since <= sequence < until`. All state of a memory is in its store, including buffers, summaries and
+profiles.
 """
 
 import json
@@ -17,10 +18,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry of a memory. `order` counts additions and orders entries with one sequence number.
+    """An entry of a memory. `order` numbers the additions and orders entries with the same sequence number.
 
-    `meta` is JSON data beside the text (importance, keywords, links) and is never changed in place. `previous` is the
-    entry of which this is the next version. Comparisons ignore vectors, which follow from the texts.
+    `meta` is JSON data besides the text (importance, keywords, links) and is never changed in place. `previous` is the
+    id of the entry that this version replaces. Comparisons ignore vectors, which are computed from the texts.
     """
 
     entry_id: str
@@ -36,7 +37,7 @@ class Item:
     previous: str | None = None
 
     def alive(self, sequence: int) -> bool:
-        """Return whether the entry is live at `sequence`, that is, after so many messages."""
+        """Return whether the entry is live at `sequence`, that is, after this number of messages."""
         return self.since <= sequence and (self.until is None or sequence < self.until)
 
 
@@ -67,7 +68,10 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         previous: str | None = None,
     ) -> Item:
-        """Add an entry at the current sequence number. `meta` must be JSON data; it is stored as JSON returns it."""
+        """Add an entry at the current sequence number.
+
+        `meta` must be JSON data; it is stored after a JSON round trip.
+        """
         item = Item(
             f"{kind}-{self._added}",
             kind,
@@ -97,7 +101,7 @@ class EntryStore:
     ) -> Item:
         """Retire a live entry and add its next version, with the given changes.
 
-        A new text needs a new vector; without one the next version has none. Raises KeyError if `item` is not live.
+        With a new text and no `vector`, the next version has no vector. Raises KeyError if `item` is not live.
         """
         self.retire(item.entry_id)
         return self.add(
@@ -128,7 +132,7 @@ class EntryStore:
         self.sequence += messages
 
     def live(self, *kinds: str) -> list[Item]:
-        """Return the live entries, oldest first, optionally of the given kinds only."""
+        """Return the live entries, oldest first; if `kinds` are given, only entries of these kinds."""
         if len(kinds) == 1:
             return list(self._live.get(kinds[0], {}).values())
         found = [
@@ -140,27 +144,30 @@ class EntryStore:
         return sorted(found, key=lambda item: item.order)
 
     def newest(self, kind: str) -> Item | None:
-        """Return the live entry of a kind that was added last, or None, in constant time."""
+        """Return the most recently added live entry of a kind, or None. Takes constant time."""
         return next(reversed(self._live.get(kind, {}).values()), None)
 
     def get(self, entry_id: str) -> Item | None:
-        """Return the live entry with an id, or None."""
+        """Return the live entry with an id; None if it is unknown or retired."""
         item = self._items.get(entry_id)
         return item if item is not None and item.until is None else None
 
     def latest(self, entry_id: str) -> Item | None:
-        """Return the live version of an entry, itself or a later one, or None."""
+        """Return the newest version of an entry, or None if that version is retired.
+
+        An entry that was never revised is its own newest version.
+        """
         while entry_id in self._next:
             entry_id = self._next[entry_id]
         return self.get(entry_id)
 
     @property
     def version(self) -> int:
-        """Number of additions and retirements so far: equal versions mean equal contents."""
+        """The number of additions and retirements so far. Equal versions of one store mean equal contents."""
         return len(self._changes)
 
     def changes(self, version: int = 0) -> list[Item]:
-        """Return the additions (`until` is None) and retirements since a version, in order."""
+        """Return the additions (`until` is None) and retirements since a version number, in order."""
         return self._changes[version:]
 
     def __iter__(self) -> Iterator[Item]:
@@ -176,7 +183,7 @@ class EntryStore:
 
     @classmethod
     def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
-        """Return the store as of `sequence`: without later entries, and with later retirements undone."""
+        """Return the store as of `sequence`: later entries are removed, and later retirements are undone."""
         store = cls()
         store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):

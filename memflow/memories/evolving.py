@@ -1,7 +1,7 @@
-"""Memories with a policy, the list of kinds of information that they keep, which can evolve (AMemGym, section 5).
+"""Memories with a policy that can evolve: the list of the kinds of information to store (AMemGym, section 5).
 
-The policy in force is an entry, so a restored memory has the policy of that time. How policies are found is in
-memflow/run/evolution.py; no feedback reaches the memory.
+The current policy is an entry, so a restored memory has the policy of that time. memflow/run/evolution.py computes
+policies; the memory receives no feedback.
 """
 
 from abc import abstractmethod
@@ -21,11 +21,11 @@ CADENCES = ("period", "episode")
 
 @dataclass(frozen=True, slots=True)
 class PolicyStep:
-    """One step of an evolution: a policy and the questions that led to it.
+    """One step of an evolution: a policy, and the number of questions that led to it.
 
-    `cycle` counts the episodes played before, `checkpoint` is the last one whose questions the evolver saw; of these
-    `asked` were asked, `answered` answered and `correct` correct. With a `reason` the step failed and `kinds` is
-    unchanged.
+    `cycle` is the number of episodes played before. `checkpoint` is the last checkpoint whose questions the evolver
+    saw. Of these questions, `asked` were asked, `answered` were answered and `correct` were correct. With a `reason`
+    the step failed and `kinds` is unchanged.
     """
 
     kinds: tuple[str, ...]
@@ -40,7 +40,7 @@ class PolicyStep:
 
 
 def policy_step(item: Item) -> PolicyStep | None:
-    """Return the step recorded in an entry, or None."""
+    """Return the step recorded in an entry; None if the entry records no step."""
     if item.kind not in (POLICY, FAILURE) or "kinds" not in item.meta:
         return None
     kept = {**item.meta, **{name: tuple(item.meta[name]) for name in ("kinds", "changes")}}
@@ -49,7 +49,7 @@ def policy_step(item: Item) -> PolicyStep | None:
 
 @dataclass
 class EvolvingMemory(Memory):
-    """A memory that writes by `policy`; feedback and cadence of the evolution are parameters."""
+    """A memory that writes by `policy`. The feedback and the frequency of the evolution are parameters."""
 
     feedback: str = parameter(
         "complete", "What the evolver is told of the questions asked.", choices=FEEDBACK
@@ -70,12 +70,12 @@ class EvolvingMemory(Memory):
 
     @property
     def policy(self) -> tuple[str, ...]:
-        """The policy in force."""
+        """The current policy."""
         item = self.store.newest(POLICY)
         return self.first if item is None else tuple(item.meta["kinds"])
 
     def follow(self, steps: Sequence[PolicyStep]) -> None:
-        """Record the steps; the last one that did not fail sets the policy in force."""
+        """Record the steps; the last successful one becomes the current policy."""
         for step in steps:
             self._take(step)
 

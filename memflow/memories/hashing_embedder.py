@@ -1,6 +1,6 @@
 """An embedder without a model: signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 
-It matches shared words and word forms, not meaning. It is the default where no embedding model is configured.
+It matches shared words and word forms, not meaning. It is the default if no embedding model is configured.
 """
 
 import hashlib

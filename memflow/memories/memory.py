@@ -1,6 +1,6 @@
-"""The Memory protocol: what a memory system receives (messages, tools) and what it returns (Recall).
+"""The Memory protocol: the input of a memory system (messages, tools) and its output (Recall).
 
-All state of a memory is in its EntryStore. It has a chat model and an embedder, but no clock, no file and no gold.
+All state of a memory is in its EntryStore. It may use a chat model and an embedder, but no clock, no file and no gold.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as a memory sees it. It has no field for gold, so no gold can reach a memory."""
+    """A message as given to a memory. It has no field for gold, so no gold can reach a memory."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -32,17 +32,17 @@ class Message:
     sent_at: str | None = None
 
     def line(self) -> str:
-        """Return the message after its speaker, as in `Caroline: Hey Mel!`, for notes and search."""
+        """Return the message with its speaker's name, such as `Caroline: Hey Mel!`, for notes and search."""
         return f"{self.speaker or self.role}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a memory returns for a query.
+    """The result of reading a memory for a query.
 
-    `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries in
-    either: search results best first, then those included for every query. If a budget dropped search results,
-    `ranking` lists all of them. Tokens are estimated by `tokens.estimate`.
+    `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries used
+    in either: search results best first, then entries included for every query. If a budget dropped search results,
+    `ranking` lists all results. Tokens are estimated by `tokens.estimate`.
     """
 
     notes: str = ""
@@ -54,17 +54,17 @@ class Recall:
 
     @property
     def ranked(self) -> tuple[Item, ...]:
-        """The entries best first, including those that a budget dropped."""
+        """The search results best first, including those that a budget dropped."""
         return self.entries if self.ranking is None else self.ranking
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The distinct message ids of the recalled entries, in order."""
+        """The distinct ids of the source messages of the recalled entries, in order."""
         return sources_of(self.entries)
 
 
 class Embedder(Protocol):
-    """An embedding model with vectors of length 1."""
+    """An embedding model that returns vectors of length 1."""
 
     fingerprint: str
     dimensions: int
@@ -92,8 +92,8 @@ DATE = "date"
 class Calls:
     """The maximum number of requests of one write and one read, to the chat model and to the embedder.
 
-    A write counts `per` arrival (any number of messages), per message or per round of two messages. Repeated attempts
-    after an unparsable answer do not count.
+    The limit of a write applies `per` arrival (any number of messages), per message, or per round of two messages.
+    Retries after an unparsable answer do not count.
     """
 
     chat_write: int = 0
@@ -167,11 +167,11 @@ class Memory(ABC):
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store messages that arrived together. `store.sequence` already counts them."""
+        """Store messages that arrived together. `store.sequence` already includes them."""
 
     @abstractmethod
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return what the memory knows for `query`. With `frozen`, as for probes, it must not change the store."""
+        """Return what the memory recalls for `query`. With `frozen`, as for probes, it must not change the store."""
 
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made."""
@@ -194,18 +194,18 @@ class Memory(ABC):
         sources: Iterable[str] = (),
         check: Callable[[Any], str | None] | None = None,
     ) -> Any:
-        """Return the answer to the prompt `prompts/<stem>.md` of the memory's package, for a write.
+        """Send the prompt `prompts/<stem>.md` of the memory's package during a write. Return the answer.
 
-        Without a usable answer it returns None and adds an entry of kind `failure` with the reason and `sources`.
-        `check` returns what is wrong with a parsed answer, or None.
+        Without a usable answer, return None and add an entry of kind `failure` with the reason and `sources`. `check`
+        returns the error in a parsed answer, or None.
         """
         [value] = await self.ask_all([PromptRequest(stem, fields, sources, check)])
         return value
 
     async def ask_all(self, asks: Iterable[PromptRequest]) -> list[Any]:
-        """Return the answers to independent requests, sent concurrently, in the order of `asks`.
+        """Send independent requests concurrently. Return the answers in the order of `asks`.
 
-        Failures are written in that order too, so that a replay writes the same entries.
+        Failures are recorded in the same order, so that a replay writes the same entries.
         """
         asks = list(asks)
         answers = await asyncio.gather(
@@ -219,7 +219,10 @@ class Memory(ABC):
     async def ask_to_read(
         self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None
     ) -> Any:
-        """Return the answer to a prompt for a read. Raises RecallFailed without a usable answer: reads do not write."""
+        """Send a prompt during a read. Return the answer.
+
+        Raises RecallFailed without a usable answer, since a read records no failures.
+        """
         answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
         if answer.value is None:
             raise RecallFailed(answer.reason or "no answer")
@@ -227,18 +230,18 @@ class Memory(ABC):
 
     @classmethod
     def package(cls) -> str:
-        """Return the package with the prompts folder: its own, or that of the nearest base class."""
+        """Return the package with the prompts folder: that of the class, or of its nearest base class."""
         packages = [base.__module__.rpartition(".")[0] for base in cls.__mro__ if issubclass(base, Memory)]
         return next((package for package in packages if has_prompts(package)), packages[0])
 
     @classmethod
     def prompt(cls, stem: str) -> Prompt:
-        """Return the prompt `prompts/<stem>.md` of its package."""
+        """Return the prompt `prompts/<stem>.md` of the memory's package."""
         return load(cls.package(), stem)
 
     @classmethod
     def prompts(cls) -> list[Prompt]:
-        """Return the prompts that it uses, by name."""
+        """Return the prompts that the memory uses, by name."""
         return (
             [cls.prompt(stem) for stem in cls.prompt_stems]
             if cls.prompt_stems
@@ -247,7 +250,7 @@ class Memory(ABC):
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
-        """Return the scripted chat's handlers by prompt name: `HANDLERS` of the module `scripted` in its package."""
+        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`."""
         package = cls.package()
         uses_chat = cls.calls.chat_write or cls.calls.chat_read
         if not (uses_chat and package) or find_spec(f"{package}.scripted") is None:

@@ -1,6 +1,6 @@
-"""What a search works on (messages or sessions as text), and its results as notes for the prompt.
+"""Texts to search (messages or sessions), and search results as notes for the prompt.
 
-MemoryBench (section 5.1) indexes both grains.
+MemoryBench (section 5.1) indexes both messages and sessions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ Grain = Literal["message", "session"]
 
 @dataclass(frozen=True, slots=True)
 class EntryDraft:
-    """The text, the source messages and, for a single message, the role of an entry to be added."""
+    """An entry to be added: its text, its source messages and, for a single message, its role."""
 
     text: str
     sources: tuple[str, ...]
@@ -26,9 +26,9 @@ class EntryDraft:
 
 
 def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft]:
-    """Return one draft per message, or one for all of them as a session.
+    """Return one draft per message, or one draft for all messages as a session.
 
-    A message without a date has the date of the message before it.
+    A message without a date gets the date of the message before it.
     """
     found, session = [], []
     date: str | None = None
@@ -42,7 +42,7 @@ def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft
 
 
 def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
-    """Join (line, date) pairs; a date has a line of its own where it changes, unless the text contains it."""
+    """Join (line, date) pairs. Before each change of date, the date is a separate line, unless the text contains it."""
     shown = []
     before: str | None = None
     for line, date in lines:
@@ -56,8 +56,8 @@ def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
 def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
     """Return a recall of search results (best first), with notes in the order in which the entries were added.
 
-    With a `budget` of tokens, the best entries that fit are used, up to the first that does not; the others count as
-    dropped and are only in `ranking`.
+    With a `budget` of tokens, results are included until the first one that does not fit. The others count as dropped
+    and are only in `ranking`.
     """
     kept = list(found)
     if budget is not None:
@@ -86,6 +86,6 @@ def number_texts(items: Sequence[Item]) -> str:
 
 
 def first_within(items: Sequence[Item], budget: int) -> Sequence[Item]:
-    """Return the first items that fit into `budget` tokens together, at least one."""
+    """Return the longest prefix of the items that fits into `budget` tokens, at least one item."""
     sums = accumulate(estimate(item.text) for item in items)
     return items[: max(1, sum(total <= budget for total in sums))]

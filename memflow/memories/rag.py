@@ -20,10 +20,10 @@ BUFFER = "buffer"
 
 @dataclass
 class Rag(Memory):
-    """The newest messages as turns, older ones found by their embeddings.
+    """The newest messages as turns, and older messages found by their embeddings.
 
-    Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts by the wall clock of
-    the run.
+    Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts them by the wall clock
+    of the run.
     """
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
@@ -44,7 +44,7 @@ class Rag(Memory):
         self.index = Dense(self.store, self.chunk)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Buffer the messages, and add what leaves the buffer, with one embedding call."""
+        """Buffer the messages; store the messages that leave the buffer, with one embedding request."""
         store_messages(self.store, messages, BUFFER)
         held = stored_messages(self.store, BUFFER)
         leaving = len(overflow(held, self.freq, self.ns))
@@ -58,7 +58,7 @@ class Rag(Memory):
             )
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer; entries are best first, then the buffer's."""
+        """Return notes oldest first, then the buffer; `entries` are best first, then those of the buffer."""
         found, written = [], len(self.store.live(self.chunk))
         if written:
             vectors = await self.embed([query])

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class MemoryConfig:
-    """A memory by name: its system and the value of every parameter."""
+    """The configuration of a memory: its name, its system and the value of every parameter."""
 
     name: str
     system: System
@@ -76,9 +76,9 @@ def shipped_systems() -> list[System]:
 
 
 def find(name: str, own: Mapping[str, UserMemory] | None = None) -> MemoryConfig:
-    """Return the memory called `name`: a shipped one or one of the user's. Raises BadSettings with similar names.
+    """Return the configuration of the memory `name`, shipped or user-defined. Raises BadSettings with similar names.
 
-    A shipped name wins over the same name in an installed package.
+    A shipped name has priority over the same name in an installed package.
     """
     _check_name(name)
     own = own or {}
@@ -106,12 +106,12 @@ def resolve_user_memories(own: Mapping[str, UserMemory]) -> dict[str, MemoryConf
 def memory_factory(
     name: str, tools: Tools, own: Mapping[str, UserMemory] | None = None
 ) -> Callable[[EntryStore], Memory]:
-    """Return a function that creates the memory called `name` on a store."""
+    """Return a function that creates the memory with this name on a store."""
     return find(name, own).factory(tools)
 
 
 def fingerprint(name: str, own: Mapping[str, UserMemory] | None = None) -> str:
-    """Return the digest of the memory called `name`; two names of the same memory share it."""
+    """Return the digest of a memory; two names of the same memory have the same digest."""
     return find(name, own).fingerprint()
 
 

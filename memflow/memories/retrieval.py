@@ -1,7 +1,7 @@
 """`bm25_message`, `bm25_session`, `embed_message`, `embed_session`: one search over messages or sessions.
 
 MemoryBench, section 5.1. Its published code indexes a dialogue by its first user message only; the paper and this
-module index the whole. Its FAISS search by L2 distance is the cosine of unit vectors.
+module index the whole dialogue. Its FAISS search by L2 distance ranks unit vectors as cosine does.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Text helpers that the scripted handlers of all memories share. They contain no language model."""
+"""Text helpers that the scripted handlers of all memories share. They use no language model."""
 
 import re
 
@@ -10,7 +10,7 @@ _MINE = re.compile(r"\b[Mm]y ([\w' -]+?)(?= (?:is|are|was)\b|[,.;:!?]|$)")
 
 
 def statements(lines: str, *, of: str | None = None) -> list[str]:
-    """Return the non-question sentences of `speaker: text` lines, optionally of the speaker `of` only."""
+    """Return the sentences of `speaker: text` lines that are no questions; with `of`, only those of this speaker."""
     found = []
     for line in lines.splitlines():
         match = _LINE.match(line)
@@ -22,7 +22,7 @@ def statements(lines: str, *, of: str | None = None) -> list[str]:
 
 
 def subject(sentence: str) -> str:
-    """Return the subject of a sentence: `cooking budget` of `My cooking budget is tight.`, else its first 3 words."""
+    """Return the subject of a sentence: `cooking budget` for `My cooking budget is tight.`, else its first 3 words."""
     mine = _MINE.search(sentence)
     return mine[1].lower() if mine else " ".join(search_words(sentence)[:3])
 

@@ -1,7 +1,7 @@
 """In-process search over the live entries of a store: BM25 and exact cosine.
 
-An index follows its store and processes changes before each search. Ties go to the older entry. Scores do not depend
-on retired entries, so a restored memory returns the same results.
+An index processes the changes of its store before each search. Equal scores are ordered by age, oldest first. Scores do
+not depend on retired entries, so a restored memory returns the same results.
 """
 
 import math
@@ -32,7 +32,7 @@ class SearchHit(NamedTuple):
 
 
 class SearchIndex(ABC):
-    """A numbered index of the live entries of some kinds; it is rebuilt when most numbers are retired."""
+    """An index of the live entries of some kinds, by document number. It is rebuilt when most documents are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
@@ -72,14 +72,14 @@ class SearchIndex(ABC):
 
     @abstractmethod
     def _index(self, number: int, item: Item) -> None:
-        """Add a document; numbers only grow."""
+        """Add a document; its number is larger than all before."""
 
     @abstractmethod
     def _drop(self, number: int, item: Item) -> None:
         """Remove a document from all statistics."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
-        """Return the `k` best live documents with scores above `above`, best first, ties by age."""
+        """Return the `k` best live documents with scores above `above`, best first; equal scores oldest first."""
         if self._dead:
             scores[self._dead] = -np.inf
         numbers = np.flatnonzero(scores > above)
@@ -95,7 +95,7 @@ class SearchIndex(ABC):
 
 
 class _Postings:
-    """The documents of a word, its count in each, and the number of live ones."""
+    """The documents that contain a word, with its count in each, and the number of live documents."""
 
     __slots__ = ("counts", "living", "numbers")
 
@@ -120,7 +120,7 @@ class Bm25(SearchIndex):
         return [found.item for found in self.scored(query, k)]
 
     def scored(self, query: str, k: int) -> list[SearchHit]:
-        """Return the same entries with their scores."""
+        """Return the results of `search` with their scores."""
         self.follow()
         scores = np.zeros(len(self._items))
         living = len(self._numbers)
@@ -171,7 +171,7 @@ class Dense(SearchIndex):
         return [found.item for found in self.scored(query, k)]
 
     def scored(self, query: Vector, k: int) -> list[SearchHit]:
-        """Return the same entries with their cosines; with `k` >= the store's size, all of them."""
+        """Return the results of `search` with their cosines; all entries if `k` is at least the number of entries."""
         self.follow()
         if not self._items:
             return []

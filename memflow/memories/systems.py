@@ -1,6 +1,6 @@
-"""Memory systems as data: what a system is, and the table of those that ship with memflow.
+"""Memory systems as data: the class System, and the table of systems that ship with memflow.
 
-How a name such as `rag_2_4_30` is read is in registry.py.
+registry.py parses names such as `rag_2_4_30`.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from memflow.memories.sc_memory.memory import ScMemory
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a memory system and its bounds."""
+    """A parameter of a memory system, with its default and bounds."""
 
     name: str
     default: Any
@@ -42,9 +42,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class System:
-    """A memory system. A name may give the parameters `numbers`; `fixed` values cannot be changed.
+    """A memory system. A name may give values of the parameters `numbers`; `fixed` parameters cannot be changed.
 
-    `defaults` replace those of the memory; `summary` is the first line of its docstring unless given.
+    `defaults` replace the defaults of the memory class. `summary` defaults to the first line of the class's docstring.
     """
 
     name: str
@@ -61,7 +61,7 @@ class System:
 
     @property
     def pattern(self) -> str:
-        """The pattern of its names, such as `rag[_FREQ_NS_K]`."""
+        """The pattern of the system's names, such as `rag[_FREQ_NS_K]`."""
         return self.name + (f"[_{'_'.join(self.numbers).upper()}]" if self.numbers else "")
 
     @property
@@ -72,7 +72,7 @@ class System:
 
     @property
     def parameters(self) -> list[Parameter]:
-        """The parameters that can be set, in order."""
+        """The parameters that a user can set, in order."""
         return [
             Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
             for one in fields(self.memory)
@@ -81,17 +81,17 @@ class System:
 
     @property
     def kinds_without_evidence(self) -> frozenset[str]:
-        """Kinds of entries whose sources do not show what they contain."""
+        """The kinds of entries whose sources do not show what the entries contain."""
         return self.memory.bookkeeping_kinds | self.memory.global_kinds
 
     @property
     def prompts(self) -> list[Prompt]:
-        """The prompts that it sends to its chat model."""
+        """The prompts that the system sends to its chat model."""
         return self.memory.prompts() if self.needs_chat else []
 
     @property
     def missing_requirement(self) -> str:
-        """The required distribution that is not installed in the right version, with the reason; else empty."""
+        """A message if the required distribution is not installed in the right version; else empty."""
         name, _, version = self.memory.requires.partition("==")
         if not name:
             return ""
@@ -103,12 +103,12 @@ class System:
 
     @property
     def needs_embedder(self) -> bool:
-        """Whether it needs an embedder."""
+        """Whether the system needs an embedder."""
         return self.memory.calls.embed_write + self.memory.calls.embed_read > 0
 
     @property
     def needs_chat(self) -> bool:
-        """Whether its writes or reads need a chat model."""
+        """Whether writes or reads of the system need a chat model."""
         return self.memory.calls.chat_write + self.memory.calls.chat_read > 0
 
 

@@ -1,6 +1,6 @@
 """A user's own memories: import paths, tables in memflow.toml, and entry points of installed packages.
 
-The entry point group is `memflow.memories`. How a name becomes a configured memory is in registry.py.
+The entry point group is `memflow.memories`. registry.py resolves names to configured memories.
 """
 
 import inspect
@@ -31,8 +31,8 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 class UserMemory:
     """A user's own memory: a class (`path`) or a shipped system (`system`), and values of its parameters.
 
-    `package` is the installed package that offers it, if any; `origin` says where it is declared; `wrong` is the reason
-    why it is unusable, if that is known without an import.
+    `package` is the installed package that provides it, if any; `origin` names the place of its declaration. `wrong` is
+    the reason why it is unusable, if that is known without an import.
     """
 
     path: str = ""
@@ -77,12 +77,15 @@ def load_memory(path: str) -> "type[Memory]":
 
 @cache
 def installed_memories() -> Mapping[str, UserMemory]:
-    """Return the memories that installed packages offer, by name, without importing them."""
+    """Return the memories of installed packages, by name, without importing them."""
     return entry_point_memories(entry_points(group=GROUP))
 
 
 def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
-    """Return the memories of entry points by name; one that several packages offer is unusable."""
+    """Return the memories of entry points, by name.
+
+    A name that several packages provide is unusable.
+    """
     found: dict[str, UserMemory] = {}
     for point in points:
         package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
@@ -97,9 +100,9 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
 
 @cache
 def source_files(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
-    """Return the (name, text) of a user memory's source files, for its fingerprint; none for a shipped memory.
+    """Return the (name, text) of each source file of a user memory, for its fingerprint; none for a shipped system.
 
-    A module in a package counts with all Python files and prompts of that package; other imports do not count.
+    For a module in a package, these are all Python files and prompts of the package; other imports are not included.
     """
     from memflow.memories.memory import Memory  # noqa: PLC0415
 

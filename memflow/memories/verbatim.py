@@ -1,6 +1,6 @@
 """Messages stored word for word as entries, and returned as chat turns before the question.
 
-An entry has the message's line and role. Where the date changes, an entry of kind `date` is added before it.
+An entry contains the message's line and role. Before each change of date, an entry of kind `date` is added.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def with_date(line: str, date: str | None) -> str:
 
 
 def store_messages(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
-    """Add each message as an entry of `kind`. A message without a date has the date before it."""
+    """Add each message as an entry of `kind`. A message without a date gets the date of the message before it."""
     newest = store.newest(DATE)
     date = newest.text if newest else None
     for message in messages:
@@ -63,7 +63,7 @@ def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
 
 
 def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
-    """Retire messages of `kind` and the dates without messages, except the newest date."""
+    """Retire messages of `kind`, and the dates that have no messages left, except the newest date."""
     for message in leaving:
         store.retire(message.item.entry_id)
     before: Item | None = None
@@ -74,8 +74,10 @@ def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: s
 
 
 def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
-    """Return the oldest messages of a buffer with `freq` + `ns` messages or more: the largest multiple of `freq` that
-    leaves `ns`."""
+    """Return the oldest messages of a buffer with at least `freq` + `ns` messages.
+
+    Their number is the largest multiple of `freq` that leaves at least `ns` messages.
+    """
     return held[: max(0, (len(held) - ns) // freq * freq)]
 
 
@@ -98,7 +100,7 @@ def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
 
 
 def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
-    """Return the newest messages that fit into `budget` tokens as chat turns; the others count as dropped."""
+    """Return the newest messages that fit into `budget` tokens, as chat turns; the others count as dropped."""
     said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0

@@ -1,7 +1,7 @@
 """Inter-rater agreement: percent agreement, Gwet's AC1 and Cohen's kappa.
 
-AC1 follows Gwet (2008), with missing ratings as in his Handbook (4th edition, 2014). Where nearly all items have one
-label, kappa's chance agreement nears 1 and kappa 0; AC1's chance agreement is at most 1/2.
+AC1 follows Gwet (2008), with missing ratings as in his Handbook (4th edition, 2014). If nearly all items have the same
+label, kappa's chance agreement approaches 1 and kappa approaches 0; AC1's chance agreement is at most 1/2.
 """
 
 from collections.abc import Hashable, Sequence
@@ -25,10 +25,10 @@ def percent_agreement(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Return the mean over items of the share of equal pairs of ratings, with its interval.
+    """Return the share of equal pairs of ratings, averaged over items, with its interval.
 
-    The bootstrap draws `episodes`, the episode of each item (None: every item is its own). No value without an item
-    with two ratings. Raises BadInput for an unknown label or lists of different lengths.
+    The bootstrap draws `episodes`, the episode of each item (None: every item is an episode). There is no value without
+    an item with two ratings. Raises BadInput for an unknown label or lists of different lengths.
     """
     counts = _counted(ratings, categories)
     paired, alike = _pairs(counts)
@@ -48,8 +48,8 @@ def gwet_ac1(
     """Return Gwet's AC1, (a - e) / (1 - e), with its interval.
 
     a is the percent agreement; e = sum of p (1 - p) over the q categories, divided by q - 1, where p is a category's
-    mean share of an item's ratings. `categories` are all possible ones, so q >= 2. Interval and errors as for
-    `percent_agreement`.
+    mean share of an item's ratings. `categories` contains all possible categories, so q >= 2. Interval and errors are
+    those of `percent_agreement`.
     """
     if len(set(categories)) < 2:
         raise BadInput(f"AC1 needs at least two categories, not {list(categories)}")
@@ -81,8 +81,8 @@ def cohen_kappa(
 ) -> Interval:
     """Return Cohen's kappa of two raters over the items that both rated, with its interval.
 
-    No value if both always give one label. Errors as for `percent_agreement`; raises BadInput unless there are two
-    raters.
+    There is no value if both raters use only one label. Raises BadInput if the number of raters is not two, and in the
+    cases of `percent_agreement`.
     """
     for row in ratings:
         if len(row) != 2:
@@ -117,7 +117,7 @@ def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
 
 
 def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
-    """Return the number of raters per item and category, of shape (items, categories)."""
+    """Return the number of raters by item and category, an array of shape (items, categories)."""
     place = _places(ratings, categories)
     counts = np.zeros((len(ratings), len(categories)))
     for number, row in enumerate(ratings):
@@ -128,7 +128,7 @@ def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Return per item whether it has two ratings, and its share of equal pairs."""
+    """Return for each item whether it has at least two ratings, and its share of equal pairs."""
     given = counts.sum(axis=1)
     paired = (given >= 2).astype(np.float64)
     alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)

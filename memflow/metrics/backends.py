@@ -1,6 +1,6 @@
 """Metric backends: a judge, and models or data that memflow does not ship.
 
-A metric without its backend has no value, and its reason names the backend.
+A metric whose backend is missing has no value; the reason names the backend.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""BERTScore (Zhang et al. 2020): the similarity of an answer and the gold answer in a model's token vectors.
+"""BERTScore (Zhang et al. 2020): the similarity of an answer and the gold answer, from a model's token vectors.
 
-The encoder is an argument (resources/encoder.py) and part of the metric's name. No idf weights and no baseline
-rescaling, as in MemoryBench.
+The encoder is an argument (resources/encoder.py) and part of the metric's name. There are no idf weights and no
+baseline rescaling, as in MemoryBench.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """A model with a unit vector per token."""
+    """The protocol of a model that returns a unit vector per token."""
 
     name: str
     """The model's name, such as roberta-base."""
@@ -34,9 +34,9 @@ class Encoder(Protocol):
     """Digest of the weights."""
 
     async def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return per text a float32 array (tokens + 2, d) with rows of length 1.
+        """Return for each text a float32 array of shape (tokens + 2, d) with rows of length 1.
 
-        The first and last rows are those of the special tokens ([CLS], [SEP]).
+        The first and last rows belong to the special tokens ([CLS], [SEP]).
         """
         ...
 
@@ -55,9 +55,9 @@ def metric_name(encoder: Encoder | None) -> str:
 
 
 def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
-    """Return BERTScore for the vectors of an answer and the gold answer; all 0 if one has no token.
+    """Return BERTScore for the vectors of an answer and the gold answer; all scores are 0 if one text has no token.
 
-    As in the package bert-score, special tokens may be the best match of a token, but are not counted.
+    As in the package bert-score, a special token may be the best match of a token, but is not scored itself.
     """
     if len(said) <= 2 or len(wanted) <= 2:
         return BertScore(0.0, 0.0, 0.0)
@@ -71,9 +71,9 @@ def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
 async def bertscores(
     encoder: Encoder | None, pairs: Sequence[tuple[str, str]], language: str = "en"
 ) -> list[MetricResult]:
-    """Return the F1 of each (answer, gold) pair; without an encoder no value, with the reason.
+    """Return the F1 of each (answer, gold) pair. Without an encoder, each result is a reason instead of a value.
 
-    `language` is for the reason. A text that repeats within AT_ONCE pairs is encoded once.
+    `language` is named in the reason. A text that repeats within AT_ONCE pairs is encoded once.
     """
     if encoder is None:
         return [MetricResult(None, NO_ENCODER.format(language=language))] * len(pairs)

@@ -13,7 +13,7 @@ def accuracy(answer: str, gold: str, options: int) -> float:
 
 
 def random_accuracy(options: Iterable[int]) -> float:
-    """Return the expected accuracy of guessing over questions with these numbers of options: the mean of 1/n."""
+    """Return the expected accuracy of random guessing over questions with these numbers of options: the mean of 1/n."""
     chances = [1 / count for count in options]
     if not chances:
         raise BadInput("there are no questions; give the number of options of at least one")

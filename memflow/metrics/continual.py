@@ -1,7 +1,7 @@
 """Forgetting, forward and backward transfer, and stability over checkpoints (CoMem, section 3.3).
 
 `correct` has shape (questions, checkpoints + 1) with values in [0, 1] or NaN; column 0 is the no-context answer. The
-paper has values 0 and 1 only; graded answers are our generalization, for which the identity below holds too.
+paper uses only 0 and 1; this module also accepts graded answers, for which the identity below holds too.
 """
 
 from collections import Counter
@@ -58,8 +58,10 @@ class AnswerMarks:
 
 
 def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
-    """Return the contributions of complete questions. Raises BadInput for a wrong shape, values outside [0, 1], or no
-    checkpoint besides 0."""
+    """Return the contributions of complete questions.
+
+    Raises BadInput for a wrong shape, for values outside [0, 1], or without a checkpoint besides 0.
+    """
     right = np.asarray(correct, dtype=np.float64)
     if right.ndim != 2 or right.shape[1] < 2:
         raise BadInput(
@@ -89,7 +91,9 @@ def complete_rows(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
 
 def summary(correct: npt.ArrayLike) -> Summary:
-    """Return the measures over all complete questions. Raises BadInput if there is none, or as `mark_answers`."""
+    """Return the means over all complete questions. Raises BadInput without complete questions, or as `mark_answers`
+    does.
+    """
     values = np.asarray(correct, dtype=np.float64)
     kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
@@ -110,8 +114,10 @@ def summary(correct: npt.ArrayLike) -> Summary:
 
 
 def best_constant(keys: Sequence[str]) -> str:
-    """Return the most frequent gold label, the smallest of several: the answer of the best constant baseline. Raises
-    BadInput without labels."""
+    """Return the most frequent gold label; of several, the smallest. It is the answer of the best constant baseline.
+
+    Raises BadInput without labels.
+    """
     if not keys:
         raise BadInput("there are no gold labels")
     counted = Counter(keys)

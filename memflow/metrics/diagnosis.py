@@ -23,9 +23,10 @@ _LEAST = 1e-9
 def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt.ArrayLike) -> Array:
     """Return the mean over periods of (overall - random) / (upper bound - random).
 
-    Arguments are accuracies pooled over users; the last axis is the period, and axes before it are independent scores.
-    One number as upper bound or random value holds for every period. The score is negative below random, and NaN if an
-    upper bound is not above random. Raises BadInput for values that are not numbers or periods that do not match.
+    Arguments are accuracies pooled over users. The last axis is the period; axes before it are independent scores. A
+    single number as upper bound or random accuracy applies to every period. The score is negative below random
+    accuracy, and NaN if an upper bound is not above it. Raises BadInput for non-numeric values or different numbers of
+    periods.
     """
     scored, bound, chance = (
         _numbers(name, given)
@@ -55,13 +56,13 @@ def _numbers(name: str, given: npt.ArrayLike) -> Array:
 
 
 def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Return whether two shapes agree from the last axis on, as far as both reach."""
+    """Return whether two shapes are equal from the last axis backwards, up to the length of the shorter one."""
     return all(one == two for one, two in zip(reversed(shape), reversed(other), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Shares of one answer's loss: all 0 for a correct answer, with sum 1 for a wrong one."""
+    """Shares of the loss of one answer: all 0 for a correct answer; their sum is 1 for a wrong answer."""
 
     write: float = 0.0
     read: float = 0.0
@@ -70,7 +71,10 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class FailureShares:
-    """Shares of many answers' losses: arrays of one shape, with sum 1 for a wrong answer and 0 for a correct one."""
+    """Shares of the loss of many answers: arrays of one shape.
+
+    For each answer, the sum is 1 if it is wrong and 0 if it is correct.
+    """
 
     write: Array
     read: Array
@@ -87,11 +91,11 @@ class Unattributed:
 def attribute_by_evidence(
     evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
-    """Divide the loss of an answer (1 minus its score) by what happened to its evidence.
+    """Divide the loss of an answer (1 minus its score) by the state of its evidence messages.
 
-    If all evidence was recalled, it is a utilization failure. Otherwise each message not recalled is a write failure
-    if no live entry came from it, else a read failure, and the loss is shared in proportion (AMemGym's rule, with
-    messages for variables). Raises BadInput without evidence.
+    If all were recalled, the loss is a utilization failure. Otherwise it is shared equally by the messages that were
+    not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's rule,
+    with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
         raise BadInput("an answer without evidence cannot be attributed")
@@ -105,10 +109,9 @@ def attribute_by_evidence(
 def attribute_by_counts(
     write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
 ) -> FailureShares:
-    """Attribute answers by their numbers of variables with write and read failures, as AMemGym's published code
-    counts.
+    """Attribute answers by their numbers of variables with write and read failures, like AMemGym's published code.
 
-    A wrong answer without such a variable is a utilization failure; otherwise its loss is shared in proportion to the
+    A wrong answer without such a variable is a utilization failure. Otherwise its loss is shared in proportion to the
     two counts. Failure rates are means over all answers and sum to 1 - overall. Raises BadInput for different shapes,
     negative counts, or values of `right` other than 0 and 1.
     """
@@ -130,9 +133,9 @@ def attribute_by_states(
 ) -> list[Attribution | Unattributed]:
     """Attribute the failures of one question over all periods of one user, by state probes.
 
-    `truth` has the values of its variables per period, `known` the answers of the state probes, `right` whether the
-    question was answered correctly; None for a missing answer. If all variables are known, a wrong answer is a
-    utilization failure. Otherwise an unknown variable is a write failure if it was unknown when it last changed, else
+    `truth` contains the values of the question's variables per period, `known` the answers of the state probes, `right`
+    whether the question was answered correctly; None is a missing answer. If all variables are known, a wrong answer is
+    a utilization failure. Otherwise an unknown variable is a write failure if it was unknown when it last changed, else
     a read failure; the loss is shared in proportion. Raises BadInput for different lengths.
     """
     if not len(truth) == len(known) == len(right):

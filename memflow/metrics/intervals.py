@@ -19,7 +19,7 @@ KEPT = 500
 
 
 class Interval(NamedTuple):
-    """A value and its 95 % interval: no value without data, no bounds for a single episode."""
+    """A value and its 95 % interval. Without data there is no value; with a single episode there are no bounds."""
 
     value: float | None
     low: float | None
@@ -31,8 +31,8 @@ def bootstrap(
 ) -> Interval:
     """Return the percentile bootstrap interval of `statistic` over episodes.
 
-    `statistic` maps weights of shape (m, episodes), the number of draws of each episode, to m values; weights of 1
-    give the value itself. Values that are not finite are left out of the interval.
+    `statistic` maps weights of shape (m, episodes) to m values. A weight is the number of times that an episode is
+    drawn; weights of 1 give the value itself. Values that are not finite are excluded from the interval.
     """
     if episodes == 0:
         return Interval(None, None, None)
@@ -51,7 +51,7 @@ def bootstrap(
 
 
 def _weights(episodes: int, seed: int, draws: int) -> Array:
-    """Return how often each episode is drawn, of shape (draws, episodes)."""
+    """Return how often each episode is drawn, an array of shape (draws, episodes)."""
     shares = np.full(episodes, 1 / episodes)
     weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
     weights.flags.writeable = False
@@ -65,7 +65,7 @@ _kept = lru_cache(maxsize=8)(_weights)
 def mean_interval(
     totals: Sequence[float], counts: Sequence[float], *, seed: int = 0, draws: int = DRAWS
 ) -> Interval:
-    """Return the pooled mean, sum(totals) / sum(counts), one of each per episode, with its interval.
+    """Return the pooled mean, sum(totals) / sum(counts), with its interval. Both lists have one item per episode.
 
     Raises BadInput for different lengths.
     """
@@ -84,7 +84,7 @@ _T = (
 
 
 def student_t(degrees: int) -> float:
-    """Return the 97.5 % quantile of Student's t; above 30 degrees of freedom by its expansion."""
+    """Return the 97.5 % quantile of Student's t; above 30 degrees of freedom, from a series expansion."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     z = 1.959964

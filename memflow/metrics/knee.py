@@ -1,7 +1,8 @@
-"""The knee of a curve: the place beyond which answers stay wrong, with an interval, or the reason why there is none.
+"""The knee of a curve: the position after which accuracy drops permanently, with an interval, or a reason if there is
+none.
 
 Answers are grouped into independent series (MemBench's trajectories) of values in [0, 1]. The knee is the step, within
-series, that explains most variance; a sign-flip permutation test over series decides whether there is one.
+series, that explains most variance. A sign-flip permutation test over series decides whether the step is significant.
 """
 
 from collections.abc import Sequence
@@ -32,9 +33,10 @@ DRAWS, FLIPS = 1000, 2000
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """The greatest place before the fall, with a 95 % bootstrap interval over groups.
+    """The last position before the drop, with a 95 % bootstrap interval over groups.
 
-    `fall` is the depth of the step, `last` the greatest place of all. Without a `place`, `reason` says why.
+    `fall` is the depth of the step, `last` the largest position of all answers. Without a `place`, `reason` explains
+    why.
     """
 
     place: float | None
@@ -47,7 +49,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class _Series:
-    """All answers: places, values and group numbers from 0."""
+    """All answers: positions, values and group numbers from 0."""
 
     at: Array
     value: Array
@@ -65,7 +67,7 @@ class _Series:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps that are tried, and the fit of each group to each step.
+    """The candidate steps, and the fit of each group to each step.
 
     `down` sums how far answers beyond the step are below the group's mean; `square` is the centered sum of squares of
     the step.
@@ -104,7 +106,7 @@ def knee(
     unit: str,
     seed: int = 0,
 ) -> Knee:
-    """Return the knee of `values` over `places` with the group of each.
+    """Return the knee of `values` over the positions `places`, with the group of each answer.
 
     `name` and `unit` are used in reasons. Raises BadInput for different lengths.
     """
@@ -142,7 +144,7 @@ def knee(
 
 
 def _steps(series: _Series) -> _Steps | None:
-    """Return the steps that are tried, or None if all answers have one place."""
+    """Return the candidate steps; None if there is no candidate position."""
     places = _tried(series.at)
     if not len(places):
         return None
@@ -158,7 +160,10 @@ def _steps(series: _Series) -> _Steps | None:
 
 
 def _tried(at: Array) -> Array:
-    """Return up to PLACES places with answers, half evenly spaced by number, half in proportion."""
+    """Return up to PLACES candidate positions that have answers.
+
+    If there are too many, half of them are evenly spaced by rank and half geometrically by value.
+    """
     there, counts = np.unique(at, return_counts=True)
     up_to = np.cumsum(counts) / max(1, len(at))
     there = there[(up_to >= EDGE) & (up_to <= 1 - EDGE)]
@@ -177,7 +182,10 @@ def _chance(steps: _Steps, generator: np.random.Generator) -> float:
 
 
 def _lasting(series: _Series, place: float) -> float:
-    """Return the depth in the later half after the step, in groups with answers on both sides."""
+    """Return the depth of the step, measured on the later half of the positions beyond it.
+
+    Only groups with answers on both sides count.
+    """
     before, late = series.at <= place, series.at > np.median(series.at[series.at > place])
     n_before, n_late = series.counts(before), series.counts(late)
     both = (n_before > 0) & (n_late > 0)

@@ -1,6 +1,6 @@
 """METEOR: matched words (exact, by stem, as synonyms) with a penalty for the number of runs.
 
-Synonyms are WordNet's, an argument (resources/wordnet.py); without them the metric has another name.
+The synonyms of WordNet are an argument (resources/wordnet.py); without them the metric has another name.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _Pairs = list[tuple[int, int]]
 
 
 class Synonyms(Protocol):
-    """A dictionary of English synonyms."""
+    """The protocol of a dictionary of English synonyms."""
 
     def of(self, word: str) -> frozenset[str]:
         """Return the single-word synonyms of all senses of a word and its base forms; empty if unknown."""
@@ -47,8 +47,8 @@ def meteor(
 ) -> float:
     """Return METEOR of an answer, in [0, 1].
 
-    English words are nltk's tokens (see treebank.py), Chinese ones jieba's without white space and synonyms. Variants
-    as in `meteor_of_words`. Raises BadSettings for an unknown language or variant.
+    English words are nltk's tokens (see treebank.py). Chinese words are jieba's, without white space; there are no
+    Chinese synonyms. Variants are those of `meteor_of_words`. Raises BadSettings for an unknown language or variant.
     """
     if language == "en":
         cut = _english_words
@@ -67,8 +67,8 @@ def meteor_of_words(
 ) -> float:
     """Return METEOR of an answer given as words, in [0, 1].
 
-    `published_code` equals nltk's meteor_score, which looks up synonyms of stems; `standard` looks up words. Raises
-    BadSettings for another variant.
+    The variant `published_code` equals nltk's meteor_score, which looks up synonyms of stems; `standard` looks up
+    synonyms of words. Raises BadSettings for an unknown variant.
     """
     return _score([word.lower() for word in said], [word.lower() for word in wanted], variant, synonyms)
 
@@ -93,8 +93,10 @@ def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonym
 
 
 def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
-    """Pair equal words, last with last, and return the unmatched ones; `said` runs from its last word, `wanted` from
-    its first."""
+    """Pair equal words, starting with the last ones, and return the unpaired words.
+
+    `said` is in reverse order, `wanted` is not.
+    """
     places = _places(wanted)
     left = []
     for placed in said:
@@ -106,7 +108,7 @@ def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Pla
 
 
 def _match_synonyms(said: _Placed, wanted: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
-    """Pair each word, the last first, with the last free synonym."""
+    """Pair each word with the last unpaired synonym, starting with the last word."""
     places = _places(wanted)
     for place, word in said:
         free = [places[other] for other in synonyms.of(word) if places.get(other)]

@@ -1,6 +1,7 @@
-"""On-policy against off-policy evaluation: paired differences and ranks (AMemGym, section 4.2).
+"""Comparison of on-policy with off-policy evaluation: paired differences and ranks (AMemGym, section 4.2).
 
-Users are drawn in pairs, so that difficulty shared by both policies does not widen the interval of the difference.
+The bootstrap draws the same users for both policies, so that difficulty shared by both does not widen the interval of
+the difference.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,8 +22,8 @@ Statistic = Callable[[Array], Array]
 class PolicyCounts:
     """Counts of one memory under one policy: arrays of shape (users, periods).
 
-    `right` counts correct answers, `bound` those of the upper bound, `chance` sums the expected accuracy of guessing,
-    `asked` counts answers.
+    `asked` counts answers, `right` correct answers, `bound` correct answers of the upper bound. `chance` sums the
+    expected accuracy of guessing.
     """
 
     right: Array
@@ -52,7 +53,7 @@ class PairedIntervals(NamedTuple):
 
 
 def paired_intervals(on: Statistic, off: Statistic, users: int, *, seed: int = 0) -> PairedIntervals:
-    """Return two values and their difference over the same draws of users."""
+    """Return two values and their difference, with intervals over the same draws of users."""
     return PairedIntervals(
         bootstrap(on, users, seed=seed),
         bootstrap(off, users, seed=seed),
@@ -61,7 +62,7 @@ def paired_intervals(on: Statistic, off: Statistic, users: int, *, seed: int = 0
 
 
 def ranks(values: Sequence[float | None]) -> list[int | None]:
-    """Return ranks from 1 for the highest; equal values share the better rank, missing ones have None."""
+    """Return ranks, 1 for the highest value. Equal values share the better rank; missing values have rank None."""
     there = [round(value, _SAME) for value in values if value is not None]
     return [
         None if value is None else 1 + sum(other > round(value, _SAME) for other in there) for value in values
@@ -69,7 +70,10 @@ def ranks(values: Sequence[float | None]) -> list[int | None]:
 
 
 def rank_changes(on: Sequence[int | None], off: Sequence[int | None]) -> list[int | None]:
-    """Return on-policy minus off-policy rank: positive if better off-policy. Raises BadInput for different lengths."""
+    """Return on-policy rank minus off-policy rank, which is positive if the memory ranks better off-policy.
+
+    Raises BadInput for different lengths.
+    """
     if len(on) != len(off):
         raise BadInput(f"{len(on)} ranks on-policy but {len(off)} off-policy; give one of each per memory")
     return [None if one is None or other is None else one - other for one, other in zip(on, off, strict=True)]

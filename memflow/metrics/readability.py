@@ -1,7 +1,7 @@
 """Readability of English text as school grades: Coleman-Liau, Flesch-Kincaid, Dale-Chall (SciTechNews, A.1.1).
 
-Lower is easier. Words, sentences and hyphenation are those of textstat 0.7.13; the pronouncing dictionary that it
-would download is an argument (resources/pronunciations.py).
+Lower values mean easier text. Words, sentences and hyphenation are those of textstat 0.7.13. The pronouncing
+dictionary, which textstat would download, is an argument (resources/pronunciations.py).
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ NO_SYLLABLES = (
 
 
 def coleman_liau(text: str, language: str = "en") -> MetricResult:
-    """Return CLI, from letters and sentences per 100 words; 0 for an empty text."""
+    """Return the Coleman-Liau index (CLI), from letters and sentences per 100 words; 0 for an empty text."""
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)
     from textstat.backend import metrics  # noqa: PLC0415  (it imports nltk, for a second)
@@ -31,9 +31,10 @@ def coleman_liau(text: str, language: str = "en") -> MetricResult:
 
 
 def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en") -> MetricResult:
-    """Return FKGL, from words per sentence and syllables per word; 0 for an empty text.
+    """Return the Flesch-Kincaid grade level (FKGL), from words per sentence and syllables per word; 0 for an empty
+    text.
 
-    A word that is not in the dictionary has one syllable per part into which it can be hyphenated.
+    A word that is not in the dictionary counts one syllable for each part into which it can be hyphenated.
     """
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)
@@ -50,9 +51,10 @@ def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en")
 
 
 def dale_chall(text: str, language: str = "en") -> MetricResult:
-    """Return DCRS, from the share of words not on the Dale-Chall list and words per sentence; 0 for an empty text.
+    """Return the Dale-Chall readability score (DCRS); 0 for an empty text.
 
-    As in textstat, inflected forms and names that are not on the list count as difficult.
+    It depends on the share of words not on the Dale-Chall list and on the words per sentence. As in textstat, inflected
+    forms and names that are not on the list count as difficult.
     """
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)

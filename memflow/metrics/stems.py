@@ -45,7 +45,7 @@ def stem(word: str) -> str:
 
 
 def _consonants(word: str) -> list[bool]:
-    """Return whether each letter is a consonant: y is one at the start and after a vowel."""
+    """Return for each letter whether it is a consonant; y is one at the start and after a vowel."""
     flags: list[bool] = []
     for letter in word:
         if letter == "y":
@@ -70,7 +70,7 @@ def _is_short(word: str) -> bool:
 
 
 def _plural(word: str) -> str:
-    """Step 1a."""
+    """Apply step 1a: plurals."""
     if word.endswith("ies"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("sses"):
@@ -79,7 +79,7 @@ def _plural(word: str) -> str:
 
 
 def _past(word: str) -> str:
-    """Step 1b."""
+    """Apply step 1b: endings -ed and -ing."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
@@ -103,13 +103,13 @@ def _restored(word: str) -> str:
 
 
 def _final_y(word: str) -> str:
-    """Step 1c."""
+    """Apply step 1c: final y."""
     rest = word[:-1]
     return f"{rest}i" if word.endswith("y") and len(rest) > 1 and _consonants(rest)[-1] else word
 
 
 def _double_suffix(word: str) -> str:
-    """Step 2."""
+    """Apply step 2: double suffixes."""
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _double_suffix(word[:-2])
     for suffix, replacement in _STEP_2:
@@ -121,7 +121,7 @@ def _double_suffix(word: str) -> str:
 
 
 def _long_suffix(word: str) -> str:
-    """Step 3."""
+    """Apply step 3: longer suffixes."""
     for suffix, replacement in _STEP_3:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
@@ -130,7 +130,7 @@ def _long_suffix(word: str) -> str:
 
 
 def _suffix(word: str) -> str:
-    """Step 4."""
+    """Apply step 4: remaining suffixes."""
     for suffix in _STEP_4:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
@@ -140,7 +140,7 @@ def _suffix(word: str) -> str:
 
 
 def _final_e(word: str) -> str:
-    """Step 5."""
+    """Apply step 5: final e and final double l."""
     rest = word.removesuffix("e")
     if rest != word:
         measure = _measure(rest)

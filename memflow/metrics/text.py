@@ -1,6 +1,6 @@
-"""Text metrics against a gold answer: LoCoMo's F1, ROUGE-L, exact match.
+"""Text metrics that compare an answer with the gold answer: LoCoMo's F1, ROUGE-L, exact match.
 
-They equal the published evaluations to the last bit. METEOR is in meteor.py.
+Their values equal the published evaluations to the last bit. METEOR is in meteor.py.
 """
 
 import json
@@ -26,9 +26,9 @@ DEEPEST = 980
 def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
     """Return the score called rouge-l by the package `rouge` 1.0.1, in [0, 1); 0 for a text without a sentence.
 
-    It is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences, so
-    it depends on which longest subsequence is found; this function finds the same. Also 0 where the package fails, as
-    its published callers score the error.
+    It is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences. If
+    several subsequences are longest, the choice matters; this function chooses the same one. It also returns 0 if the
+    package fails, since its published callers score such an error as 0.
     """
     if not said or not wanted:
         return 0.0
@@ -45,7 +45,7 @@ def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
 
 
 def _walk_back(said: Sequence[str], wanted: Sequence[str]) -> tuple[set[str], int]:
-    """Return the words of the longest common subsequence that the package finds, and its number of steps."""
+    """Return the words of the longest common subsequence that the package finds, and the number of steps."""
     places: dict[str, int] = {}
     for place, word in enumerate(said):
         places[word] = places.get(word, 0) | 1 << place
@@ -229,6 +229,6 @@ def _segmented(text: str) -> tuple[str, ...]:
 
 
 def exact_match(prediction: str, gold: str) -> float:
-    """Return 1 if the texts are equal up to case, outer white space and a final full stop (DialSim), else 0."""
+    """Return 1 if the texts are equal, ignoring case, outer white space and a final period (DialSim); else 0."""
     said, wanted = prediction.strip().lower(), gold.strip().lower()
     return float(said in (wanted, f"{wanted}."))

@@ -1,6 +1,6 @@
-"""Pictures of what the leaderboard holds by period: curves with their intervals, and failure rates stacked.
+"""Charts of leaderboard scores by period: curves with intervals, and stacked failure rates.
 
-shapes.py   what a picture shows: curves, stacked bars, columns, as plain data, from which anything could draw
-charts.py   the leaderboard's scores to them; what one benchmark alone draws lies in its folder (plots.py)
-drawing.py  to SVG or PNG, with matplotlib (the extra `plots`)
+shapes.py   the content of a chart as plain data: curves, stacked bars, columns
+charts.py   charts of leaderboard scores; charts of a single benchmark are in its folder (plots.py)
+drawing.py  drawing of charts as SVG or PNG, with matplotlib (the extra `plots`)
 """

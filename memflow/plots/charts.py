@@ -1,7 +1,7 @@
-"""Leaderboard scores to charts: plain data by checkpoint, with what their captions say. How they look is drawing.py.
+"""Charts of leaderboard scores by checkpoint, as plain data with captions. drawing.py draws them.
 
-A chart takes any curve over checkpoints, so that what is no score of the leaderboard can be drawn alike; bars and
-columns stand beside it. What one benchmark alone draws lies with it.
+A chart accepts any curve over checkpoints, so curves that are not leaderboard scores can be drawn in the same way.
+Charts of a single benchmark are in that benchmark's folder (plots.py).
 """
 
 import re
@@ -33,7 +33,10 @@ BOUNDS = {each.name: each.title.lower() for each in (RANDOM, UPPER_BOUND)}
 
 
 def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
-    """What the paper plots, of one domain, by metric: as far as its scores go over several checkpoints."""
+    """Return the default charts of one domain, by metric.
+
+    Metrics with scores at fewer than two checkpoints (for `cycles`, two cycles) are skipped.
+    """
     of_domain = [score for score in scores if score.domain == domain]
     found: dict[str, Chart | Bars] = {}
     for metric in DRAWN:
@@ -43,9 +46,10 @@ def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
 
 
 def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
-    """The chart of one metric, of `failures` or of `cycles`, in a domain: its standard variant by checkpoint.
+    """Return the chart of a metric, of `failures` or of `cycles` in a domain, by checkpoint.
 
-    Raises BadInput where no score of the metric has a value at a checkpoint, naming the metrics that do.
+    The standard variant is drawn, or the pooled one if there is no standard one. Raises BadInput if the metric has no
+    value at any checkpoint; the message lists the metrics that have one.
     """
     of_domain = [score for score in scores if score.domain == domain]
     metrics, cycles = _metrics_of(metric)
@@ -78,13 +82,13 @@ def _metrics_of(metric: str) -> tuple[Collection[str], bool]:
 
 
 def _is_of(score: Score, cycles: bool) -> bool:
-    """Whether a score is of a checkpoint, or of a cycle."""
+    """Return whether a score belongs to a cycle (if `cycles`) or to a checkpoint (otherwise)."""
     place = SLICE.fullmatch(score.slice)
     return place is not None and (place[1] == CYCLE) == cycles
 
 
 def _shown(scores: Iterable[Score], metrics: Iterable[str] | None, cycles: bool = False) -> list[Score]:
-    """The scores of one variant that have a value at a checkpoint, or at a cycle."""
+    """Return the scores of one variant that have a value at a checkpoint, or at a cycle if `cycles`."""
     wanted = None if metrics is None else set(metrics)
     found = [
         score
@@ -107,7 +111,7 @@ def _point(score: Score) -> Point:
 
 
 def _curves(scores: Iterable[Score]) -> list[Curve]:
-    """A curve for each assistant, the best on average first."""
+    """Return a curve for each assistant, in descending order of the average value."""
     by_assistant: dict[str, list[Score]] = {}
     for score in scores:
         by_assistant.setdefault(score.assistant, []).append(score)
@@ -118,7 +122,7 @@ def _curves(scores: Iterable[Score]) -> list[Curve]:
 
 
 def _beside(scores: Sequence[Score]) -> tuple[Curve, ...]:
-    """Chance, and the upper bound of each model."""
+    """Return the curves of random accuracy and of each model's upper bound."""
     found = []
     models = list(dict.fromkeys(score.model for score in scores))
     for metric, name in BOUNDS.items():
@@ -132,7 +136,7 @@ def _beside(scores: Sequence[Score]) -> tuple[Curve, ...]:
 
 
 def _panels(scores: Iterable[Score]) -> list[Panel]:
-    """A panel for each assistant, the fewest failures first."""
+    """Return a panel for each assistant, in ascending order of failures."""
     panels: dict[str, tuple[bool, dict[str, dict[int, float]]]] = {}
     for score in scores:
         _, parts = panels.setdefault(
@@ -144,8 +148,11 @@ def _panels(scores: Iterable[Score]) -> list[Panel]:
 
 
 def _caption(scores: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
-    """On how much the scores rest, what their intervals are (and where they are not drawn, how wide), and at which
-    checkpoints there is none."""
+    """Return the caption: the numbers of probes and episodes, the kind of the intervals, and the checkpoints without a
+    score.
+
+    If the intervals are not `drawn`, the caption contains their maximum width.
+    """
     said = f"{resting(scores, what)} a {kind}; {intervals(scores, drawn=drawn)}"
     said += VARIANTS[scores[0].variant]
     lacking = sorted(at - {_place(each)[1] for each in scores})
@@ -153,13 +160,13 @@ def _caption(scores: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn:
 
 
 def resting(scores: Sequence[Score], what: str = "probes") -> str:
-    """On how many probes and episodes each of the scores rests."""
+    """Return the numbers of probes and episodes per score as text, such as `20 to 25 probes of 3 episodes`."""
     probes, episodes = ({each.n for each in scores}, {each.n_episodes for each in scores})
     return f"{_range(probes)} {what} of {_range(episodes)} episode{'' if episodes == {1} else 's'}"
 
 
 def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
-    """What the intervals of the scores are; where they are not drawn, how wide."""
+    """Describe how the intervals were computed and, if they are not `drawn`, their maximum width."""
     widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
     by_variance = any(each.deviation is not None for each in scores)  # who tells it has intervals of it
     if not widths:

@@ -1,5 +1,7 @@
-"""What changes over checkpoints, as plain data: accuracy from the guess on, and how many answers are
-right throughout, at times, or never. Forgetting and forward transfer are curves like any other: charts.py.
+"""Charts of accuracy and of answer stability over checkpoints, as plain data.
+
+The accuracy begins with the no-context accuracy. Stability is the share of questions that are answered correctly
+always, sometimes or never. charts.py draws forgetting and forward transfer like any other metric.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +21,10 @@ STABILITY = {"all_wrong": "always wrong", "wavering": "wavering", "all_correct":
 def checkpoint_pictures(
     scores: Iterable[Score], domain: str, order: Callable[[str], Any] = str
 ) -> dict[str, Chart | Bars]:
-    """What there is to draw of a domain, by name: `checkpoints`, and `stability` with memories in their order."""
+    """Return the charts of a domain that have data, by name: `checkpoints` and `stability`.
+
+    `order` is the sort key of the memories.
+    """
     rows = histories([score for score in scores if score.domain == domain], order).get(domain, [])
     found: dict[str, Chart | Bars | None] = {
         "checkpoints": _accuracies(rows, domain),
@@ -29,7 +34,9 @@ def checkpoint_pictures(
 
 
 def _accuracies(rows: Sequence[History], domain: str) -> Chart | None:
-    """Accuracy over the checkpoints, beginning with what guessing gets."""
+    """Return the chart of accuracy over the checkpoints, which begins with the no-context accuracy; None without
+    scores.
+    """
     checkpoints = sorted({at for history in rows for at in history.checkpoints})
     places: list[int | None] = [None, *checkpoints]
     curves, scores = [], []
@@ -68,7 +75,10 @@ def _place(at: int | None, checkpoints: Sequence[int]) -> float:
 
 
 def _floors(rows: Sequence[History], checkpoints: Sequence[int]) -> tuple[Curve, ...]:
-    """What accuracy is to be read beside: the same for all assistants, so that the first one's will do."""
+    """Return the reference curves for the accuracy, one for each metric of FLOORS.
+
+    They are equal for all assistants, so each comes from the first assistant that has it.
+    """
     found = []
     for metric, name in FLOORS.items():
         for history in rows:
@@ -81,7 +91,10 @@ def _floors(rows: Sequence[History], checkpoints: Sequence[int]) -> tuple[Curve,
 
 
 def _stability(rows: Sequence[History], domain: str) -> Bars | None:
-    """Of each assistant, the shares of questions that are right throughout, at times and never: a panel a model."""
+    """Return stacked bars of answer stability, with one panel per model and one bar per memory; None without scores.
+
+    The parts of a bar are the shares of questions answered correctly never, sometimes and always.
+    """
     panels, scores, names = [], [], list(dict.fromkeys(history.memory for history in rows))
     for model in dict.fromkeys(history.model for history in rows):
         parts: dict[str, dict[int, float]] = {name: {} for name in STABILITY.values()}

@@ -1,7 +1,7 @@
-"""A chart to SVG or PNG, with matplotlib. It is an extra, and imported when something is drawn.
+"""Drawing of charts as SVG or PNG. Matplotlib is an optional dependency and is imported on first use.
 
-The colours can be told apart by the colour-blind (Okabe and Ito); markers and lightness tell the same again. What
-is drawn is shapes.py's business. The same chart gives the same bytes with the same matplotlib.
+The colors are those of Okabe and Ito, for color-blind readers; markers and lightness also differ. With one version of
+matplotlib, equal charts give equal bytes. The content of a chart is defined in shapes.py.
 """
 
 import io
@@ -56,12 +56,12 @@ STYLE: Any = {
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def render(chart: Drawable, form: Form = "svg") -> bytes:
-    """Return the bytes of a picture. Raises BadSettings if matplotlib is not installed."""
+    """Return a chart as the bytes of an image file. Raises BadSettings if matplotlib is not installed."""
     if not can_draw():
         raise BadSettings(MISSING)
     import matplotlib as mpl
@@ -85,7 +85,7 @@ def _picture(chart: Drawable) -> "Figure":
 
 
 def _figure(chart: Drawable, height: float) -> "Figure":
-    """An empty figure with title, caption, and the label where a scripted chat stands behind it."""
+    """Return an empty figure with title and caption, and with a label if a scripted chat produced the values."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -177,7 +177,7 @@ def _columns(columns: Columns) -> "Figure":
 def _line(
     axes: "Axes", curve: Curve, places: Sequence[float], aside: float, *, bare: bool = False, **style: Any
 ) -> None:
-    """A curve, a little aside of its places, so that intervals do not hide each other."""
+    """Draw a curve, shifted horizontally by `aside` so that the intervals of several curves do not overlap."""
     label: str | None = curve.name
     for stretch in gaps(curve.points, places):
         at = [point.at + aside for point in stretch]
@@ -226,7 +226,7 @@ def _bars(bars: Bars) -> "Figure":
 
 
 def _stack(axes: "Axes", panel: Panel, what: str) -> float:
-    """One panel; how high its bars reach."""
+    """Draw the stacked bars of one panel and return the height of the highest bar."""
     below: dict[int, float] = {}
     for values, colour in zip(panel.parts.values(), PARTS, strict=False):
         there = sorted(values)

@@ -1,5 +1,6 @@
-"""What a picture shows, as plain data: curves, stacked bars, columns. What they are made of is charts.py, or a
-benchmark's own; how they look is drawing.py.
+"""The content of charts as plain data: curves, stacked bars, columns.
+
+charts.py and the benchmarks build these objects; drawing.py draws them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from memflow.chat.scripted import LABEL
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A value at a place, such as a checkpoint, and its 95 % interval where there is one."""
+    """A value at a position `at`, such as a checkpoint, with its 95 % interval if known."""
 
     at: float
     value: float
@@ -21,7 +22,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One line of a chart. `scripted`: a scripted chat, not a language model, stands behind it."""
+    """One line of a chart. `scripted` is True if a scripted chat, not a language model, produced the values."""
 
     name: str
     points: tuple[Point, ...]
@@ -30,9 +31,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over the places `at`, such as checkpoints. `beside` are dashed: bounds that say how good they are.
+    """Curves over the positions `at`, such as checkpoints. The curves in `beside` are dashed: they are bounds for
+    comparison.
 
-    `place_names` is empty for places that are numbers.
+    `place_names` has the labels of the positions; it is empty if the positions are numbers.
     """
 
     title: str
@@ -46,13 +48,13 @@ class Chart:
 
     @property
     def label(self) -> str | None:
-        """What has to be said on the picture itself; None where language models stand behind all of it."""
+        """The label for charts with values of a scripted chat; None if language models produced all values."""
         return _label([(curve.name, curve.scripted) for curve in self.curves])
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The parts of bars, of one assistant say: by part, its value at each place."""
+    """The stacked bars of one assistant or model: for each part, its value by position."""
 
     name: str
     parts: Mapping[str, Mapping[int, float]]
@@ -61,9 +63,10 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Stacked bars over the places `at`, such as checkpoints, in panels, such as assistants.
+    """Stacked bars over the positions `at`, such as checkpoints, in one panel per assistant or model.
 
-    `place_names` is empty for places that are numbers; `what` stands behind the parts' names in the legend.
+    `place_names` has the labels of the positions; it is empty if the positions are numbers. In the legend, `what`
+    follows the name of each part.
     """
 
     title: str
@@ -77,15 +80,15 @@ class Bars:
 
     @property
     def label(self) -> str | None:
-        """As a chart's."""
+        """The label for charts with values of a scripted chat; None if language models produced all values."""
         return _label([(panel.name, panel.scripted) for panel in self.panels])
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A column of each curve beside one another, at places that have names: a point at `n` is of `place_names[n]`.
+    """Grouped columns, one of each curve at every named position. A point with `at` = n belongs to `place_names[n]`.
 
-    `beside` are dashed, across the columns of their places. On a `log` scale all values are above 0.
+    The curves in `beside` are dashed lines across the columns. With `log`, all values are above 0.
     """
 
     title: str
@@ -98,7 +101,7 @@ class Columns:
 
     @property
     def label(self) -> str | None:
-        """As a chart's."""
+        """The label for charts with values of a scripted chat; None if language models produced all values."""
         return _label([(curve.name, curve.scripted) for curve in self.curves])
 
 
@@ -106,7 +109,7 @@ Drawable = Chart | Bars | Columns
 
 
 def best_first(curves: Iterable[Curve]) -> list[Curve]:
-    """The curves, those that are highest on average first."""
+    """Return the curves in descending order of the average value."""
     return sorted(curves, key=lambda curve: -sum(point.value for point in curve.points) / len(curve.points))
 
 
@@ -118,7 +121,10 @@ def _label(drawn: Sequence[tuple[str, bool]]) -> str | None:
 
 
 def gaps(points: Sequence[Point], at: Sequence[float]) -> list[tuple[Point, ...]]:
-    """The points in stretches without a missing place of `at` between: a line is never drawn over what is not known."""
+    """Split the points wherever a position of `at` is missing between two neighbors.
+
+    A line is drawn only within one part, so that no line crosses a missing value.
+    """
     if not points:
         return []
     order = {place: number for number, place in enumerate(sorted(at))}

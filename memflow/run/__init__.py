@@ -1,1 +1,1 @@
-"""The steps of the pipeline, the player and the dry run: the code that every benchmark shares."""
+"""The steps of the pipeline, the player and the dry run, which all benchmarks share."""

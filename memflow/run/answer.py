@@ -28,8 +28,10 @@ RANKED = 10
 
 @dataclass(frozen=True)
 class EpisodeHistory:
-    """The entries of a played episode, and the sequence number of each checkpoint and of each message that a probe
-    is asked after."""
+    """The entries of a played episode, and the sequence numbers at which probes are asked.
+
+    `checkpoints` has the sequence number of each checkpoint, `messages` that of each message that a probe follows.
+    """
 
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
@@ -40,8 +42,11 @@ class EpisodeHistory:
         return EntryStore.restored(self.items, self.checkpoints[checkpoint])
 
     def sequence(self, probe: Probe) -> int:
-        """When `probe` is asked: at its checkpoint, or after the message that it names. Raises BadInput where that was
-        not played."""
+        """Return the sequence number at which `probe` is asked: its checkpoint's, or that of the message in
+        `probe.after`.
+
+        Raises BadInput if that message was not played.
+        """
         if probe.after is None:
             return self.checkpoints[probe.checkpoint]
         if probe.after not in self.messages:
@@ -66,11 +71,11 @@ async def answer_all(
     answered: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[Reply]:
-    """Answer probes concurrently, bounded by the chat; replies are in the order of `probes`.
+    """Answer probes concurrently; the chat limits the concurrency. Replies are in the order of `probes`.
 
-    `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after the
-    last of them has read it. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed.
-    Raises BudgetSpent and EndpointDown.
+    `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
+    last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Raises
+    BudgetSpent and EndpointDown.
     """
     turn, reading = asyncio.Lock(), asyncio.Semaphore(READING)
     memories: dict[_Place, Memory] = {}
@@ -138,7 +143,7 @@ _Place = tuple[str, int, str | None]
 
 
 def _place(probe: Probe) -> _Place:
-    """The key of the restored memory that probes share."""
+    """Return the key of a restored memory; probes with equal keys share it."""
     return probe.episode_id, probe.checkpoint, probe.after
 
 

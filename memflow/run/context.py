@@ -1,7 +1,7 @@
-"""What a step of the pipeline may use: its partition, the rows of its inputs, the models, progress and a clock.
+"""The input of a pipeline step: its partition, the rows of its inputs, the models, progress and a clock.
 
-Steps are memflow/pipeline.py. Where rows and models come from does not belong here: resources/steps.py (the lake and
-model servers) and dry_run.py (memory and counting chats).
+The steps are in memflow/pipeline.py. resources/steps.py provides rows and models from the lake and model servers,
+dry_run.py from memory and counting chats.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ STATES = ("state.profiles", "state.variables", "state.changes", "state.entities"
 
 
 class ModelProvider(Protocol):
-    """The models of one step. A model is opened when a step first asks for it."""
+    """The models of one step. A model is opened on first use."""
 
     async def role(self, role: str) -> Chat:
         """Return the chat of a role: simulator, backbone, annotator, verifier or judge."""
@@ -40,14 +40,14 @@ class ModelProvider(Protocol):
         """Return the embedder."""
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Announce the number of items of the step. Return what to call after each item."""
+        """Set the number of items of the step, for progress. Return a function to call after each item."""
 
 
 class StepContext:
-    """One step on one partition.
+    """The context of one step on one partition.
 
-    Which attributes there are depends on the scope of the step: `dataset` and `files` for a data set, `domain` for a
-    domain, also `assistant` and `memory` for an assistant; `leaderboard` computes the scores for scope `all`.
+    The scope of the step determines the attributes: `dataset` and `files` for a data set, `domain` for a domain, also
+    `assistant` and `memory` for an assistant. For scope `all`, `leaderboard` computes the scores.
     """
 
     dataset: Dataset
@@ -74,10 +74,10 @@ class StepContext:
         self.__dict__.update(partition)
 
     def rows(self, table: str, *, vectors: bool = True) -> list[Any]:
-        """Return the rows of an input; none where this partition does not read it.
+        """Return the rows of an input; empty if this partition does not read it.
 
-        Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is no input of the
-        step: its fingerprint would not cover the rows.
+        Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is not an input of
+        the step, since its fingerprint would not cover the rows.
         """
         return self._read(table, vectors) if self._inputs[table] else []
 
@@ -86,5 +86,5 @@ class StepContext:
         return States(*(self.rows(table) for table in STATES))
 
     def test_probes(self) -> list[Probe]:
-        """Return the probes of split `test`: those that every assistant answers."""
+        """Return the probes of split `test`, which every assistant answers."""
         return [probe for probe in self.rows("question.probes") if probe.split == "test"]

@@ -1,7 +1,7 @@
-"""A dry run: the pipeline in memory with the scripted chat, to count what a run would request from its models.
+"""A dry run: the pipeline in memory with the scripted chat, to count the requests that a run would send to its models.
 
-Nothing is stored, requested or awaited. Time is simulated: a request takes `latency` seconds, and a model answers
-`concurrency` requests at once. Answers are as long as those of the scripted chat; real ones are not known.
+Nothing is stored, no model is called, and time is simulated. A request takes `latency` seconds, and a model answers
+`concurrency` requests at once. Answers have the length of the scripted chat's answers, since real lengths are unknown.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class ModelProfile:
 
 @dataclass(frozen=True)
 class ModelAssignment:
-    """The models by name, the model of each role, and the model that answers for an assistant."""
+    """The models by name, the model of each role, and the model that answers for each assistant."""
 
     profiles: Mapping[str, ModelProfile]
     roles: Mapping[str, str]
@@ -48,7 +48,10 @@ class ModelAssignment:
 
 @dataclass
 class RequestCount:
-    """The requests of a step to one model in one role. `most_tokens` is the sum of the bounds on their answers."""
+    """The requests of a step to one model in one role.
+
+    `most_tokens` is the sum of the maximum lengths of their answers.
+    """
 
     role: str
     model: str
@@ -60,7 +63,7 @@ class RequestCount:
 
 @dataclass(frozen=True)
 class StepForecast:
-    """One step on one partition: its requests, and how many seconds it takes."""
+    """One step on one partition: its requests, and its duration in seconds."""
 
     step: str
     stage: str
@@ -71,9 +74,9 @@ class StepForecast:
 
 
 class DryRun:
-    """Runs steps and counts requests. Identical requests count once, as the ledger answers the others.
+    """A runner of steps that counts requests. Identical requests count once, since the ledger answers repetitions.
 
-    `load` returns the rows of a table and partition that are not in memory: those of partitions that are up to date.
+    `load` returns the rows of a table and partition that are not in memory, which are those of up-to-date partitions.
     """
 
     def __init__(
@@ -98,7 +101,10 @@ class DryRun:
         self._tables: dict[tuple[str, str], list[Any]] = {}
 
     def add(self, table: str, key: str, rows: Sequence[Any]) -> None:
-        """Provide the rows of a table and partition: the records of a domain's data sets, under its name."""
+        """Store the rows of a table and partition.
+
+        Records of a domain's data sets are stored under the domain's name.
+        """
         self._tables[table, key] = list(rows)
 
     def rows(self, table: str, domain: str, assistant: str = "") -> list[Any]:
@@ -170,7 +176,7 @@ class _CountingModels:
 
 
 class _CountingChat:
-    """Answers as the scripted chat does, with the properties of the model that it stands for."""
+    """A scripted chat with the fingerprint and latency of the model that it simulates; it counts its requests."""
 
     def __init__(
         self,
@@ -204,7 +210,7 @@ class _CountingChat:
 
 
 class _SimulatedClock(selectors.DefaultSelector):
-    """Advances the time where a loop would wait."""
+    """A simulated clock, which advances whenever an event loop would wait."""
 
     now = 0.0
 

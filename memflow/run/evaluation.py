@@ -1,6 +1,6 @@
 """The steps that evaluate one assistant in one domain, and the leaderboard over all.
 
-How an episode is played is play.py, how a probe is answered answer.py, how verdicts become scores memflow/scoring.
+play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
 
 from memflow.benchmarks.api import Benchmark
@@ -15,7 +15,7 @@ from memflow.scoring.attribution import attribute
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
-    """Return whether probes are asked while episodes are played: the memory evolves, or the domain requires it."""
+    """Return whether probes are asked during play: the memory evolves, or the domain requires it."""
     return benchmark.plays_probes(domain) or evolves(memory, benchmark)
 
 

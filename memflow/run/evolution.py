@@ -1,9 +1,9 @@
 """Self-evolution: feedback improves the memory's policy while episodes are played (AMemGym, section 5, Algorithm 1).
 
-At every checkpoint the assistant answers the benchmark's questions as in answer.py, the benchmark builds feedback (with
-gold, for the evolver alone), and an evolver returns the next policy. A failed step keeps the policy and its reason.
-By `period`, this happens after every checkpoint except the last; by `episode`, an episode is played `cycles` times from
-an empty memory and then once more, which is the evaluated one.
+At every checkpoint the assistant answers the benchmark's questions as in answer.py. The benchmark builds feedback,
+which contains gold and is seen only by the evolver. The evolver returns the next policy. A failed step keeps the
+current policy and records the reason. By `period`, this happens after every checkpoint except the last. By `episode`,
+an episode is played `cycles` times from an empty memory and then once more; only the last is evaluated.
 """
 
 import asyncio
@@ -70,9 +70,10 @@ async def play_assistant(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[PlayedEpisode]:
-    """Play all episodes with one assistant, whose memory may evolve; otherwise as play.play_all.
+    """Play all episodes with one assistant, whose memory may evolve. A memory that does not evolve is played by
+    play.play_all.
 
-    Raises BadInput where a memory that evolves has an episode with a base.
+    Raises BadInput if a memory that evolves has an episode with a base.
     """
     if not evolves(config, environment.benchmark):
         return await play_all(episodes, remember, replier, lived=lived, clock=clock)
@@ -89,7 +90,7 @@ def _cycles(config: MemoryConfig) -> int:
 
 @dataclass
 class _Evolution:
-    """One episode, over all its cycles."""
+    """The evolution of a policy on one episode, over all its cycles."""
 
     environment: Environment
     config: MemoryConfig
@@ -150,7 +151,7 @@ class _Evolution:
         return list(zip(probes, replies, strict=True))
 
     async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> PolicyStep | None:
-        """Return the step after `policy`; None without questions."""
+        """Return the next step after `policy`; None without questions."""
         if not heard:
             return None
         place, probes, replies = self.environment, [one for one, _ in heard], [reply for _, reply in heard]
@@ -181,7 +182,7 @@ class _Evolution:
 def add_checkpoints(
     episode: Episode, between: Callable[[str, int], CheckpointHandler], before: int | None = None
 ) -> Episode:
-    """Return the episode with a checkpoint event after each checkpoint's last event, for those below `before`."""
+    """Return the episode with a checkpoint event after the last event of each checkpoint below `before`."""
     found: list[Event] = []
     for checkpoint, lived in groupby(episode.events, key=lambda event: event.checkpoint):
         found += lived

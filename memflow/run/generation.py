@@ -1,7 +1,7 @@
 """The steps before an assistant is evaluated: records, states, utterances, gold labels, probes and feedback.
 
-Each reads what the data set publishes or calls the simulator; the benchmark decides which. The order of the steps and
-their inputs are memflow/pipeline.py.
+Each step reads what the data set publishes or calls the simulator; the benchmark decides which. memflow/pipeline.py
+defines the order of the steps and their inputs.
 """
 
 from memflow.benchmarks.api import Annotators

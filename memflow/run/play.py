@@ -1,7 +1,7 @@
 """The player: processes the events of one episode in order, with one memory, and records the transcript.
 
-Probes are not asked here: entries have `since` and `until`, so answer.py restores any checkpoint afterwards. What
-happens at an event of kind `checkpoint` is evolution.py. The player knows no benchmark.
+Probes are not asked here: entries have `since` and `until`, so answer.py can restore any checkpoint afterwards.
+evolution.py handles events of kind `checkpoint`. The player does not depend on a benchmark.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
 
 @dataclass(frozen=True)
 class SpokenMessage:
-    """A message and its origin; with a reason, a message whose request failed."""
+    """A message and its origin. With a reason, the request for the message failed."""
 
     message: Message
     origin: Origin
@@ -41,7 +41,7 @@ class SpokenMessage:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The messages of a dialogue, and the benchmark's own record of it."""
+    """The messages of a dialogue, and `kept`, the benchmark's own record of the dialogue."""
 
     spoken: Sequence[SpokenMessage]
     kept: Any = None
@@ -49,11 +49,11 @@ class Dialogue:
 
 @dataclass(frozen=True)
 class Event:
-    """Messages that arrive together; for an exchange, the assistant replies to each of them in turn.
+    """Messages that arrive together. In an exchange, the assistant replies to each message in turn.
 
-    Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages: `reached` is
-    called with the memory. A dialogue has none yet: `lead` produces them. Consecutive dialogues of one checkpoint run
-    concurrently on the memory as of the first, and are then written in order, each in one write.
+    Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages; `reached` is
+    called with the memory. A dialogue starts without messages; `lead` produces them. Consecutive dialogues of one
+    checkpoint run concurrently on the memory before the first, and are then written in order, each in one write.
     """
 
     number: int
@@ -69,7 +69,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Episode:
-    """A stream of events in order. `base` names the episode whose final memory this one continues."""
+    """A sequence of events. `base` is the id of the episode whose final memory this episode continues."""
 
     episode_id: str
     events: tuple[Event, ...]
@@ -78,7 +78,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class PlayedMessage:
-    """A message of a played episode. The last message of a write has the duration of the write (timing.py)."""
+    """A message of a played episode. The duration of a write is stored in its last message (timing.py)."""
 
     message: Message
     event: Event
@@ -104,7 +104,7 @@ class PlayedEpisode:
 
 @dataclass(frozen=True)
 class Replier:
-    """Replies for the assistant while an episode is played: the model, its prompt, and the fields of one reply."""
+    """A generator of the assistant's replies during play: the model, its prompt, and the fields of one reply."""
 
     chat: Chat
     prompt: Prompt
@@ -151,7 +151,7 @@ class _Stage:
                 answered = await self._exchange(event, following, said)
 
     async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
-        """Run dialogues concurrently on the memory as it is, then write them."""
+        """Run dialogues concurrently on the unchanged memory, then write them."""
         replier = self._require_replier()
 
         async def read(query: str) -> Recall:
@@ -175,7 +175,9 @@ class _Stage:
             self.kept.append(led.kept)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
-        """Recall, reply, and write both messages. Return False when the reply failed; the message is written anyway."""
+        """Recall, reply, and write both messages. Return False if the reply failed; the user's message is written
+        anyway.
+        """
         replier = self._require_replier()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
         self.memory.store.advance(1)
@@ -247,8 +249,10 @@ async def play(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> PlayedEpisode:
-    """Play one episode in order. `lived` is called after every event except checkpoints. With a `clock`, writes are
-    timed."""
+    """Play one episode in order.
+
+    `lived` is called after every event except checkpoints. With a `clock`, writes are timed.
+    """
     stage = _Stage(episode, memory, replier, clock)
     for (kind, _), events in groupby(episode.events, key=lambda event: (event.kind, event.checkpoint)):
         if kind == "dialogue":
@@ -269,11 +273,11 @@ async def play_all(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[PlayedEpisode]:
-    """Play episodes concurrently in this event loop; the chat bounds the requests in flight.
+    """Play episodes concurrently in this event loop; the chat limits the number of concurrent requests.
 
-    An episode with a base waits for it and continues from a fork of its final store. `remember` builds the memory on a
-    store. Results are in the order of `episodes`. With a `clock`, writes are timed. Raises BadInput for an unknown
-    base.
+    An episode with a base waits for the base and continues from a fork of its final store. `remember` creates the
+    memory on a store. Results are in the order of `episodes`. With a `clock`, writes are timed. Raises BadInput for an
+    unknown base.
     """
     episodes = list(episodes)
     running: dict[str, asyncio.Task[PlayedEpisode]] = {}

@@ -1,7 +1,7 @@
 """A recorded run as a file: the transcript of one domain and assistant, and its provenance.
 
 JSON Lines in UTF-8: a header, then one message per line in order. Messages whose request failed are omitted; the header
-lists the sessions that they cut. How a benchmark reads such a file does not belong here.
+lists the affected sessions. Benchmarks define how they read such a file.
 """
 
 import json
@@ -29,7 +29,7 @@ class _Shape(BaseModel):
 
 
 class Source(_Shape):
-    """A data set of the run. `sha256` are the checksums of its files."""
+    """A data set of the run. `sha256` contains the checksums of its files."""
 
     dataset: str = Name
     sha256: list[str] = Field(max_length=10_000)
@@ -59,7 +59,10 @@ class RecordedRun(_Shape):
 
 
 class Header(RecordedRun, _Kind):
-    """The first line. `digest` covers the messages; `cut` are the first messages of sessions that were cut."""
+    """The first line of the file.
+
+    `digest` covers the messages; `cut` lists the first messages of sessions with omitted messages.
+    """
 
     episodes: int = Field(ge=0)
     messages: int = Field(ge=0)
@@ -68,7 +71,7 @@ class Header(RecordedRun, _Kind):
 
 
 class RecordedMessage(_Shape):
-    """One message."""
+    """One line of the file after the header: a message."""
 
     episode_id: str = Field(min_length=1, max_length=1000)
     checkpoint: int = Field(ge=0)
@@ -82,7 +85,7 @@ class RecordedMessage(_Shape):
 
 
 def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
-    """Return the text of the file. Raises BadInput where the transcript has no message."""
+    """Return the text of the file. Raises BadInput if the transcript has no message."""
     said = list(said)
     lines = [_line(row) for row in said if row.reason is None]
     if not lines:
@@ -127,7 +130,7 @@ def read(text: str) -> tuple[Header, list[RecordedMessage]]:
 
 
 def header_of(records: Iterable[Record]) -> Header | None:
-    """Return the header among the records of a data set; None where it is no recorded run."""
+    """Return the header among the records of a data set; None if the data set is not a recorded run."""
     for record in records:
         if record.record_id == HEADER:
             return Header.model_validate_json(record.content)
@@ -135,7 +138,7 @@ def header_of(records: Iterable[Record]) -> Header | None:
 
 
 def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
-    """Return the metadata of a data set's records: whether a scripted chat generated the dialogues."""
+    """Return metadata of a data set's records: whether a scripted chat generated the dialogues."""
     header = header_of(records)
     return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
 

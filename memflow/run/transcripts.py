@@ -102,7 +102,7 @@ def episode_histories(
 ) -> dict[str, EpisodeHistory]:
     """Return the history of every played episode, with the checkpoints and messages that `probes` or claims refer to.
 
-    A checkpoint at which nothing happened has the sequence number of the one before it.
+    A checkpoint without events has the sequence number of the preceding checkpoint.
     """
     asked: dict[str, int] = defaultdict(int)
     named: set[str] = set()
@@ -134,7 +134,7 @@ def episode_histories(
 def memory_texts(
     pasts: Mapping[str, EpisodeHistory], claims: Iterable[Claim], passed_over: Collection[str]
 ) -> dict[tuple[str, int], str]:
-    """Return the text of all entries at each checkpoint with claims, without the kinds in `passed_over`."""
+    """Return the text of all entries at each checkpoint with claims, without entries of the kinds in `passed_over`."""
     places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
     return {
         (episode, checkpoint): "\n".join(

@@ -1,1 +1,1 @@
-"""Scores: what each metric is, how values per probe become a score, and how scores are compared."""
+"""Scores: declarations of metrics, computation of scores from the values per probe, and comparison of scores."""

@@ -1,7 +1,7 @@
-"""Failure attribution by evidence: where the messages that an answer rests on were lost, for every memory.
+"""Failure attribution by evidence, for every memory: at which stage the evidence messages of an answer were lost.
 
-A message is stored where a live entry has it among its sources, and recalled where a recalled entry has. Global summary
-entries have every message among theirs, and are ignored. The scores of these rows are evidence.py.
+A message is stored if it is a source of a live entry, and recalled if it is a source of a recalled entry. Global
+summary entries are ignored, since every message is a source of theirs. evidence.py computes the scores from these rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ def attribute(
 ) -> list[FailureAttribution]:
     """Return a row for each probe that has a verdict under its own metric, in the order of `probes`.
 
-    State probes have none.
+    State probes have no row.
     """
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
@@ -59,9 +59,9 @@ class _MemoryTimeline:
     _by_message: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
-        """Return the probe's evidence that had been given to the memory when it was asked.
+        """Return the probe's evidence messages that the memory had received when the probe was asked.
 
-        Raises BadInput where the probe follows a message that was not played.
+        Raises BadInput if the probe follows a message that was not played.
         """
         past = self.pasts.get(probe.episode_id)
         asked_at = 0 if past is None else past.sequence(probe)
@@ -70,7 +70,7 @@ class _MemoryTimeline:
         )
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
-        """Return the messages that live entries came from when the probe was asked."""
+        """Return the source messages of the entries that were live when the probe was asked."""
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._by_message:
             self._by_message[probe.episode_id] = self._from(past)
@@ -80,7 +80,7 @@ class _MemoryTimeline:
         )
 
     def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
-        """Return the entries that came from each message."""
+        """Return, for each message, the entries that have it as a source."""
         found: dict[str, list[Item]] = {}
         for item in past.items:
             if item.kind not in self.system.kinds_without_evidence:
@@ -140,7 +140,7 @@ def _attribute_probe(
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:
-    """The sequence number of every message that a memory was given, those of a base episode among them."""
+    """Return the sequence number of every message that a memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
 
 

@@ -1,6 +1,7 @@
-"""The catalog: every metric, declared once. Shared ones are here, others in their benchmark or in installed packages.
+"""The catalog of metrics, each declared once: shared metrics here, others in benchmarks and installed packages.
 
-Orders, range checks, plot labels and docs/metrics.md read it. What a metric is, and how to add one: metric.py.
+Sorting, range checks, plot labels and docs/metrics.md use the catalog. metric.py defines a metric and explains how to
+add one.
 """
 
 import inspect
@@ -159,7 +160,7 @@ def unusable_metrics() -> tuple[UnusableMetric, ...]:
 
 
 def outside_metrics() -> list[tuple[dict[str, Any], str]]:
-    """Return the metrics of entry points as rows with their code: part of the leaderboard's fingerprint."""
+    """Return the metrics of entry points as rows with their code, for the leaderboard's fingerprint."""
     metrics = [catalog()[name] for name in _collected().outside]
     modules = [each.value and inspect.getmodule(each.value) for each in metrics]
     return [
@@ -169,7 +170,7 @@ def outside_metrics() -> list[tuple[dict[str, Any], str]]:
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric of a name, which may state a backend in brackets: `bertscore[roberta-base,L10]`.
+    """Return the metric with a name, which may contain a backend in brackets: `bertscore[roberta-base,L10]`.
 
     Raises BadInput for a metric that is not declared.
     """
@@ -183,13 +184,13 @@ def find_metric(name: str) -> Metric:
 
 
 def in_range(name: str, value: float | None) -> bool:
-    """Return whether a value lies in the range of a declared metric."""
+    """Return whether a value is within the range of a declared metric."""
     found = catalog().get(name.partition("[")[0])
     return found is not None and found.contains(value)
 
 
 def sort_key(name: str, value: float | None) -> float:
-    """Return a number that sorts values of a metric best first; 0 for a metric that is not declared."""
+    """Return a number that sorts values of a metric best first; 0 for an unknown metric."""
     found = catalog().get(name.partition("[")[0])
     return 0.0 if found is None else found.sort_key(value)
 

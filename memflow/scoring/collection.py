@@ -14,7 +14,7 @@ from memflow.scoring.metric import Metric
 
 @dataclass(frozen=True)
 class UnusableMetric:
-    """A metric, or an entry point, that cannot be used: its name, who offers it, and why."""
+    """A metric or entry point that cannot be used: its name, its provider, and the reason."""
 
     name: str
     package: str
@@ -23,7 +23,7 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """The metrics by name, the names of those from entry points, and what cannot be used."""
+    """The usable metrics by name, the names of those from entry points, and the unusable metrics."""
 
     metrics: Mapping[str, Metric]
     outside: tuple[str, ...]
@@ -35,7 +35,8 @@ def collect(
 ) -> Collected:
     """Return the shared metrics, those of each benchmark, and those of entry points.
 
-    A name that is declared already with another definition is unusable, as is an entry point that fails.
+    A metric is unusable if its name is already declared with another definition. An entry point that raises is unusable
+    too.
     """
     found = {each.name: each for each in shared}
     owner = dict.fromkeys(found, "memflow")

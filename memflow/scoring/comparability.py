@@ -13,7 +13,7 @@ from memflow.records import Reply, Score
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings with which an assistant was measured: columns of its scores."""
+    """The settings of an assistant's evaluation, which are columns of its scores."""
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class MeasuredSettings:
     def of(
         cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
     ) -> "MeasuredSettings":
-        """Return the settings that an assistant's replies show, with its memory's k and budget."""
+        """Return the settings in an assistant's replies, with its memory's k and budget."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
         return cls(
@@ -38,7 +38,7 @@ class MeasuredSettings:
 
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
-    """Return the scores of one domain with the settings of their assistants, and which of these differ."""
+    """Return the scores of one domain with two additions: the settings of each assistant, and which of them differ."""
     stated = []
     for score in scores:
         own = settings[score.assistant]
@@ -59,7 +59,8 @@ def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSet
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
-    """Return for each score which of its settings differ from those it is compared with; None where none does.
+    """Describe, for each score, the settings that differ from other scores of the same domain and model, such as `k 5,
+    others 10`. None if no setting differs.
 
     A setting that a memory does not have (k of `full`, the budget of `rag`) is not compared.
     """
@@ -79,7 +80,10 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
 
 
 def _settings(score: Score) -> list[tuple[str, str]]:
-    """Return a score's settings by name. Prompts are compared by name: those with notes and without differ always."""
+    """Return the (name, value) of each setting of a score.
+
+    Prompts are compared under their names, so a prompt with notes is never compared with one without notes.
+    """
     found = [
         (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
     ]

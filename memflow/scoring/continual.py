@@ -1,9 +1,9 @@
 """Scores of how answers to the same questions change over checkpoints, for every benchmark with checkpoints.
 
-Forgetting, transfer and stability (CoMem, section 3.3) are defined in metrics/continual.py. A history begins with the
-no-context accuracy (`guess`): the answer to the probe that opens it (`Probe.opens`), or else that of the memory `none`
-at the first checkpoint. At every checkpoint, accuracy = guess + forward transfer so far - forgetting. Histories:
-sql/views/score/histories.sql; their sums: sql/queries/continual.sql.
+metrics/continual.py defines forgetting, transfer and stability (CoMem, section 3.3). A history begins with the
+no-context accuracy: the answer to the probe that opens it (`Probe.opens`), or else the answer of the memory `none` at
+the first checkpoint. At every checkpoint, accuracy = no-context accuracy + sum of forward transfer - forgetting.
+Histories are in sql/views/score/histories.sql, their sums in sql/queries/continual.sql.
 """
 
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ ONE_CHECKPOINT = "there is only one checkpoint, so no answer can change"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSums:
-    """The questions of one assistant in one episode under one measure at one checkpoint, added up.
+    """Sums over the questions of one assistant in one episode, under one measure, at one checkpoint.
 
     Of `questions`, `complete` have an answer at every checkpoint. `total`, `squares`, `low` and `high` are the sum, sum
-    of squares and extremes of their values. `borrowed`: their histories begin with the answers of `none`.
+    of squares and extremes of their values. With `borrowed`, their histories begin with the answers of `none`.
     """
 
     assistant: str
@@ -48,9 +48,9 @@ class CheckpointSums:
 
 
 def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, none: bool) -> list[Score]:
-    """Return the scores of one assistant; empty where no question is asked at several checkpoints. n counts questions.
+    """Return the scores of one assistant; empty if no question is asked at several checkpoints. n counts questions.
 
-    `none` states whether the memory of that name has verdicts in this domain.
+    `none` is True if the memory `none` has verdicts in this domain.
     """
     by_measure: dict[tuple[str, int], list[CheckpointSums]] = {}
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
@@ -69,7 +69,7 @@ def _score(rows: Sequence[CheckpointSums], context: MetricContext, none: bool) -
         reason = ONE_CHECKPOINT
 
     def over_episodes() -> Interval:
-        """Bootstrap over episodes; Student's t over the questions of a single one."""
+        """Return an interval by bootstrap over episodes, or by Student's t over the questions of a single episode."""
         if len(counted) == 1:
             return interval([_group(counted[0])], frozenset())
         return mean_interval(

@@ -1,7 +1,8 @@
-"""Scores of efficiency for every benchmark (MemBench, section 3.4): the mean time and calls of a write and of a read.
+"""Scores of efficiency for every benchmark (MemBench, section 3.4): mean time and calls of a write and of a read.
 
-Times are seconds of models, as first recorded, and of the memory's own computing, without waiting. A write is what
-arrives together. A read is a probe's, on a memory restored as of its checkpoint. Rows: sql/queries/operations.sql.
+Times are the seconds of models, as first recorded, plus the memory's own computing time, without waiting. A write
+covers messages that arrive together. A read belongs to a probe, on a memory restored as of the probe's checkpoint. Rows
+come from sql/queries/operations.sql.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,9 +16,9 @@ from memflow.scoring.estimate import MetricContext, mean_score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSums:
-    """The writes and reads of one assistant in one episode, added up.
+    """Sums over the writes and reads of one assistant in one episode.
 
-    `asked` counts the probes for which the memory had to be read, `writes` and `reads` the measured operations.
+    `asked` counts the probes that required a read; `writes` and `reads` count the measured operations.
     """
 
     assistant: str
@@ -50,7 +51,7 @@ def efficiency_scores(
 ) -> list[Score]:
     """Return the scores over all episodes, and over the episodes of the probes of each slice; n counts operations.
 
-    A memory that nothing was written to, such as the bounds, has a reason instead of values.
+    A memory without writes, such as a bound, has a reason instead of values.
     """
     parts: dict[str, Sequence[OperationSums]] = {"all": rows}
     for name, wanted in slices.items():

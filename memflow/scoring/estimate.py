@@ -1,6 +1,6 @@
-"""The one function that makes a score of values: coverage gate, interval, and the columns of the row.
+"""The function that computes a score from values: minimum coverage, interval, and the columns of the row.
 
-What a metric is belongs in metric.py. Which probes and slices a benchmark has is its own scoring.py.
+metric.py declares metrics. Each benchmark's scoring.py selects its probes and slices.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ class MetricContext:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How many items were asked for a value, how many have one, and in how many episodes these are."""
+    """The numbers of items that need a value (`asked`), of items that have one (`n`), and of their episodes."""
 
     asked: int
     n: int
@@ -55,11 +55,11 @@ class Sample:
 
     @property
     def coverage(self) -> float:
-        """Return the share of the items asked that have a value; 0 where none was asked."""
+        """The share of the asked items that have a value; 0 if none was asked."""
         return self.n / self.asked if self.asked else 0.0
 
     def shortage(self, items: str) -> str | None:
-        """Return why the coverage does not suffice for a score, or None where it does."""
+        """Return the reason if the coverage does not suffice for a score, or None if it does."""
         if self.coverage >= MIN_COVERAGE:
             return None
         return f"{self.n} of {self.asked} {items} have a value; a score needs {MIN_COVERAGE:.0%}"
@@ -78,11 +78,11 @@ def estimate(
     undefined: str | None = None,
     deviation: float | None = None,
 ) -> Score:
-    """Return a score with its interval, or without a value and with the reason.
+    """Return a score with its interval, or a score without a value but with the reason.
 
-    A score has no value where `reason` is given, where too few of the `items` asked have one, or where `interval` gives
-    none (for the reason `undefined`). `interval` is called only for a score that is shown: a bootstrap over episodes
-    (`mean_score`) or Student's t over groups (groups.py).
+    A score has no value in three cases: `reason` is given, too few of the `items` have a value, or `interval` returns
+    no value (then the reason is `undefined`). `interval` is called only if the coverage suffices: a bootstrap over
+    episodes (`mean_score`) or Student's t over groups (groups.py).
     """
     reason = reason or sample.shortage(items)
     shown = NO_VALUE if reason is not None else interval()
@@ -140,7 +140,10 @@ def probe_score(
     values: Mapping[str, float],
     **options: Any,
 ) -> Score:
-    """Return the mean of `values`, by probe id, over the probes asked; those without a value count in the coverage."""
+    """Return the mean of `values`, by probe id, over the asked probes.
+
+    Probes without a value lower the coverage.
+    """
     probes = list(asked)
     sums = sums_by_episode(
         (each.episode_id, values[each.probe_id]) for each in probes if each.probe_id in values
@@ -149,12 +152,12 @@ def probe_score(
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:
-    """Return the sum and the count of the values of each episode, given as (episode, value)."""
+    """Return the (sum, count) of the values of each episode, from pairs (episode, value)."""
     return [(sum(each), len(each)) for each in by_episode(values).values()]
 
 
 def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
-    """Return the values of each episode, given as (episode, value)."""
+    """Return the list of values of each episode, from pairs (episode, value)."""
     found: dict[str, list[float]] = {}
     for episode, value in values:
         found.setdefault(episode, []).append(value)
@@ -162,19 +165,19 @@ def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 
 def valid_probes(results: "AssistantResults") -> list[Probe]:
-    """Return the probes that are not quarantined: the others count in no coverage."""
+    """Return the probes that are not quarantined; quarantined probes do not count in any coverage."""
     return [probe for probe in results.probes if probe.reason is None]
 
 
 def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]:
-    """Return the value of each probe that has one under a metric, by probe id."""
+    """Return the values under a metric by probe id, for the probes that have one."""
     return {
         row.probe_id: row.value for row in results.verdicts if row.metric == metric and row.value is not None
     }
 
 
 def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
-    """Return 1 / number of options of each probe that has options, by probe id."""
+    """Return 1 / number of options by probe id, for the probes that have options."""
     return {probe.probe_id: 1 / len(probe.options) for probe in probes if probe.options}
 
 

@@ -1,6 +1,6 @@
 """Scores of the attribution by evidence: recall, precision and failures, for every memory and every benchmark.
 
-How each probe's loss is attributed is attribution.py; how a score is made of the rows, estimate.py.
+attribution.py attributes the loss of each probe; estimate.py computes a score from the rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ _VALUES: Mapping[str, Value] = {
 
 
 def is_evidence_score(score: Score) -> bool:
-    """Return whether a score belongs to the attribution by evidence, and to no benchmark's own metrics."""
+    """Return whether a score belongs to the attribution by evidence, not to a benchmark's own metrics."""
     return score.variant == BY_EVIDENCE or score.metric in {each.name for each in EVIDENCE}
 
 

@@ -14,9 +14,9 @@ from memflow.records import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The `asked` verdicts that agree in all other columns; `scored` of them have a value.
+    """Sums over the verdicts that are equal in all identifying columns. Of `asked` verdicts, `scored` have a value.
 
-    `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` their extremes.
+    `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` are their extremes.
     """
 
     assistant: str
@@ -34,7 +34,7 @@ class Group:
     high: float | None
 
     def scaled(self, by: float, shift: float) -> "Group":
-        """Return the group of the values `by * value + shift`."""
+        """Return the group with every value replaced by `by * value + shift`."""
         ends = [by * end + shift for end in (self.low, self.high) if end is not None]
         return replace(
             self,
@@ -46,7 +46,7 @@ class Group:
 
 
 class Spread(NamedTuple):
-    """The size, mean, population deviation and extremes of values; None where there are none."""
+    """The number, mean, population standard deviation, minimum and maximum of values; None without values."""
 
     n: int
     mean: float | None
@@ -56,7 +56,7 @@ class Spread(NamedTuple):
 
 
 def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
-    """Return the verdicts in groups, in the order of their columns."""
+    """Group the verdicts by their identifying columns. Return the groups, sorted by these columns."""
     values: dict[tuple[str, str, str | None, str, str, int, str], list[float | None]] = {}
     for row in verdicts:
         key = (
@@ -94,7 +94,7 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
 
 
 def spread(groups: Iterable[Group]) -> Spread:
-    """Return the mean, population deviation and extremes over all values of `groups`."""
+    """Return the number, mean, population standard deviation and extremes over all values of `groups`."""
     held = [group for group in groups if group.scored]
     n = sum(group.scored for group in held)
     if not n:
@@ -111,10 +111,10 @@ def spread(groups: Iterable[Group]) -> Spread:
 
 
 def interval(groups: Sequence[Group], independent: frozenset[str]) -> Interval:
-    """Return the mean over all values and its 95 % interval by Student's t; the ends stay within the extremes.
+    """Return the mean over all values and its 95 % interval by Student's t; the bounds stay within the extremes.
 
-    The values of one episode share a history and count as one draw. Those of the episodes in `independent`, or of a
-    single episode, count as a draw each.
+    The values of one episode are dependent and count as one draw. In the episodes in `independent`, or in a single
+    episode, each value counts as one draw.
     """
     whole = spread(groups)
     if whole.mean is None or whole.low is None or whole.high is None:
@@ -127,7 +127,7 @@ def interval(groups: Sequence[Group], independent: frozenset[str]) -> Interval:
 
 
 def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]) -> Interval:
-    """Return the mean of the means of `slices` with equal weights, and its 95 % interval, as `interval` does."""
+    """Return the mean of the means of `slices` with equal weights, and its 95 % interval computed as in `interval`."""
     held = [[group for group in part if group.scored] for part in slices]
     means = [spread(part).mean for part in held]
     known = [mean for mean in means if mean is not None]
@@ -162,6 +162,6 @@ def _error(groups: Sequence[Group], independent: frozenset[str], mean: float) ->
 
 
 def _around(groups: Sequence[Group], mean: float) -> float:
-    """Return the sum of squared distances from `mean`, at least 0."""
+    """Return the sum of squared distances from `mean`, but at least 0."""
     terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in groups)
     return max(0.0, math.fsum(terms))

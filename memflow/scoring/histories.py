@@ -1,6 +1,6 @@
 """Histories: the scores of one assistant over the checkpoints, read from the leaderboard.
 
-How the scores are computed is continual.py; how they are drawn, plots/checkpoints.py.
+continual.py computes these scores; plots/checkpoints.py draws them.
 """
 
 import re
@@ -36,7 +36,7 @@ class History:
 
     @property
     def checkpoints(self) -> tuple[int, ...]:
-        """Return the checkpoints after the start: those at which anything can be forgotten."""
+        """The checkpoints after the start, at which forgetting is possible."""
         return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
 
     @property
@@ -44,21 +44,23 @@ class History:
         return any(score.scripted for score in self.scores.values())
 
     def accuracy(self, at: int | None) -> Score | None:
-        """Return the accuracy at a checkpoint, or the no-context accuracy (None)."""
+        """Return the accuracy at a checkpoint; for None, the no-context accuracy."""
         return self.scores.get((*START, None) if at is None else (*ACCURACY, at))
 
     def score(self, metric: str, at: int | None = None) -> Score | None:
-        """Return the score of a metric at a checkpoint, or over all."""
+        """Return the score of a metric at a checkpoint; for None, over all checkpoints."""
         return self.scores.get((metric, "standard", at))
 
     def floor(self, metric: str, at: int | None) -> float | None:
-        """Return the value of one of FLOORS at a checkpoint; for the start, at the checkpoint before the first."""
+        """Return the value of a metric of FLOORS at a checkpoint; for None, at the checkpoint before the first."""
         place = self.checkpoints[0] - 1 if at is None else at
         score = self.score(metric, place)
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether the interval of an accuracy includes a floor or the start: it may be guessing."""
+        """Return whether the interval of an accuracy contains a floor or the no-context accuracy, so it may be
+        guessing.
+        """
         score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:
@@ -67,7 +69,7 @@ class History:
         return score is not None and score.low is not None and bool(held) and score.low <= max(held)
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return a row for each score of the tables, as plain data."""
+        """Return a row of plain data for each score in the tables."""
         shown = [
             *(("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)),
             *(
@@ -101,9 +103,9 @@ class History:
 
 
 def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dict[str, list[History]]:
-    """Return the histories by domain: model by model, `none` first, `oracle` last, the others by `order`.
+    """Return the histories by domain: grouped by model, `none` first, `oracle` last, the others sorted by `order`.
 
-    Assistants and domains without scores over checkpoints are left out.
+    Assistants and domains without scores over checkpoints are skipped.
     """
     by_assistant: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
@@ -124,7 +126,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Return the scores of one checkpoint and over all, without those of categories and data sets."""
+    """Return the scores per checkpoint and over all checkpoints; scores by category or data set are excluded."""
     found: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         place = _SLICE.fullmatch(score.slice)

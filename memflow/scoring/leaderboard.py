@@ -1,6 +1,6 @@
-"""The scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, outside metrics.
+"""All scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, and outside metrics.
 
-Rows come from a `DomainRows`, so that nothing here knows where they are stored.
+Rows come from a `DomainRows`, so this module does not depend on where they are stored.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,8 +25,9 @@ from memflow.scoring.metric import Metric
 class DomainRows:
     """The rows of one domain.
 
-    `verdicts` has every assistant that was measured, with its rows unless they come in `groups`; `meta` holds what was
-    written beside them (model, simulator, scripted, k, budget). `read` returns an assistant's rows of a table, or None.
+    `verdicts` contains every assistant that was evaluated, with its rows unless `groups` has them. `meta` contains the
+    metadata of these rows (model, simulator, scripted, k, budget). `read` returns an assistant's rows of a table, or
+    None.
     """
 
     domain: Domain
@@ -41,9 +42,9 @@ class DomainRows:
 
 
 def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
-    """Return the scores of every assistant in a domain, with the settings that differ between them.
+    """Return the scores of every assistant in a domain, each with the settings that differ between assistants.
 
-    Raises BadInput for a metric that is not in the catalog, or is defined differently there.
+    Raises BadInput for a metric that is not in the catalog, or has another definition there.
     """
     slices = benchmark.slices(rows.domain, rows.probes)
     scores: list[Score] = []
@@ -77,7 +78,10 @@ def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
 def reply_scores(
     metrics: Iterable[Metric], context: MetricContext, probes: Sequence[Probe], replies: Sequence[Reply]
 ) -> list[Score]:
-    """Return the scores of the metrics that compute the value of a reply themselves. One that fails has a reason."""
+    """Return the scores of the metrics that are functions of a probe and its reply.
+
+    If such a function raises, the score has a reason.
+    """
     given = {reply.probe_id: reply for reply in replies}
     valid = [probe for probe in probes if probe.reason is None]
     scores = []
@@ -99,7 +103,7 @@ def reply_scores(
 
 
 def _results(rows: DomainRows, assistant: str) -> AssistantResults:
-    """Return an assistant's results beside the bounds of its own model."""
+    """Return an assistant's results together with those of the bounds of its model."""
     meta = rows.meta[assistant]
     return AssistantResults(
         domain=rows.domain.name,
@@ -121,6 +125,6 @@ def _results(rows: DomainRows, assistant: str) -> AssistantResults:
 
 
 def _bound(assistant: str, memory: str) -> str:
-    """Return the assistant with another memory and the same model: `rag@big` and `none` give `none@big`."""
+    """Return the assistant with another memory and the same model: for `rag@big` and `none`, `none@big`."""
     _, at, model = assistant.partition("@")
     return f"{memory}{at}{model}"

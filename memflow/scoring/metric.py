@@ -1,4 +1,4 @@
-"""What a metric is: its name, title, direction, range, unit and source.
+"""The declaration of a metric: its name, title, direction, range, unit and source.
 
 The metrics that there are belong in catalog.py; how values become a score is estimate.py.
 
@@ -35,7 +35,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of the leaderboard. `low` and `high` are its range, None where it has no end."""
+    """One metric of the leaderboard. `low` and `high` are its range; None means unbounded."""
 
     name: str
     title: str
@@ -71,7 +71,7 @@ class Metric:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value, infinite where the range has no end."""
+        """The minimum and maximum value; infinite if the range is unbounded."""
         return (
             -math.inf if self.low is None else self.low,
             math.inf if self.high is None else self.high,
@@ -87,17 +87,20 @@ class Metric:
         return replace(self, primary_for=self.primary_for | set(benchmarks))
 
     def contains(self, value: float | None) -> bool:
-        """Return whether a value lies in the range; None always does."""
+        """Return whether a value is in the range; None always is."""
         low, high = self.range
         return value is None or low - ROUNDING <= value <= high + ROUNDING
 
     def share(self, value: float) -> float:
-        """Return a value as a share of the range, in [0, 1]; the value itself where the range has no end."""
+        """Return the position of a value in the range, from 0 to 1; the value itself if the range is unbounded."""
         low, high = self.range
         return (value - low) / (high - low) if math.isfinite(high - low) else value
 
     def sort_key(self, value: float | None) -> float:
-        """Return a number that sorts values best first, missing ones last; the same for all without a direction."""
+        """Return a number that sorts values best first and missing values last.
+
+        It is the same for all values if the metric has no direction.
+        """
         if self.direction == "neither":
             return 0.0
         if value is None:
@@ -108,7 +111,7 @@ class Metric:
 def metric(
     title: str, direction: Direction, description: str = "", **details: Any
 ) -> Callable[[Callable[[Probe, Reply], float | None]], Metric]:
-    """Return a decorator that makes a function of a probe and its reply the metric of the function's name.
+    """Return a decorator that turns a function of a probe and its reply into a metric with the function's name.
 
     `details` are further fields of `Metric`.
     """

@@ -1,7 +1,7 @@
-"""A sheet as one HTML file: it works from disk, asks no network, and runs no script but its own.
+"""A sheet as one HTML file, which works from disk, makes no network request, and runs only its own script.
 
-The sheet lies in it as data, never as markup: JSON in which no character can end the element that holds it; the
-script writes texts as texts only, and a content security policy names the digests of the page's own style and script.
+The sheet is embedded as JSON data, in which `<`, `>` and `&` are escaped, so that it cannot contain markup. The script
+inserts texts only as text. A content security policy allows only the page's own style and script, by their digests.
 """
 
 import base64
@@ -15,7 +15,7 @@ from memflow.annotation.sheet import Sheet
 
 
 def page_of(sheet: Sheet) -> str:
-    """The annotation page of a sheet. The key is no part of it."""
+    """Return the annotation page of a sheet. The page does not contain the key."""
     style, script = _part("page.css"), _part("page.js")
     policy = (
         f"default-src 'none'; style-src '{_sum(style)}'; script-src '{_sum(script)}'; "
@@ -40,7 +40,7 @@ def _sum(text: str) -> str:
 
 
 def _data(sheet: Sheet) -> str:
-    """JSON for a script element: without the characters that HTML reads as markup."""
+    """Return the sheet as JSON for a script element, with characters escaped that HTML reads as markup."""
     text = json.dumps(sheet.model_dump(mode="json"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -1,7 +1,7 @@
 """A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model describes each message (3.1), then links its note with near ones (3.2) and describes those again (3.3). A query
-finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
+A model describes each message (3.1), links its note with similar notes (3.2), and describes those notes again (3.3). A
+query finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
 """
 
 from collections import defaultdict
@@ -24,8 +24,8 @@ NOTE = "note"
 class Note:
     """The content of an entry of kind `note`, stored as its `meta`.
 
-    `number` counts notes by message and survives evolution. `links` are entry ids as of writing. `evolved_by` is the
-    message whose note last changed the description.
+    `number` counts notes by message and is kept when a note evolves. `links` are entry ids at the time of writing.
+    `evolved_by` is the message whose note last changed the description.
     """
 
     number: int
@@ -66,7 +66,7 @@ class Note:
 
 
 class NoteLinks:
-    """Links between the live notes of a store, followed like an index; they lead both ways."""
+    """The links between the live notes of a store, updated like an index. Links work in both directions."""
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store
@@ -126,7 +126,9 @@ class AMem(Memory):
             await self._connect(note, source, vector)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes in the order of messages; entries found by the query come first, then linked ones."""
+        """Return notes in the order of messages. `entries` are the notes found by the query, then the notes linked with
+        them.
+        """
         if self.store.newest(NOTE) is None:
             return Recall()
         if self.query == "keywords":
@@ -139,7 +141,9 @@ class AMem(Memory):
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
-        """Return the messages as notes without description. A message without a date has the date before it."""
+        """Return the messages as notes without description. A message without a date gets the date of the message
+        before it.
+        """
         # A message's note is written after those it changes, so the last entry is the newest message's.
         newest = self.store.newest(NOTE)
         number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
@@ -175,7 +179,7 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """Return the first `linked` notes linked with the found ones, in the order of the found ones."""
+        """Return the first `linked` notes that are linked with the found notes, in the order of the found notes."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)

@@ -1,7 +1,7 @@
 """AWI: a dictionary from labels to facts, all of it in context (AMemGym, section 4).
 
-F messages at a time leave the buffer of F + N; a model names the labels to add or replace. `kinds` lists what is worth
-keeping; EvolvingAwi evolves it (section 5 and appendix E).
+When the buffer has F + N messages, the oldest F leave it and a model decides which labels to add or replace. `kinds`
+lists the kinds of information to store; EvolvingAwi evolves this list (section 5 and appendix E).
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class Awi(Memory):
         return with_buffer(recall, stored_messages(self.store, BUFFER))
 
     def keeping(self) -> tuple[str, ...]:
-        """Return the kinds of information that it keeps now."""
+        """Return the kinds of information that the memory currently stores."""
         return self.kinds
 
     async def _update(self, said: Sequence[StoredMessage]) -> None:
@@ -85,15 +85,15 @@ class Awi(Memory):
 
 @dataclass
 class EvolvingAwi(EvolvingMemory, Awi):
-    """AWI that writes by the policy in force; `kinds` is the initial policy."""
+    """AWI that writes by the current policy; `kinds` is the initial policy."""
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("update", "evolve")
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The parameter `kinds`."""
+        """The initial policy: the parameter `kinds`."""
         return self.kinds
 
     def keeping(self) -> tuple[str, ...]:
-        """Return the policy in force."""
+        """Return the current policy."""
         return self.policy

@@ -1,4 +1,4 @@
-"""AWI's writer and evolver for the scripted chat: statements by subject, kinds by shared words."""
+"""AWI's writer and evolver for the scripted chat: statements are stored by subject, kinds match by shared words."""
 
 import json
 from collections.abc import Iterable
@@ -45,7 +45,7 @@ def _evolve(request: ChatRequest) -> Policy:
 
 
 def _joined(names: Iterable[str]) -> list[str]:
-    """Join names by commas into texts that fit the length of a kind."""
+    """Join names with commas into texts no longer than the maximum length of a kind."""
     pieces = [""]
     for name in dict.fromkeys(names):
         longer = f"{pieces[-1]}, {name}" if pieces[-1] else name

@@ -83,8 +83,8 @@ SHOWN = 8_000
 class GenerativeAgent(Memory):
     """Rated observations and reflections on them, by recency, importance and relevance.
 
-    Recency counts messages, not hours. Retrieval for a reflection counts as access, as in the published code; an
-    insight has a rating of its own.
+    Recency counts messages, not hours. Retrieval for a reflection counts as an access, as in the published code; an
+    insight gets a separate rating.
     """
 
     k: int = parameter(5, "How many memories are recalled (MemEngine's).", low=1)
@@ -125,7 +125,7 @@ class GenerativeAgent(Memory):
         self.weights = Weights(self.recency, self.importance, self.relevance, self.decay, self.normalise)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Add each message with importance and vector, and reflect if the threshold is reached."""
+        """Add each message with its importance and vector, and reflect if the threshold is reached."""
         arrived = split_messages(messages, "message")
         vectors, ratings = await asyncio.gather(
             self.embed([piece.text for piece in arrived]),
@@ -139,7 +139,7 @@ class GenerativeAgent(Memory):
             await self._reflect()
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the best memories; a read that is not frozen refreshes their recency."""
+        """Return the best memories; unless `frozen`, also record the access, which refreshes their recency."""
         if not self.store.live(OBSERVATION):
             return Recall()
         [vector] = await self.embed([query])
@@ -149,7 +149,7 @@ class GenerativeAgent(Memory):
         return recall
 
     async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
-        """Return `{"importance": 7}` per (text, sources), or `{}` without a rating."""
+        """Return `{"importance": 7}` for each (text, sources), or `{}` if it has no rating."""
         asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
         ratings: list[Rating | None] = await self.ask_all(asks)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]

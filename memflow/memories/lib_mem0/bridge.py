@@ -1,7 +1,7 @@
-"""The bridge between the synchronous package mem0ai and our asynchronous chat model and embedder.
+"""The bridge between the synchronous package mem0ai and memflow's asynchronous chat model and embedder.
 
-The package runs in a thread; its requests are answered in the event loop, so that ledger, usage and limits apply.
-`Llm` and `Embedding` are the provider classes that the package loads.
+The package runs in a thread; its requests are answered in the event loop, so that ledger, usage and limits apply. `Llm`
+and `Embedding` are the provider classes that the package loads.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ PATIENCE_S = 1.0
 
 @dataclass
 class Bridge:
-    """The state of one add: vectors of all texts so far, and errors in `wrong`."""
+    """The state of one call of `add`: the vectors of all texts so far, and the errors in `wrong`."""
 
     chat: Chat
     embed: Callable[[Sequence[str]], Awaitable[Vector]]
@@ -43,7 +43,10 @@ class Bridge:
     _loop: asyncio.AbstractEventLoop | None = None
 
     async def beside(self, work: Callable[[], T]) -> T:
-        """Run `work` in a thread of its own and return its result; the default threads may serve the answers."""
+        """Run `work` in a new thread and return its result.
+
+        The default threads may be needed to answer its requests.
+        """
         self._loop = asyncio.get_running_loop()
         self.wrong, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)
@@ -55,13 +58,13 @@ class Bridge:
             thread.shutdown(wait=False)
 
     async def learn(self, texts: Sequence[str]) -> None:
-        """Embed the new texts with one call."""
+        """Embed the new texts with one request."""
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
             self.vectors.update(zip(new, await self.embed(new), strict=True))
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of a text, for the package's thread."""
+        """Return the vector of a text. Called in the package's thread."""
         if text not in self.vectors:
             self._wait(self.learn([text]))
         return self.vectors[text]
@@ -102,7 +105,10 @@ class Bridge:
         return completion.text
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine run in the event loop; raise RuntimeError if the loop gave up the write."""
+        """Return the result of a coroutine run in the event loop.
+
+        Raises RuntimeError if the event loop has abandoned the write.
+        """
         loop = self._loop
         if loop is None:
             work.close()
@@ -138,6 +144,6 @@ class Embedding:
         self.config = config
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """Return the vector of a text, whatever it is for."""
+        """Return the vector of a text; its purpose (add, search, update) is ignored."""
         vector: list[float] = self.config.model.vector(text).tolist()
         return vector

@@ -1,4 +1,4 @@
-"""The package mem0ai in this process: state in memory, no telemetry, nothing in the home folder.
+"""The package mem0ai in this process: state in memory, no telemetry, no files in the home folder.
 
 Version 1.0.11 is the last one with the paper's two steps, extraction and update.
 """
@@ -56,7 +56,7 @@ class Library:
         self.memory.vector_store.search = self._search
 
     def restore(self, held: Mapping[int, tuple[str, Vector]]) -> None:
-        """Add memories by number, in order, without a model."""
+        """Add memories by number, in order, without a model call."""
         texts = []
         for _, (text, vector) in sorted(held.items()):
             texts.append(text)
@@ -79,15 +79,14 @@ class Library:
         return {self._number(str(one["id"])): one["memory"] for one in found}
 
     def search(self, query: str, k: int) -> list[int]:
-        """Return the numbers of the `k` nearest memories, nearest first; the bridge has the query's vector."""
+        """Return the numbers of the `k` nearest memories, nearest first. The bridge must have the query's vector."""
         found = self.memory.search(query, user_id=USER, limit=k)["results"]
         return [self._ids[str(one["id"])] for one in found]
 
     def _search(self, *, limit: int, **asked: Any) -> list[Any]:
-        """Return the store's results with ties in order of age.
+        """Return the store's results; ties are in order of age.
 
-        The package's order of ties is arbitrary, and the last bit of a score depends on the other memories in the
-        store.
+        The package orders ties arbitrarily, and the last bit of a score depends on the other memories in the store.
         """
         found = self._ranked(limit=limit + 1, **asked)
         if len(found) > limit and found[limit - 1].score - found[limit].score < CLOSE:

@@ -1,7 +1,8 @@
-"""The memory of the package mem0ai (Chhikara et al. 2025): its prompts, its store, its search.
+"""Adapter for the package mem0ai (Chhikara et al. 2025), with its own prompts, store and search.
 
-Each arrival is one `add`; its result is mirrored in the EntryStore, from which a restored memory fills a new store
-without a model. Deviations from the package are in docs/fidelity.md and docs/memories.md.
+Each `write` calls the package's `add` once and mirrors the result in the EntryStore. A restored memory fills a new
+store of the package from these entries, without a model. Deviations from the package are in docs/fidelity.md and
+docs/memories.md.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ MEMORY = "memory"
 class LibMem0(Memory):
     """The installed package mem0ai: facts that a model adds, updates and deletes.
 
-    An entry's `meta` has its number in order of creation, the package's text and the date. Sources are the messages of
-    all adds that changed it.
+    An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the
+    messages of all calls of `add` that changed it.
     """
 
     k: int = parameter(10, "How many memories are recalled.", low=1)
@@ -76,7 +77,7 @@ class LibMem0(Memory):
         return recalled([held[number] for number in numbers])
 
     async def _opened(self, text: str) -> Library:
-        """Return the package's store with the live memories, a new one if entries changed."""
+        """Return the package's store with the live memories; build a new one if entries have changed."""
         if self._library is not None and self._seen == self.store.version:
             return self._library
         held = {
@@ -97,7 +98,7 @@ class LibMem0(Memory):
     def _mirror(
         self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
-        """Retire deleted memories, revise changed ones and add new ones."""
+        """Retire deleted memories, revise changed memories and add new memories in the EntryStore."""
         now, held = library.memories(), self._memory_entries()
         touched = {change.number for change in changes if change.event == "UPDATE"}
         for number, item in held.items():

@@ -1,6 +1,6 @@
-"""The scripted chat as the package's model: the user's statements as facts, and what they are about decides the rest.
+"""The scripted chat as the package's model: the user's statements become facts; equal subjects decide on updates.
 
-It reads the package's own prompts, so it knows their marks. No language model.
+The handlers parse the package's own prompts, so they depend on the markers in them.
 """
 
 from ast import literal_eval
@@ -26,7 +26,7 @@ def _extract(request: ChatRequest) -> Facts:
 
 
 def _update(request: ChatRequest) -> Operations:
-    """A fact about what a memory is about takes its place; any other is added."""
+    """Return the package's decisions: a fact replaces a memory with the same subject; any other fact is added."""
     before, _, after = request.fields["messages"].rpartition(_NEW)
     facts: list[str] = _listed(after.rpartition(_END)[0])
     known: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
@@ -43,7 +43,7 @@ def _update(request: ChatRequest) -> Operations:
 
 
 def _listed(part: str) -> Any:
-    """The list between the first and the last fence of a part of the prompt, as Python prints it."""
+    """Parse the list between the first and last fence of a part of the prompt, as Python prints it."""
     return literal_eval(part.partition("```")[2].rpartition("```")[0].strip())
 
 

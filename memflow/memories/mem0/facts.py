@@ -1,7 +1,7 @@
 """Extraction and update of facts, shared by `mem0`, `mem0_graph` and `awe` (section 2.1).
 
-Facts of independent passages are extracted concurrently and embedded with one call; updates follow one another, since
-each sees the result of the one before.
+Facts of independent passages are extracted concurrently and embedded with one request. Updates are sequential, since
+each depends on the result of the one before.
 """
 
 from collections import Counter
@@ -35,8 +35,8 @@ class NewFact:
 class FactUpdate:
     """New facts and the memories that they may change by ADD, UPDATE, DELETE or NOOP; a StoreChange.
 
-    One request decides all facts of a passage. A fact may delete several contradicted memories and be added too. UPDATE
-    keeps the sources of the old memory unless the new text replaces it.
+    One request decides on all facts of a passage. A fact may both delete several contradicted memories and be added.
+    UPDATE keeps the sources of the old memory unless the new text replaces it.
     """
 
     store: EntryStore
@@ -45,7 +45,7 @@ class FactUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request, or None if no similar memory exists and every fact is added."""
+        """The request; None if no similar memory exists, in which case every fact is added."""
         if not self.facts or not self.memories:
             return None
         fields = {
@@ -56,7 +56,7 @@ class FactUpdate:
         return PromptRequest("decide", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Decisions) -> str | None:
-        """Return what is wrong with an answer beyond its schema, or None."""
+        """Return the error of an answer that its schema does not cover, or None."""
         for decision in answer.decisions:
             complaint = self._misfit(decision)
             if complaint:
@@ -146,7 +146,7 @@ def _meta(date: str | None) -> dict[str, str]:
 
 
 class StoreChange(Protocol):
-    """A change of the store that may first need an answer of the model."""
+    """A change of the store, which may need an answer of the model first."""
 
     @property
     def ask(self) -> PromptRequest | None:
@@ -164,7 +164,7 @@ class StoreChange(Protocol):
 
 @dataclass
 class FactMemory(Memory):
-    """A memory that extracts facts from passages and updates the facts it has."""
+    """A memory that extracts facts from passages and updates its stored facts."""
 
     similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
     k: int = parameter(5, "How many facts are recalled.", low=1)
@@ -193,7 +193,7 @@ class FactMemory(Memory):
         ]
 
     def deciding(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
-        """Return the update of facts against the most similar ones in the store, oldest first."""
+        """Return the update that compares facts with the most similar facts in the store, oldest first."""
         near = {
             item.entry_id: item
             for fact in facts
@@ -204,16 +204,17 @@ class FactMemory(Memory):
     async def vectors(
         self, texts: Iterable[str], known: Mapping[str, Vector] | None = None
     ) -> dict[str, Vector]:
-        """Embed the unknown texts with one call and return all vectors by text."""
+        """Embed the texts without a vector with one request. Return all vectors by text."""
         found = dict(known or {})
         unknown = [text for text in dict.fromkeys(texts) if text not in found]
         found.update(zip(unknown, await self.embed(unknown), strict=True))
         return found
 
     async def take(self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Send the requests of the changes concurrently, then apply the changes in order.
+        """Send the requests of the changes concurrently, then apply the changes in order. Return all known vectors by
+        text.
 
-        A change without a usable answer is skipped. Returns all vectors known afterwards.
+        A change without a usable answer is skipped.
         """
         asks = [step.ask for step in steps]
         answers = iter(await self.ask_all([ask for ask in asks if ask is not None]))
@@ -227,7 +228,7 @@ class FactMemory(Memory):
         return known
 
     async def settle(self, drawn: Sequence[Sequence[NewFact]]) -> None:
-        """Embed all facts with one call and apply the updates passage by passage."""
+        """Embed all facts with one request and apply the updates passage by passage."""
         vectors = await self.vectors(fact.text for facts in drawn for fact in facts)
         for facts in drawn:
             vectors = await self.take([self.deciding(facts, vectors)], vectors)

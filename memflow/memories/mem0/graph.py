@@ -1,8 +1,8 @@
 """Mem0^g: Mem0's facts and a graph of entities and relations (section 2.2).
 
-A write extracts entities, then relations; new relations retire contradicted ones. A read finds relations of the
-query's entities and relations similar to the query. Thresholds of the published code are the defaults; see
-docs/fidelity.md.
+A write extracts entities, then relations; new relations retire the relations that they contradict. A read finds
+relations of the query's entities, and relations similar to the query. The default thresholds are those of the published
+code; see docs/fidelity.md.
 """
 
 from collections.abc import Sequence

@@ -19,7 +19,7 @@ WINDOW, SUMMARY = "window", "summary"
 
 @dataclass
 class Mem0(FactMemory):
-    """Facts drawn in the light of a summary and the last messages, and kept up to date."""
+    """Facts extracted with a summary and the last messages as context, and updated when they change."""
 
     recent: int = parameter(10, "How many messages before the new ones the model is shown.")
     refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)
@@ -54,7 +54,10 @@ class Mem0(FactMemory):
         ]
 
     def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
-        """Return the request for a new summary, if it is `refresh` messages behind."""
+        """Return a list with the request for a new summary.
+
+        The list is empty if fewer than `refresh` messages are not summarized yet.
+        """
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []
@@ -63,9 +66,9 @@ class Mem0(FactMemory):
         return [PromptRequest("summarise", fields, passage.sources)]
 
     def leave(self, held: Sequence[StoredMessage], refreshed: Sequence[Summary | None]) -> None:
-        """Write the new summary, if requested, and retire messages that nothing needs any more.
+        """Write the new summary, if requested, and retire messages that are no longer needed.
 
-        Messages leave even if the summary failed: the window must not grow with failures.
+        Messages are retired even if the summary failed, so that the window does not grow with failures.
         """
         behind = self._behind(held)
         for summary in refreshed:

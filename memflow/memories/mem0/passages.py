@@ -1,4 +1,4 @@
-"""Passages: messages that are read together, and their form in prompts."""
+"""Passages: groups of messages from which facts are extracted together, and their form in prompts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ def number_lines(lines: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """New messages that are read together, with the recent messages and the summary as context."""
+    """New messages that are processed together, with the recent messages and the summary as context."""
 
     said: Sequence[StoredMessage]
     recent: Sequence[StoredMessage] = ()
@@ -40,7 +40,7 @@ class Passage:
         return tuple(source for message in messages for source in message.item.sources), messages[-1].date
 
     def misses(self, numbers: Iterable[int]) -> str | None:
-        """Return what is wrong with the message numbers that an answer cites, or None."""
+        """Return the error if an answer cites unknown message numbers, or None."""
         for number in numbers:
             if number > len(self.said):
                 return f"there is no new message {number}; the last is {len(self.said)}"

@@ -1,7 +1,7 @@
 """Mem0's writer for the scripted chat.
 
-Every statement not made by the assistant is a fact; it replaces the memory with the same subject. In the graph it is a
-relation from its speaker to its last word, named by its subject.
+Every statement that is not the assistant's is a fact, which replaces the memory with the same subject. In the graph it
+is a relation from its speaker to its last word, labeled by its subject.
 """
 
 import re
@@ -41,7 +41,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _said(messages: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, speaker, sentence) of statements not made by the assistant."""
+    """Yield (number, speaker, sentence) of statements that are not the assistant's."""
     speaker = ""
     last = 0
     for number, line in _lines(messages):

@@ -1,7 +1,7 @@
 """The graph of `mem0_graph`: entities as nodes, relations as triplets (section 2.2).
 
-Entities with similar names share a node under the first name. Retiring a contradicted relation is the paper's marking
-as invalid.
+Entities with similar names share a node, which has the first name. A contradicted relation is retired; the paper marks
+it as invalid.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ ENTITY, RELATION = "entity", "relation"
 
 @dataclass(frozen=True)
 class Node:
-    """An entity of the graph; `item` is None until it is added."""
+    """An entity of the graph; `item` is None until the entity is stored."""
 
     name: str
     type: str
@@ -30,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """An extracted relation: the names of its ends, the messages that state it, and the date of the last."""
+    """An extracted relation: the names of its two entities, the messages that state it, and the last message's date."""
 
     source: str
     relation: str
@@ -40,12 +40,12 @@ class Triplet:
 
     @property
     def text(self) -> str:
-        """The triplet in words, for its vector."""
+        """The triplet as a text to embed."""
         return f"{self.source} {self.relation} {self.target}"
 
     @property
     def line(self) -> str:
-        """The triplet as a note."""
+        """The triplet as a line of the notes."""
         return f"{self.source} -- {self.relation} -> {self.target}"
 
 
@@ -59,7 +59,7 @@ class Graph:
         self.relations = Dense(store, RELATION)
 
     def meet(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
-        """Return the node of each entity by name, existing or new."""
+        """Return the node of each entity by name; nodes are created for unknown entities."""
         met: dict[str, Node] = {}
         new: list[Node] = []
         for entity in entities:
@@ -81,14 +81,14 @@ class Graph:
         return {relation.meta["source"], relation.meta["target"]}
 
     def touching(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
-        """Return the `most` relations of the nodes nearest to a text."""
+        """Return up to `most` relations of the nodes nearest to a text."""
         ranked = self.relations.search(text, len(self.store))
         return [item for item in ranked if self.ends(item) & nodes][:most]
 
     def resolving(
         self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
     ) -> "RelationUpdate":
-        """Return the update of a passage's triplets against old relations that may contradict them."""
+        """Return the update that resolves contradictions between a passage's triplets and old relations."""
         joined, old = [], {}
         for triplet in drawn:
             source, target = met[triplet.source], met[triplet.target]
@@ -117,8 +117,11 @@ class Graph:
     def around(
         self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float
     ) -> list[SearchHit]:
-        """Return relations nearest to the query: those of nodes similar to a name (cosine >= `anchor`), and those
-        similar to the query (cosine >= `relevant`)."""
+        """Return the relations relevant to a query.
+
+        These are relations of nodes similar to a name (cosine >= `anchor`), and relations similar to the query (cosine
+        >= `relevant`).
+        """
         anchors = {
             found.item.entry_id
             for name in names
@@ -131,7 +134,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class JoinedTriplet:
-    """A triplet with its nodes."""
+    """A triplet with the nodes of its two entities."""
 
     triplet: Triplet
     source: Node
@@ -140,7 +143,7 @@ class JoinedTriplet:
 
 @dataclass(frozen=True)
 class RelationUpdate:
-    """New relations and old ones that they may contradict; a StoreChange."""
+    """New relations, and the old relations that they may contradict; a StoreChange."""
 
     graph: Graph
     new: Sequence[JoinedTriplet]
@@ -148,7 +151,7 @@ class RelationUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request, or None if the nodes have no other relation."""
+        """The request; None if the nodes have no other relation."""
         if not self.new or not self.old:
             return None
         fields = {
@@ -159,14 +162,14 @@ class RelationUpdate:
         return PromptRequest("resolve", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Obsolete) -> str | None:
-        """Return what is wrong with the numbers of an answer, or None."""
+        """Return the error if an answer has invalid numbers, or None."""
         for number in answer.obsolete:
             if number > len(self.old):
                 return f"there is no old relation {number}; the last is {len(self.old)}"
         return None
 
     def texts(self, answer: Obsolete | None) -> list[str]:
-        """Return the triplets and the names of new nodes."""
+        """Return the texts to embed: the triplets and the names of new nodes."""
         nodes = [node.name for each in self.new for node in (each.source, each.target) if node.item is None]
         return [*(each.triplet.text for each in self.new), *nodes]
 
@@ -190,7 +193,7 @@ class RelationUpdate:
         )
 
     def _join(self, new: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
-        """Add a relation; an existing one gets more sources."""
+        """Add a relation, or add sources to an equal existing one."""
         triplet, store = new.triplet, self.graph.store
         known = self.graph.known(new)
         if known is not None:

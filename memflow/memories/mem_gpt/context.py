@@ -1,6 +1,6 @@
 """MemGPT's main context: working context, summary, message queue and search results, with their sizes.
 
-All lines are numbered, so that a function call can cite the lines it rests on.
+All lines are numbered, so that a function call can cite its source lines.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ NOTHING = "(nothing)"
 
 @dataclass(frozen=True)
 class Context:
-    """The main context at one moment. `size` is the token limit of its working context."""
+    """The main context at one point in time. `size` is the token limit of its working context."""
 
     working: Sequence[Item]
     summary: Sequence[Item]
@@ -45,18 +45,19 @@ class Context:
 
     @cached_property
     def tokens(self) -> int:
-        """Tokens without search results: what a read adds to the prompt."""
+        """The number of tokens without search results: what a read adds to the prompt."""
         return estimate(self._notes()) + sum(self._sizes)
 
     @property
     def room(self) -> int:
-        """Tokens left in the working context."""
+        """The number of free tokens in the working context."""
         return self.size - sum(estimate(item.text) for item in self.working)
 
     def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
-        """Return the oldest messages to evict: `share` of the queue's tokens, and enough to fit `limit`.
+        """Return the oldest messages to evict: `share` of the queue's tokens, and enough that the rest fits into
+        `limit`.
 
-        At least one message, so that a message beyond the whole budget passes through the queue.
+        At least one message is returned, so that a message larger than the whole budget passes through the queue.
         """
         goal = max(share * sum(self._sizes), self.tokens - limit)
         count, gone = 0, 0
@@ -66,7 +67,7 @@ class Context:
         return self.queue[:count]
 
     def fields(self) -> dict[str, str]:
-        """Return the parts for a prompt, each entry on one numbered line."""
+        """Return the parts of the context as prompt fields, each entry on one numbered line."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         fields, start = {}, 0
         for name, part in (
@@ -88,7 +89,7 @@ class Context:
         return self.working[number - 1]
 
     def complaint(self, told: Saves | Searches | Acts) -> str | None:
-        """Return what is wrong with an answer's function calls, or None."""
+        """Return the error in the function calls of an answer, or None."""
         calls = told.calls
         complaint = next((wrong for wrong in map(self._wrong, calls) if wrong), None)
         if complaint:

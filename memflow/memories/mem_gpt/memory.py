@@ -33,7 +33,7 @@ RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
 
 @dataclass
 class MemGpt(Memory):
-    """A small context that a model manages by functions, the rest in storage that it searches."""
+    """A small context that a model manages by function calls; all else is in storage that the model searches."""
 
     budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
     working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
@@ -86,7 +86,7 @@ class MemGpt(Memory):
         return Context.of(self.store, int(self.working * self.budget), found)
 
     async def _save(self, context: Context) -> None:
-        """Let the model save what matters before messages are evicted."""
+        """Request the model to save important facts before messages are evicted."""
         fields = context.fields()
         del fields["found"]
         fields["room"] = str(max(0, context.room))
@@ -96,7 +96,7 @@ class MemGpt(Memory):
             await self._call(context, saves.calls)
 
     async def _flush(self, context: Context) -> None:
-        """Evict the oldest messages; without a new summary the former one stays."""
+        """Evict the oldest messages into the summary; if no new summary is available, keep the former one."""
         leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
         notes = [message.note() for message in leaving]
         evicted = [source for message in leaving for source in message.item.sources]
@@ -122,7 +122,7 @@ class MemGpt(Memory):
             self.store.retire(warning.entry_id)
 
     async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[Item]:
-        """Execute function calls in order and return what they found; one embedding call."""
+        """Execute function calls in order, with one embedding request. Return the search results."""
         calls = list(calls)
         texts = {
             place: call.query if isinstance(call, Searching) else call.text

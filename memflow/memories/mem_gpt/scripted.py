@@ -29,7 +29,7 @@ def _lines(part: str) -> dict[int, str]:
 
 
 def _stated(request: ChatRequest) -> list[tuple[int, str]]:
-    """Return the users' statements in view with the numbers of their messages."""
+    """Return the users' statements in the main context, with the numbers of their messages."""
     return [
         (number, sentence[:200])
         for number, line in _lines(request.fields["messages"]).items()

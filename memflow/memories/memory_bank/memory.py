@@ -1,7 +1,7 @@
 """MemoryBank: messages, daily summaries, and a global summary and portrait of the user (Zhong et al. 2024).
 
-A day ends when the simulated date changes; without dates, after a session or after `day` messages. Memories fade by
-the forgetting curve, drawn from a seed per read; no entry is removed.
+A day ends when the simulated date changes; without dates, after a session or after `day` messages. A read draws from a
+seed which memories are retained, by the forgetting curve; no entry is removed.
 """
 
 import math
@@ -56,7 +56,7 @@ def uniform_draw(*parts: object) -> float:
 
 
 def day_of(sent_at: str | None) -> str | None:
-    """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`, or None without a date.
+    """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`; None without a date.
 
     Dates are free text (`2024年10月1日 8点13分`): they are compared as text, never parsed.
     """
@@ -126,7 +126,9 @@ class MemoryBank(Memory):
             await self._sum_up(ended)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return summary, portrait and the nearest retained entries; a read that is not frozen strengthens them."""
+        """Return summary, portrait and the nearest retained entries; unless `frozen`, the read strengthens these
+        entries.
+        """
         if not self.store.live(MESSAGE):
             return Recall()
         [vector] = await self.embed([query])
@@ -143,7 +145,7 @@ class MemoryBank(Memory):
         return Recall(notes, (), entries, estimate(notes), found.dropped_tokens, ranking)
 
     def retention(self, item: Item) -> float:
-        """Return the probability that a message or daily summary is retained now."""
+        """Return the current probability that a message or daily summary is retained."""
         last = self.accesses.last(item)
         since: int = item.meta["day"] if last is None else last
         strength = 1 + self.accesses.times(item)
@@ -172,7 +174,7 @@ class MemoryBank(Memory):
         return day
 
     async def _sum_up(self, days: Sequence[Sequence[Item]]) -> None:
-        """Summarize events and traits of each day, then update the global summary and the portrait."""
+        """Summarize the events and traits of each day, then update the global summary and the portrait."""
         stems = ("day", "traits") if self.portrait == "yes" else ("day",)
         answers = await self.ask_all(
             PromptRequest(stem, {"messages": join_texts(day)}, sources_of(day))
@@ -198,7 +200,7 @@ class MemoryBank(Memory):
                 self._replace(kind, answer.text, sources_of(each))
 
     def _all_days(self, kind: str, daily: str) -> list[Item]:
-        """Return the daily entries that fit, oldest first, after the global one if some do not fit."""
+        """Return the daily entries that fit, oldest first; if some do not fit, the global entry precedes them."""
         days = self.store.live(daily)
         shown = first_within(days[::-1], LONGEST)[::-1]
         return [*(self.store.live(kind) if len(shown) < len(days) else ()), *shown]
@@ -213,7 +215,7 @@ class MemoryBank(Memory):
 def _answered_days(
     days: Sequence[Sequence[Item]], answers: Sequence[Any]
 ) -> list[tuple[Sequence[Item], str]]:
-    """Return the days with a non-empty answer and that answer, dated."""
+    """Return the days with a non-empty answer, each with its answer and date."""
     return [
         (day, with_date(answer.text.strip(), day[0].meta["date"]))
         for day, answer in zip(days, answers, strict=False)

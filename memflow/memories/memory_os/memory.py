@@ -41,7 +41,7 @@ class LongTerm:
         return self.store.live(PROFILE)
 
     def describe(self, label: str, value: str, page: Item) -> None:
-        """Write a profile line stated by `page`, replacing the line with the same label."""
+        """Write a profile line stated by `page`; it replaces the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
         known = [item for item in self.profile() if item.meta == meta]
         if not known:
@@ -51,7 +51,7 @@ class LongTerm:
         self._shorten(PROFILE, self.traits)
 
     def learn(self, kind: str, text: str, vector: Vector, page: Item) -> None:
-        """Append a fact stated by `page` to its queue; an equal fact moves to the end."""
+        """Append a fact stated by `page` to its queue; an equal fact is moved to the end instead."""
         known = [item for item in self.store.live(kind) if item.text == text]
         if known:
             self.store.revise(known[0], sources=dict.fromkeys((*known[0].sources, *page.sources)))
@@ -105,7 +105,7 @@ class MemoryOs(Memory):
         self.long = LongTerm(self.store, self.traits, self.knowledge)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store pages and move the oldest on, one by one, until `short` are left."""
+        """Store pages, and move the oldest pages to mid-term memory until `short` pages are left."""
         store_pages(self.store, messages)
         held = self.store.live(SHORT)
         leaving = held[: max(0, len(held) - self.short)]
@@ -133,7 +133,7 @@ class MemoryOs(Memory):
         return recall
 
     async def _move(self, page: Item, text: str, vector: Vector) -> None:
-        """Move a page from short-term to mid-term memory: link it to the page before and find its segment."""
+        """Move a page from short-term to mid-term memory: link it to the preceding page and choose its segment."""
         before = self.mid.newest()
         chain = self.mid.chain_of(before)
         fields = {

@@ -1,6 +1,6 @@
-"""Mid-term memory: pages in segments of one topic each, and chains of pages that continue each other.
+"""Mid-term memory: pages in segments of one topic each, and chains of consecutive pages on the same subject.
 
-Pages refer to the first version of their segment and chain, so that revisions keep the link.
+Pages store the ids of the first versions of their segment and chain, so that revisions keep the link.
 """
 
 import math
@@ -32,14 +32,14 @@ class SegmentHeat:
         return {segment: self._heat(item) for segment, item in self._items().items()}
 
     def hottest(self, tau: float) -> str | None:
-        """Return the hottest segment above `tau` with pages to promote, or None."""
+        """Return the hottest segment above `tau` that has pages to promote, or None."""
         items = self._items()
         hot = {segment: heat for segment, heat in self.all().items() if heat > tau}
         waiting = [segment for segment in hot if items[segment].meta["length"] > 0]
         return max(waiting, key=lambda segment: hot[segment], default=None)
 
     def length(self, segment: str) -> int:
-        """Return the number of newest pages of a segment that are not promoted."""
+        """Return the number of pages of a segment that are not promoted yet."""
         return int(self._items()[segment].meta["length"])
 
     def join(self, segment: str) -> None:
@@ -98,7 +98,7 @@ def first_version_id(item: Item) -> str:
 
 
 def normalize_keywords(keywords: Iterable[str]) -> list[str]:
-    """Return the distinct keywords in small letters, without outer white space."""
+    """Return the distinct keywords in lower case, without surrounding white space."""
     return [word for word in dict.fromkeys(keyword.strip().casefold() for keyword in keywords) if word]
 
 
@@ -110,7 +110,7 @@ def jaccard(one: Collection[str], other: Collection[str]) -> float:
 
 @dataclass
 class MidTerm:
-    """At most `capacity` segments of a store; a page joins one if its score is above `theta`."""
+    """The segments of a store, at most `capacity`. A page joins a segment if its score is above `theta`."""
 
     store: EntryStore
     heats: SegmentHeat
@@ -123,17 +123,17 @@ class MidTerm:
         self._segments, self._pages = Dense(self.store, SEGMENT), Dense(self.store, PAGE)
 
     def newest(self) -> Item | None:
-        """Return the page that was added last, or None."""
+        """Return the most recently added page, or None."""
         pages = self.store.live(PAGE)
         return pages[-1] if pages else None
 
     def chain_of(self, page: Item | None) -> Item | None:
-        """Return the current version of a page's chain, or None."""
+        """Return the current version of a page's chain; None if it has none."""
         chain = page.meta["chain"] if page is not None else None
         return None if chain is None else self.store.latest(chain)
 
     def chain(self, known: Item | None, summary: str, sources: Iterable[str]) -> Item:
-        """Write a page's chain: the next version of `known`, or a new one."""
+        """Write the chain of a page as the next version of `known`, or as a new chain if `known` is None."""
         if known is None:
             return self.store.add(CHAIN, summary, sources=sources)
         return self.store.revise(
@@ -144,7 +144,7 @@ class MidTerm:
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
-        """Return the segment with the highest cosine + Jaccard similarity, if above `theta`; else None."""
+        """Return the segment with the highest cosine + Jaccard similarity; None if none is above `theta`."""
         best, most = None, self.theta
         for found in self._segments.scored(vector, len(self.store.live(SEGMENT))):
             score = found.score + jaccard(keywords, found.item.meta["keywords"])
@@ -155,7 +155,7 @@ class MidTerm:
     def segment(
         self, known: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
     ) -> Item:
-        """Write a segment: the next version of `known`, or a new one."""
+        """Write a segment as the next version of `known`, or as a new segment if `known` is None."""
         if known is None:
             return self.store.add(
                 SEGMENT, summary, sources=sources, vector=vector, meta={"keywords": keywords}
@@ -167,7 +167,7 @@ class MidTerm:
     def take(
         self, page: Item, text: str, vector: Vector, date: str | None, segment: Item, chain: Item | None
     ) -> None:
-        """Move a short-term page into its segment; above capacity, evict the coldest other segment."""
+        """Move a short-term page into its segment. Above the capacity, evict the coldest other segments."""
         meta = {
             "segment": first_version_id(segment),
             "chain": None if chain is None else first_version_id(chain),
@@ -179,7 +179,7 @@ class MidTerm:
             self._evict(spared=first_version_id(segment))
 
     def waiting(self, segment: str) -> list[Item]:
-        """Return the pages of a segment that are not promoted, oldest first."""
+        """Return the pages of a segment that are not promoted yet, oldest first."""
         pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == segment]
         return pages[len(pages) - self.heats.length(segment) :]
 

@@ -1,4 +1,4 @@
-"""MemoryOS's writer for the scripted chat: statements, their words, and shared words."""
+"""MemoryOS's writer for the scripted chat: it returns statements and their words, and compares shared words."""
 
 import re
 
@@ -43,7 +43,7 @@ def _segment(request: ChatRequest) -> Topic:
 
 
 def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
-    """Return the statements of numbered pages as (page, text, whether the assistant made it)."""
+    """Return the statements of numbered pages as (page, text, whether the assistant said it)."""
     found = []
     pieces = _PAGE.split(pages)
     for number, text in zip(pieces[1::2], pieces[2::2], strict=True):

@@ -1,6 +1,6 @@
 """Short-term memory: the newest pages word for word.
 
-A page is a user message and the assistant's reply right after it in one arrival; other messages are pages of one half.
+A page is a user message and the assistant's reply right after it in one arrival. Any other message is a page by itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
 
 
 def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
-    """Add each page as an entry. A message without a date has the date of the message before it."""
+    """Add each page as an entry. A message without a date gets the date of the message before it."""
     newest = store.live(SHORT)[-1:]
     date = newest[0].meta["halves"][-1]["date"] if newest else None
     for page in pair_messages(messages):

@@ -1,7 +1,7 @@
-"""Memp: procedures distilled from trajectories, retrieved by when to use them (build, retrieve, update).
+"""Memp: procedures distilled from trajectories, and retrieved by when to use them (build, retrieve, update).
 
-CoMem uses it on dialogue without details; our adaptation is described in docs/fidelity.md. An exchange that was read
-for stays in the buffer until the user's next words, its feedback, arrive.
+CoMem applies Memp to dialogue without giving details; docs/fidelity.md describes this adaptation. After a read, an
+exchange stays in the buffer until the user's next message arrives, which is its feedback.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from memflow.memories.verbatim import (
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Text, source messages and last date; `after` is the user's next line, if any.
+    """The text, source messages and last date of a trajectory; `after` is the user's next message, if any.
 
-    `feedback` is true if a user spoke after an assistant.
+    `feedback` is True if a user message follows an assistant message.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Trajectory:
 
 
 def split_trajectories(said: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
-    """Split messages into trajectories of at most `size` tokens; `after` is the user's line after them."""
+    """Split messages into trajectories of at most `size` tokens; `after` is the user message that follows."""
     found = []
     for parts in reversed(fill_chunks(said, size)):
         found.append(_trajectory(parts, after))
@@ -68,10 +68,10 @@ ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
 
 @dataclass
 class Memp(Memory):
-    """Procedures distilled from what was said, found by when they are of use.
+    """Procedures distilled from dialogue, retrieved by when to use them.
 
-    `update` decides on failures: vanilla adds every trajectory, validation none that failed, and reflection also
-    rewrites the retrieved procedures. An unclear outcome is not a failure.
+    `update` decides how failures are handled. `vanilla` adds every trajectory, `validation` only successful ones, and
+    `reflection` also rewrites the retrieved procedures. An unclear outcome is not a failure.
     """
 
     size: int = parameter(2000, "Tokens of a trajectory: what arrives together is cut to it.", low=1)
@@ -95,7 +95,7 @@ class Memp(Memory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Learn from the buffered exchange, whose feedback has arrived, and buffer the new messages.
 
-        Messages without a preceding read get no feedback and are learned from at once.
+        Messages without a preceding read get no feedback, so the memory learns from them immediately.
         """
         if not messages:
             return
@@ -110,7 +110,7 @@ class Memp(Memory):
             await self._learn(stored_messages(self.store, BUFFER), None, [])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return procedures oldest first, then the buffer; a read that is not frozen records the procedures."""
+        """Return procedures oldest first, then the buffer; unless `frozen`, record which procedures were retrieved."""
         found: list[Item] = []
         if self.store.live(PROCEDURE):
             vectors = await self.embed([query])
@@ -122,7 +122,7 @@ class Memp(Memory):
         return with_buffer(recalled(found), stored_messages(self.store, BUFFER))
 
     async def _learn(self, said: Sequence[StoredMessage], after: str | None, hit: Sequence[Item]) -> None:
-        """Judge, count, drop, add and rewrite; the messages leave the buffer."""
+        """Judge outcomes, count them, and drop, add or rewrite procedures. The messages leave the buffer."""
         lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
             *(self._learnt(one, judged=bool(hit) and one is lived[-1]) for one in lived)
@@ -142,7 +142,7 @@ class Memp(Memory):
     async def _learnt(
         self, one: Trajectory, judged: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
-        """Return outcome and procedure of a trajectory; None where one is not needed."""
+        """Return the outcome and the procedure of a trajectory; None for each that is not needed."""
         judging = one.feedback and (judged or self.update != "vanilla")
         if self.update == "vanilla":
             outcome, made = await asyncio.gather(self._judge(one, judging), self._build(one))
@@ -158,7 +158,7 @@ class Memp(Memory):
         return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
 
     def _retire_bookkeeping(self, kind: str) -> list[Item]:
-        """Return the current versions of the procedures in bookkeeping entries, and retire these."""
+        """Retire bookkeeping entries. Return the current versions of the procedures in them."""
         found = {}
         for entry in self.store.live(kind):
             for named in entry.meta["procedures"]:
@@ -168,7 +168,7 @@ class Memp(Memory):
         return list(found.values())
 
     def _counted(self, hit: Sequence[Item], outcome: str) -> list[Item]:
-        """Count the outcome for the retrieved procedures; drop those that failed too often."""
+        """Record the outcome for the retrieved procedures, and drop procedures that failed too often."""
         if outcome not in (SUCCESS, FAILED):
             return list(hit)
         left = []
@@ -182,7 +182,7 @@ class Memp(Memory):
         return left
 
     async def _add(self, made: Sequence[tuple[Trajectory, Procedure | None]]) -> None:
-        """Add procedures, embedded with one call; an existing one gets more sources."""
+        """Add procedures, embedded with one request; an equal existing procedure gets more sources."""
         known = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
         written = [(one, procedure) for one, procedure in made if procedure is not None]
         fresh = {p.query for _, p in written if (p.query, p.workflow) not in known}

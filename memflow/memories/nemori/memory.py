@@ -1,7 +1,7 @@
-"""Nemori: episodes split at topic changes, and statements of what was not predicted (Nan et al. 2025).
+"""Nemori: episodes split at topic changes, and statements about unpredicted content (Nan et al. 2025).
 
-A model finds topic boundaries in a buffer and narrates each segment (alignment); then it predicts an episode from
-known statements and extracts what is new (predict-calibrate). Deviations are in docs/fidelity.md.
+A model finds topic boundaries in a buffer and narrates each segment (alignment). It then predicts an episode from known
+statements and extracts what is new (predict-calibrate). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,12 +37,12 @@ class Segments:
     closed: list[list[StoredMessage]] = field(default_factory=list)
 
     def undecided(self, new: int) -> range:
-        """Return the numbers (from 1) of messages that may start a new topic, with `new` further messages."""
+        """Return the numbers (from 1) of messages that may start a new topic, after `new` further messages arrive."""
         held = len(self.open)
         return range(max(held, self.shortest) + 1, held + new + 1)
 
     def take(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
-        """Add messages with the confidence, by number, that each starts a new topic."""
+        """Add messages. `confidences` gives, by message number, the confidence that it starts a new topic."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
                 self._close()
@@ -65,7 +65,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 @dataclass
 class Nemori(Memory):
-    """Episodes cut where the topic changes, and statements of what a model did not expect."""
+    """Episodes split where the topic changes, and statements that a model did not predict."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)
     ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
@@ -85,7 +85,7 @@ class Nemori(Memory):
         self.statements = Dense(self.store, STATEMENT)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Buffer the messages and make episodes of completed segments."""
+        """Buffer the messages and turn completed segments into episodes."""
         store_messages(self.store, messages, BUFFER)
         held = stored_messages(self.store, BUFFER)
         before = len(held) - len(messages)
@@ -131,7 +131,7 @@ class Nemori(Memory):
         return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
 
     async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
-        """Make episodes of segments: narrated concurrently, learned from in order."""
+        """Turn segments into episodes: narrate them concurrently, then learn from them in order."""
         told = ["\n".join(message.note() for message in segment) for segment in segments]
         sources = [[source for message in segment for source in message.item.sources] for segment in segments]
         narrations: list[Narration | None] = await self.ask_all(

@@ -1,4 +1,4 @@
-"""Nemori's reader for the scripted chat: a topic is the words that messages share."""
+"""Nemori's model for the scripted chat: messages that share words have the same topic."""
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -40,7 +40,7 @@ def _calibrate(request: ChatRequest) -> Statements:
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:
-    """Parse numbered messages; a line without the next number belongs to the message before."""
+    """Parse numbered messages; a line without the next number continues the message before."""
     found: list[tuple[int, str]] = []
     for line in lines.splitlines():
         number, point, text = line.partition(". ")

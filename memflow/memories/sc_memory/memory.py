@@ -30,7 +30,7 @@ FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
 @dataclass
 class ScMemory(Memory):
-    """The newest messages, and older ones when a model that sees the query asks for them."""
+    """The newest messages, and older messages if a model that sees the query requests them."""
 
     flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)
     k: int = parameter(3, "How many older messages are activated.", low=1)
@@ -45,7 +45,7 @@ class ScMemory(Memory):
         self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Add messages to flash memory; embed and summarize those that leave it, concurrently."""
+        """Add messages to flash memory; embed and summarize the messages that leave it, concurrently."""
         store_messages(self.store, messages, FLASH)
         held = stored_messages(self.store, FLASH)
         leaving = overflow(held, 1, self.flash)
@@ -73,7 +73,7 @@ class ScMemory(Memory):
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return flash memory, with activated messages as summaries or in full if the controller wants them."""
+        """Return flash memory, and activated messages as summaries or in full if the controller requests them."""
         held = stored_messages(self.store, FLASH)
         flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):

@@ -1,4 +1,4 @@
-"""The controller and summarizer of sc_memory for the scripted chat: decisions by shared words."""
+"""The controller and summarizer of sc_memory for the scripted chat, which decide by shared words."""
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -13,7 +13,7 @@ def _summarise(request: ChatRequest) -> Summary:
 
 
 def _found(request: ChatRequest, *names: str) -> float:
-    """Return the share of the query's words in those fields; 1 for a query without words."""
+    """Return the share of the query's words that occur in these fields; 1 for a query without words."""
     wanted = set(search_words(request.fields["query"]))
     held = {word for name in names for word in search_words(request.fields[name])}
     return len(wanted & held) / len(wanted) if wanted else 1.0

@@ -1,5 +1,5 @@
 """Similarity of generated Chinese criminal judgments to real ones: the measures of JuDGE (MemoryBench, A.1).
 
-`sections` finds reasoning and decision; `charges` and `decision` parse them; `measures` combines the parts and
-compares two judgments. `published` parses as the published evaluation does.
+`sections` finds reasoning and decision; `charges` and `decision` parse them; `measures` compares two judgments.
+`published` parses as the published evaluation does.
 """

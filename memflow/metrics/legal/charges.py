@@ -1,7 +1,7 @@
-"""Names of criminal charges (罪名), which names are the same charge, and the cited articles of the Criminal Law.
+"""Names of criminal charges (罪名), their equality, and the cited articles of the Criminal Law.
 
-Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same charge.
-Names are found by their grammar; the list below only says what can be selected.
+Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same
+charge. A grammar finds the names; the list below only contains the alternatives of selective charges.
 """
 
 import re
@@ -126,17 +126,17 @@ _CHARGES = tuple(
 
 @lru_cache(maxsize=5_000)
 def canonical_charge(name: str) -> str:
-    """Return the canonical name of a charge: all alternatives, and the current name."""
+    """Return the canonical name of a charge: the current name with all alternatives."""
     return next((whole for pattern, whole in _CHARGES if pattern.fullmatch(name)), name)
 
 
 def parse_charges(names: str) -> list[str]:
-    """Return the charges in a list of names as `NAMES` matches it, such as 抢劫罪、强奸罪."""
+    """Return the charges in a list of names that `NAMES` has matched, such as 抢劫罪、强奸罪."""
     return [canonical_charge(_NOT_IN_IT.sub("", name)) for name in _ONE.findall(names)]
 
 
 def convicted_charges(reasoning: str) -> frozenset[str]:
-    """Return the charges that a reasoning affirms (构成盗窃罪), without those it denies."""
+    """Return the charges that a reasoning affirms (构成盗窃罪), without the charges that it denies."""
     return frozenset(
         one
         for found in _FOUND.finditer(reasoning)

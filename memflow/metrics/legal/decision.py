@@ -57,7 +57,7 @@ class _Person:
 
 
 def operative_part(judgment: str) -> str:
-    """Return the decision without bracketed text (three levels) and items that revoke an earlier decision."""
+    """Return the decision without text in brackets (up to three levels) and items that revoke an earlier decision."""
     for _ in range(_DEEPEST):
         judgment = _BRACKETED.sub("", judgment)
     first, *items = _ITEM.split(judgment)
@@ -107,5 +107,5 @@ def _months(event: re.Match[str]) -> int:
 
 
 def total(values: list[int]) -> int:
-    """Return the sum of several months or fines, NONE if none is set."""
+    """Return the sum of several months or fines; NONE if no value is set."""
     return sum(value for value in values if value != NONE) if any(value != NONE for value in values) else NONE

@@ -1,6 +1,6 @@
 """Comparison of two judgments: recall and precision of charges and statutes, time and fine, all in [0, 1].
 
-A measure without data is None with a reason, for example recall if the gold names nothing. METEOR and BERTScore of the
+A measure without data is None with a reason, for example recall if the gold has no charges. METEOR and BERTScore of the
 passages are computed elsewhere.
 """
 
@@ -20,7 +20,7 @@ Variant = Literal["standard", "published_code"]
 
 @dataclass(frozen=True, slots=True)
 class JudgmentContent:
-    """The content of a judgment. `months` and `fine` (yuan) are sums over the convicted; -1 if not set."""
+    """The content of a judgment. `months` and `fine` (yuan) are sums over the convicted persons; -1 if not set."""
 
     sections: Sections
     charges: frozenset[str]
@@ -33,9 +33,9 @@ class JudgmentContent:
 def read_judgment(document: str, variant: Variant = "standard") -> JudgmentContent:
     """Return the content of a judgment, for any text.
 
-    Charges are those of the decision, or else those that the reasoning affirms. Statutes are those of the reasoning,
-    or else of the document without its appendix. `published_code` parses as the published evaluation does. Raises
-    BadSettings for another variant.
+    Charges are those of the decision, or else those that the reasoning affirms. Statutes are those of the reasoning, or
+    else those of the document without its appendix. The variant `published_code` parses as the published evaluation
+    does. Raises BadSettings for an unknown variant.
     """
     if variant == "published_code":
         return JudgmentContent(
@@ -105,9 +105,9 @@ def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult
 def comparable_passages(
     answer: str, gold: str, variant: Variant = "standard"
 ) -> dict[str, tuple[str, str] | MetricResult]:
-    """Return per passage ("reasoning", "judgment") the answer's and the gold's text, or the result if one is missing.
+    """Return for each passage ("reasoning", "judgment") the texts of answer and gold, or the result if one is missing.
 
-    In `published_code` a missing passage makes both missing.
+    In `published_code`, one missing passage makes both missing.
     """
     said, wanted = read_judgment(answer, variant).sections, read_judgment(gold, variant).sections
     found: dict[str, tuple[str, str] | MetricResult] = {}

@@ -1,7 +1,7 @@
-"""Judgments parsed exactly as the published evaluation of JuDGE parses them, errors included.
+"""Judgments parsed exactly as the published evaluation of JuDGE parses them, including its errors.
 
-If the decision lacks an item, the whole document is searched. Equal wordings of sentences and fines count once.
-Exception: charges are found by our grammar, since the published list is not reproduced.
+If the decision lacks an item, the whole document is searched. Identical wordings of sentences and fines count once.
+Exception: charges are found by memflow's grammar, since the published list is not reproduced.
 """
 
 import re
@@ -75,7 +75,7 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 
 def sections(document: str) -> Sections:
-    """Return the published segments; without 本院认为 the reasoning is what follows the heading."""
+    """Return the published segments; without 本院认为, the reasoning is the text after the heading."""
     rest = _clean(document)
     if heading := _first(_HEADING, rest):
         rest = _without(rest, rest[: heading.end()])
@@ -117,7 +117,7 @@ def statutes(document: str) -> frozenset[str]:
 
 
 def months(document: str) -> int:
-    """Return the sum over distinct wordings of prison terms; -1 if there is none."""
+    """Return the sum of the prison terms over distinct wordings; -1 if there is none."""
 
     def terms(text: str) -> list[str]:
         found = [_cut(term, _TERM_ENDS) for pattern in _TERMS for term in pattern.findall(text)]
@@ -146,7 +146,7 @@ def _months(term: str) -> int:
 
 
 def fine(document: str) -> int:
-    """Return the sum over distinct wordings of fines in yuan; -1 if there is none."""
+    """Return the sum of the fines in yuan over distinct wordings; -1 if there is none."""
     found = set(_searched(_fines, sections(document).judgment, document))
     return sum(map(_yuan, found)) if found else NONE
 
