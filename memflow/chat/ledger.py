@@ -22,7 +22,7 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown: this chat receives only requests that are not in the ledger."""
+        """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
         raise EndpointDown(f"the request {request.prompt} is not in the ledger; rerun it with a model")
 
 

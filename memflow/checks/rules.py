@@ -140,7 +140,7 @@ class Expectation:
 
     @property
     def description(self) -> str:
-        """The name with spaces instead of underscores, and its first letter in upper case."""
+        """The name as words."""
         return self.name.replace("_", " ").capitalize()
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":
