@@ -51,7 +51,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExcludedCase:
     """A case whose first answer has the action and is no example, with the reason."""
 
     case_id: str
@@ -65,7 +65,7 @@ class TrainingSet:
 
     action: Action
     examples: tuple[Example, ...]
-    left_out: tuple[LeftOut, ...]
+    excluded: tuple[ExcludedCase, ...]
     first_answers: Mapping[str, int]
     """The number of first answers by data set, with or without the action."""
 
@@ -77,5 +77,5 @@ class TrainingSet:
     def counts(self) -> list[tuple[str, int, int, int]]:
         """Return the number of first answers, examples and cases left out by data set."""
         used = Counter(example.dataset for example in self.examples)
-        lost = Counter(each.dataset for each in self.left_out)
+        lost = Counter(each.dataset for each in self.excluded)
         return [(name, n, used[name], lost[name]) for name, n in self.first_answers.items()]

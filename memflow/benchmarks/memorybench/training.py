@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.benchmarks.memorybench.question import build_prompt
-from memflow.benchmarks.training import Action, Example, LeftOut, TrainingSet
+from memflow.benchmarks.training import Action, Example, ExcludedCase, TrainingSet
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
 
@@ -24,19 +24,19 @@ def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Act
     firsts = sorted((row for row in rows if row.round == 0), key=lambda row: row.case_id)
     _refuse(firsts, asked)
     examples: list[Example] = []
-    left_out: list[LeftOut] = []
+    excluded: list[ExcludedCase] = []
     for row in firsts:
         if not (row.liked if action == "like" else row.copied):
             continue
         probe = asked.get(row.case_id)
         reason = _wrong(row, probe)
         if probe is None or reason is not None:
-            left_out.append(LeftOut(row.case_id, row.dataset, reason or ""))
+            excluded.append(ExcludedCase(row.case_id, row.dataset, reason or ""))
             continue
         prompt, fields = build_prompt(probe, "")
         examples.append(Example(row.case_id, row.dataset, prompt.render(fields), row.answer))
     first_answers = Counter(row.dataset for row in firsts)
-    return TrainingSet(action, tuple(examples), tuple(left_out), dict(sorted(first_answers.items())))
+    return TrainingSet(action, tuple(examples), tuple(excluded), dict(sorted(first_answers.items())))
 
 
 def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:

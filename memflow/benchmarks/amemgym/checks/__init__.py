@@ -104,7 +104,9 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "sessions_expose_1_to_3_values": EachRow(
             lambda turn: turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
         ),
-        "few_values_exposed_twice": WholeTable(turns.turns_repeating_values, MAX_REPEATED),
+        "at_most_1_percent_of_turns_repeat_exposed_variable": WholeTable(
+            turns.turns_repeating_values, MAX_REPEATED
+        ),
         "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
         "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },

@@ -83,7 +83,7 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
-    (_TURNS, "error"): {"noise_without_time_and_gold": EachRow(_is_noise_without_gold)},
+    (_TURNS, "error"): {"noise_has_no_time_or_gold": EachRow(_is_noise_without_gold)},
     (_PROBES, "error"): {
         "four_distinct_options": each_valid_row(_four_options),
         "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
