@@ -285,5 +285,5 @@ class Benchmark(ABC):
         return []
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
-        """Return the metric backends (metrics/backends.py) that the domain's metrics use. The judge is not among them."""
+        """Return the metric backends (metrics/backends.py) that the domain's metrics use, without the judge."""
         return frozenset()

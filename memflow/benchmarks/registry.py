@@ -179,7 +179,7 @@ def annotation_kinds(name: str) -> "Mapping[str, Kind]":
 
 
 def problems(ours: bool = False) -> list[Unusable]:
-    """Import the code of each plug-in and return the unusable ones. memflow's own are included only if `ours` is true."""
+    """Import the code of each plug-in and return the unusable ones. `ours` includes memflow's own."""
     catalog = installed()
     examined = [plugin for plugin in catalog.plugins.values() if ours or not plugin.ours]
     found = [Unusable(each.spec.name, each.package, code_problem(each.spec)) for each in examined]

@@ -1,4 +1,4 @@
-"""Safe loading of pickles that contain plain values and sets only. Any other class rejects the file before its import."""
+"""Safe loading of pickles that contain plain values and sets only. A file with any other class is rejected."""
 
 import io
 import pickle

@@ -1,7 +1,7 @@
-"""The checks of AMemGym's rows. Functions that find offending rows are in states.py, turns.py and probes.py.
+"""The checks of AMemGym's rows. The modules states.py, turns.py and probes.py find the offending rows.
 
-A check is an error where the published file always satisfies it. It is a warning where it depends on the domain's
-parameters (config.py) or where the published file has exceptions.
+A check is an error if the published file always satisfies it. A check is a warning if it depends on the domain's
+parameters (config.py) or if the published file has exceptions.
 """
 
 import json
