@@ -64,7 +64,10 @@ def is_recorded(source: str, text: str) -> bool:
 
 
 def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and the content of each record of a recorded run. Raises BadInput with the location and the fault."""
+    """Yield the id and the content of each record of a recorded run.
+
+    Raises BadInput with the location and the fault.
+    """
     published = _PUBLISHED.search(source)
     if published is not None:
         period = int(published["period"])

@@ -82,7 +82,10 @@ def _probes(
 
 @dataclass(frozen=True)
 class _ProbeBuilder:
-    """A builder of the probes of one user after one period. `stated_by` maps each variable to the turn that exposes it."""
+    """A builder of the probes of one user after one period.
+
+    `stated_by` maps each variable to the turn that exposes it.
+    """
 
     domain: Domain
     dataset: str
@@ -138,7 +141,8 @@ class _ProbeBuilder:
 
 
 def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -> str | None:
-    """Return why no assistant can know one of `values`: no message exposes the value, or that message is quarantined."""
+    """Return why no assistant can know one of `values`: no message exposes the value, or that message is quarantined.
+    """
     for name in values:
         if name not in stated_by:
             return f"no message exposes the value of {name}"

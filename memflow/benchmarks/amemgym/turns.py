@@ -38,7 +38,10 @@ class DraftSession:
 async def make_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """Return the turns of the domain's users in order. Off-policy, they include all messages of the recorded dialogues."""
+    """Return the turns of the domain's users in order.
+
+    Off-policy, they include all messages of the recorded dialogues.
+    """
     config = parse_config(domain)
     openings = await _openings(domain, config, records, states, simulator)
     return openings if config.policy == "on" else recorded_turns(domain, config, openings, records)

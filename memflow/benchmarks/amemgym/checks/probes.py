@@ -125,7 +125,9 @@ def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Cha
 def probes_with_wrong_option_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes whose number of options is not the larger of `min_variants` and the number of reached states."""
+    """Find choice probes whose number of options is not the larger of `min_variants` and the number of reached
+    states.
+    """
     lived = _gold_options(probes, changes)
     return [
         at

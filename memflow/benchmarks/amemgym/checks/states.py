@@ -24,7 +24,9 @@ def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
 
 
 def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
-    """Find changes whose period does not follow the previous period directly, does not end later, or has several end days."""
+    """Find changes whose period does not follow the previous period directly, does not end later, or has several end
+    days.
+    """
     ends: dict[UserPeriod, str] = {}
     for row in changes:
         ends.setdefault((row.user_id, row.period), row.period_end)
