@@ -61,7 +61,7 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
 
 
 def label_records(records: Sequence[Record]) -> list[Record]:
-    """Return those of the records that come from label files."""
+    """Return the records that come from label files."""
     return [record for record in records if _source(record.source) is label_file]
 
 

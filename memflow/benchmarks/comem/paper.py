@@ -63,7 +63,9 @@ class PaperRow:
 
 @dataclass(frozen=True, slots=True)
 class ReprintedValue:
-    """A share of always correct questions that the paper prints again with another value; `less` marks a difference."""
+    """A share of always correct questions that the paper prints again with another value.
+
+    If `less` names a model, the value is the difference from that model's share."""
 
     table: int
     dataset: str
@@ -75,7 +77,7 @@ class ReprintedValue:
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A statement about accuracy in the paper's text that no table confirms; see reference.yaml."""
+    """A statement about accuracy in the paper's text whose values no table contains; see reference.yaml."""
 
     dataset: str
     model: str

@@ -79,7 +79,7 @@ def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
 
 
 def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
-    """Find verifier labels by the model of the annotator, or without a label by the annotator."""
+    """Find labels whose verifier is the same model as the annotator, or that have no annotator's label."""
     first = {
         (label.question_id, label.checkpoint): label.model
         for label in labels

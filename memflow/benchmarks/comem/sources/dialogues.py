@@ -33,7 +33,9 @@ class DialogueMessage(_FileModel):
 
 
 class KnownFrom(_FileModel):
-    """A known answer: option number `option` is correct after message number `after`. `evidence` lists the reasons."""
+    """A known answer: option number `option` is correct after message number `after`.
+
+    `evidence` lists the numbers of the messages that make it correct."""
 
     after: int = Field(ge=1)
     option: int = Field(ge=1)

@@ -217,8 +217,9 @@ def _lines(messages: Sequence[PersonaMemMessage]) -> Iterator[ContextMessage]:
 
 
 def _unmarked(role: str, text: str) -> tuple[str | None, str]:
-    """Return (speaker, text without the mark). The speaker is None unless the text marks one that differs from the
-    role.
+    """Return the speaker that the text marks and the text without the mark.
+
+    The speaker is None if no speaker is marked, or if the mark states a role.
     """
     mark = _MARK.match(text)
     if mark is None or _ROLES.get(mark[1], role) != role:
