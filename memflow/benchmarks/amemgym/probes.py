@@ -141,7 +141,10 @@ class _ProbeBuilder:
 
 
 def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -> str | None:
-    """Return why no assistant can know one of `values`: no message exposes the value, or that message is quarantined."""
+    """Return why no assistant can know one of `values`, or None.
+
+    Either no message exposes the value, or that message is quarantined.
+    """
     for name in values:
         if name not in stated_by:
             return f"no message exposes the value of {name}"

@@ -76,7 +76,7 @@ class QuestionSubjects:
     others: tuple[Subject, ...]
 
     def describe_by(self, attribute: str, request: PlanRequest) -> str:
-        """Return the subjects with the target referred to by this attribute."""
+        """Return a phrase that identifies the target by this attribute."""
         about = fact_templates(request.language).of(self.target.sort).attributes[attribute]
         return fill(about.which, value=self.identifying_value(attribute))
 

@@ -50,7 +50,7 @@ def sample_graph(
 ) -> Graph:
     """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events.
 
-    Half of the people and half of the events belong to the user's work.
+    Half of the people are relatives and half are colleagues. Half of the events are work events.
     """
     return _GraphSampler(
         random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
@@ -158,7 +158,7 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """Sample a relative. `years` limits the age difference to the user."""
+        """Sample a person whose age is `years`, the user's age, plus an age difference that fits the relationship."""
         gender = relation.gender or self._gender()
         family = surname if relation.surname else self.family.take()
         older = self.rng.randint(*relation.ages)

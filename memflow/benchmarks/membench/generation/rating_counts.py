@@ -72,7 +72,7 @@ class PositiveRatings:
 
 
 def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> list[Category]:
-    """Return the categories of a topic with their most liked items. Raises BadInput if there are too few items."""
+    """Return the categories of a topic with their most liked items. Raises BadInput for too few categories."""
     rated = sum(ratings.liked.values())
     if not rated or ratings.unknown > MIN_KNOWN_SHARE * (rated + ratings.unknown):
         raise BadInput(

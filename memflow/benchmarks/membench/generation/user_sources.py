@@ -67,8 +67,9 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
-    """Return the vocabulary in the domain's language, from the last data set that has one. Raises BadInput
-    without one.
+    """Return the vocabulary in the domain's language, from the last data set that has one.
+
+    Raises BadInput if no data set has one.
     """
     language = parameters_of(domain).language
     for record in reversed(records):
