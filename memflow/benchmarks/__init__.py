@@ -1,5 +1,6 @@
-"""The benchmarks: one package each, with the same module names in each, and what they share.
+"""The benchmarks, one package each, and the modules that they share.
 
-api.py is what its code implements, spec.py what is known without its code, registry.py how it is found.
-<name>/benchmark.py implements the steps, from load.py (files -> records) to scoring.py (verdicts -> scores).
+All four packages have the same module names. api.py has the protocol that a benchmark implements. spec.py describes a
+benchmark without importing its code, and registry.py finds the installed benchmarks. <name>/benchmark.py implements the
+protocol.
 """

@@ -1,7 +1,7 @@
-"""What the code of a benchmark implements: the steps of the pipeline, each from rows to rows.
+"""The protocol of a benchmark: the steps of the pipeline as functions from rows to rows.
 
-A step reads what the data set publishes or lets the simulator generate it, as the domain states. Steps send requests
-concurrently; the chat bounds them. A failed item is a row with its reason. What is known without the code: spec.py.
+A step reads published data or calls the simulator, depending on the domain. Steps send requests concurrently; the chat
+limits their number. An item that fails becomes a row with a reason. spec.py describes a benchmark without its code.
 """
 
 from abc import ABC, abstractmethod
@@ -42,7 +42,7 @@ from memflow.scoring.metric import Metric
 
 @dataclass(frozen=True)
 class States:
-    """The state tables of a domain: users with states that change, or the people and things in their lives."""
+    """The state tables of a domain: users and their changing states, or the people and things in their lives."""
 
     profiles: list[Profile] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
@@ -52,9 +52,10 @@ class States:
 
 @dataclass(frozen=True)
 class Annotators:
-    """The two models that annotate gold labels: `second` verifies what `first` answered.
+    """The two models that annotate gold labels: `first` answers and `second` verifies the answers.
 
-    `expect(total)` announces the number of answers of both and returns a function to call after each.
+    `expect(total)` announces the total number of answers of both models. It returns a function to call after each
+    answer.
     """
 
     first: Chat
@@ -64,7 +65,7 @@ class Annotators:
 
 @dataclass(frozen=True)
 class Question:
-    """How a probe is put to an assistant: its prompt with the fields, and the query that the memory is read with."""
+    """The prompt for a probe with its fields, and the search query for the memory."""
 
     prompt: Prompt
     fields: Mapping[str, Any]
@@ -77,10 +78,10 @@ MemorySnapshots = Mapping[tuple[str, int], str]
 
 @dataclass(frozen=True)
 class AssistantResults:
-    """What scores are computed from: one assistant's verdicts in one domain, beside its bounds on the same model.
+    """The input of scoring: one assistant's verdicts in one domain, and the verdicts of its lower and upper bound.
 
-    `probes` are all that need a verdict. `oracle` and `none` hold the verdicts of these two memories under the same
-    chat model; empty where not run.
+    `probes` are all probes that need a verdict. `oracle` and `none` have the verdicts of the memories of these names
+    under the same chat model; they are empty if that memory was not run.
     """
 
     domain: str
@@ -105,10 +106,10 @@ class AssistantResults:
 
 
 class Benchmark(ABC):
-    """One benchmark. Every method takes the domain, with its limit.
+    """One benchmark. Every method takes the domain, including its limit.
 
-    Abstract methods are those that every benchmark has. The defaults of the others fit most: no states, no feedback,
-    given replies, and computed metrics.
+    Every benchmark implements the abstract methods. The other methods have defaults: no states, no feedback, replies
+    given by the data set, and metrics computed without a judge.
     """
 
     name: ClassVar[str]
@@ -122,13 +123,13 @@ class Benchmark(ABC):
 
     @abstractmethod
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        """Return the records of a data set's files. Raises BadInput naming the file, the record and the problem."""
+        """Return the records of a data set's files. Raises BadInput with the file, the record and the fault."""
 
     @abstractmethod
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        """Return the messages of all episodes, in order, before anything is played."""
+        """Return the messages of all episodes in order, before any dialogue is played."""
 
     @abstractmethod
     async def probes(
@@ -140,7 +141,7 @@ class Benchmark(ABC):
         simulator: Chat,
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        """Return the questions with their gold: test probes, and training cases where the benchmark has feedback."""
+        """Return the questions with their gold: test probes, and training cases if the benchmark has feedback."""
 
     @abstractmethod
     def episodes(
@@ -152,32 +153,35 @@ class Benchmark(ABC):
         simulator: Chat,
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        """Return the episodes to play; a base precedes those built on it. `probes` are given if `plays_probes`."""
+        """Return the episodes to play. An episode comes after the episode that it is based on.
+
+        `probes` are passed only if `plays_probes` returns true.
+        """
 
     @abstractmethod
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-        """Return how `probe` is put to an assistant with what was recalled.
+        """Return the prompt and the search query for `probe`, given the recalled entries.
 
-        `gold_context` is given for the memory `oracle` only. `Question.query` must not depend on `recall`: it is the
-        query that recalls.
+        `gold_context` is passed for the memory `oracle` only. `Question.query` must not depend on `recall`, because the
+        query is computed before recall.
         """
 
     @abstractmethod
     def parse(self, probe: Probe, value: Any) -> str:
-        """Return the answer for `Reply.parsed` from a value of the prompt's output type."""
+        """Convert an answer of the prompt's output type to the value of `Reply.parsed`."""
 
     @abstractmethod
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
-        """Return the verdicts of one assistant's replies: at least one per probe, each with a value or a reason."""
+        """Return the verdicts on one assistant's replies: at least one per probe, each with a value or a reason."""
 
     @abstractmethod
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        """Return the scores of one assistant in one domain; each metric is in the catalog."""
+        """Return the scores of one assistant in one domain. Every metric must be in the catalog."""
 
     def metrics(self) -> Sequence[Metric]:
-        """Return the metrics of its own, and the shared ones that are primary for it (`Metric.primary_for`)."""
+        """Return the benchmark's own metrics, and the shared metrics that are primary for it (`Metric.primary_for`)."""
         return ()
 
     @abstractmethod
@@ -185,7 +189,7 @@ class Benchmark(ABC):
         """Return the scripted chat's handlers for this benchmark's prompts, by prompt name."""
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-        """Return the users' structured states; empty tables for a benchmark without states."""
+        """Return the users' structured states, or empty tables if the benchmark has none."""
         return States()
 
     async def gold_labels(
@@ -195,9 +199,9 @@ class Benchmark(ABC):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
-        """Return the gold labels per checkpoint; empty where gold is given with the probes or follows from states.
+        """Return the gold labels per checkpoint; empty if probes contain the gold or if gold follows from states.
 
-        `annotators` are given if `annotation_prompts` returns any.
+        `annotators` are passed if `annotation_prompts` returns any prompt.
         """
         return []
 
@@ -210,23 +214,25 @@ class Benchmark(ABC):
         simulator: Chat,
         tools: Tools,
     ) -> list[FeedbackRound]:
-        """Return off-policy feedback: the backbone answers the training cases, and the simulator reacts."""
+        """Return off-policy feedback: the backbone answers the training cases and the simulated users react."""
         return []
 
     def plays_probes(self, domain: Domain) -> bool:
-        """Whether its episodes contain probes: training cases that are asked while an assistant is played."""
+        """Return whether episodes contain probes, that is, training cases that the assistant answers while it is
+        evaluated.
+        """
         return False
 
     def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
-        """Return the users' reactions to the answers in played dialogues; empty where there are none."""
+        """Return the users' reactions to the answers in played dialogues; empty if the benchmark has no reactions."""
         return []
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        """Return how an assistant replies on-policy; None where all replies are given."""
+        """Return the function that generates on-policy replies, or None if the data set gives all replies."""
         return None
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        """Return the slices, besides `all`, of the scores that every benchmark has: names and ids of their probes."""
+        """Return named sets of probe ids to score separately, in addition to `all`."""
         return {}
 
     def build_evolution_feedback(
@@ -237,47 +243,47 @@ class Benchmark(ABC):
         replies: Sequence[Reply],
         turns: Sequence[Turn],
     ) -> str:
-        """Return the feedback on probes just answered, for a memory that evolves; it contains gold.
+        """Return the feedback that an evolving memory gets on the probes just answered. The feedback contains gold.
 
-        `feedback` is one of `memories.evolving.FEEDBACK`; `turns` are the domain's.
+        `feedback` is a value of `memories.evolving.FEEDBACK`; `turns` are all turns of the domain.
         """
         return ""
 
     def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        """Return the facts that an assistant's memory should hold at each checkpoint, not yet judged."""
+        """Return the facts that an assistant's memory should contain at each checkpoint, without verdicts."""
         return []
 
     async def judge_claims(
         self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
     ) -> list[Claim]:
-        """Return the claims in order, each with the judge's value or a reason."""
+        """Return the claims in order, each with the judge's value or with a reason."""
         return list(claims)
 
     def training_set(
         self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
     ) -> TrainingSet:
-        """Return the answers of a domain's feedback that an adapter is trained on. `action` is in `training_actions`.
+        """Return the answers of a domain's feedback to train an adapter on. `action` is one of `training_actions`.
 
-        Raises BadInput where the feedback holds test cases.
+        Raises BadInput if the feedback contains test cases.
         """
         return TrainingSet(action, (), (), {})
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        """Return the stages (state, utterance, question, feedback, memory) that call the simulator in this domain."""
+        """Return the stages that call the simulator in this domain: state, utterance, question, feedback or memory."""
         return frozenset()
 
     def simulator_prompts(self) -> list[Prompt]:
-        """Return the simulator's prompts; their digests are part of its fingerprint."""
+        """Return the simulator's prompts. Their digests are part of the simulator's fingerprint."""
         return []
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
-        """Return the annotators' prompts for the domain's gold labels; empty where no annotator is called."""
+        """Return the annotators' prompts for the domain's gold labels; empty if no annotator is called."""
         return []
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        """Return the judge's prompts for `score.verdicts` or `score.claims`; empty where no judge is called."""
+        """Return the judge's prompts for the table `score.verdicts` or `score.claims`; empty if no judge is called."""
         return []
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
-        """Return the metric backends (metrics/backends.py) that the domain's metrics use, besides a judge."""
+        """Return the metric backends (metrics/backends.py) that the domain's metrics use, without the judge."""
         return frozenset()

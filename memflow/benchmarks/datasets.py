@@ -1,7 +1,7 @@
-"""What a data set is: files, license, origin, checksums and how to get it.
+"""The description of a data set: files, license, origin, checksums, and how to get the files.
 
-Each benchmark declares its own in `<benchmark>/datasets.py` and reads them in `load.py`; `resources/library.py` finds
-the files. No published data ships with memflow, only samples of our own writing.
+Each benchmark declares its data sets in `<benchmark>/datasets.py` and reads them in `load.py`. `resources/library.py`
+finds the files. memflow ships no published data, only samples that we wrote.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set, published or a user's own."""
+    """A published data set or a data set of the user."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class Dataset:
 
 
 def dataset(name: str, known: Mapping[str, Dataset] | None = None) -> Dataset:
-    """Return a data set by name: `registry.find_dataset`."""
+    """Return a data set by name; see `registry.find_dataset`."""
     from memflow.benchmarks.registry import find_dataset  # noqa: PLC0415
 
     return find_dataset(name, known)

@@ -1,6 +1,6 @@
-"""What a domain is: a benchmark's testbed and a partition key.
+"""A domain: a benchmark configuration with its data sets. Domains are partition keys.
 
-Each benchmark declares its own in `<benchmark>/domains.py`; a user's own come from memflow.toml.
+Each benchmark declares its domains in `<benchmark>/domains.py`. Users declare more in memflow.toml.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ M = TypeVar("M", bound="BaseModel")
 
 @dataclass(frozen=True)
 class Domain:
-    """A benchmark's testbed: the data sets that it is read from, and values of the benchmark's own parameters."""
+    """A benchmark configuration: the data sets to read, and parameters of the benchmark."""
 
     name: str
     benchmark: str
@@ -31,12 +31,12 @@ class Domain:
     """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all."""
 
     def limited(self, limit: int) -> "Domain":
-        """Return the domain with another limit."""
+        """Return a copy of the domain with this limit."""
         return replace(self, limit=limit)
 
 
 def parse_parameters(model: type[M], domain: Domain) -> M:
-    """Return the domain's parameters as an instance of `model`. Raises BadSettings naming the first invalid one."""
+    """Return the domain's parameters as an instance of `model`. Raises BadSettings with the first invalid parameter."""
     from pydantic import ValidationError  # noqa: PLC0415  (listing domains validates nothing)
 
     try:
@@ -50,7 +50,7 @@ def parse_parameters(model: type[M], domain: Domain) -> M:
 
 
 def find(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
-    """Return a domain by name: `registry.find_domain`."""
+    """Return a domain by name; see `registry.find_domain`."""
     from memflow.benchmarks.registry import find_domain  # noqa: PLC0415
 
     return find_domain(name, more)

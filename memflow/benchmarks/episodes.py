@@ -1,4 +1,4 @@
-"""Conversion of turns to the player's messages and episodes, for benchmarks without generated replies."""
+"""Conversion of turns to messages and episodes, for benchmarks whose data sets give all replies."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -10,22 +10,22 @@ from memflow.run.play import Episode, Event
 
 
 def message_of(turn: Turn) -> Message:
-    """Return the part of a turn that a memory sees."""
+    """Return the part of a turn that a memory receives."""
     role = cast(Literal["user", "assistant"], turn.role)
     return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 
 
 def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """Yield the turns of one episode by event, in order."""
+    """Yield lists of the turns of one episode, one list per event, in order."""
     ordered = sorted(turns, key=lambda turn: (turn.event, turn.position))
     for _, come in groupby(ordered, key=lambda turn: turn.event):
         yield list(come)
 
 
 def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
-    """Return one episode per episode id with played messages, in order of first occurrence.
+    """Return one episode for each episode id that has played messages, in the order of the turns.
 
-    Messages with a reason are skipped. The messages of an event are written at once.
+    Messages with a reason are skipped. All messages of an event are written at once.
     """
     by_episode: dict[str, list[Turn]] = {}
     for turn in turns:

@@ -1,4 +1,4 @@
-"""Multiple-choice questions by letter, shared by benchmarks: formatting, answer type and grading."""
+"""Multiple-choice questions answered by letter: formatting, answer type and grading for all benchmarks."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -31,7 +31,7 @@ def choice_of(options: int) -> type[Choice]:
 
 
 def lettered(options: Sequence[str]) -> str:
-    """Format options as `A. ...`, one per line."""
+    """Format the options as `A. ...`, one per line."""
     return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
 
 
@@ -48,12 +48,12 @@ def unlettered(shown: str) -> tuple[str, ...]:
 
 
 def number_of(value: Choice) -> str:
-    """Return the option's number from 1, as in `Reply.parsed` and `Probe.gold`."""
+    """Return the option's number, from 1, in the format of `Reply.parsed` and `Probe.gold`."""
     return str(1 + LETTERS.index(value.choice))
 
 
 def unanswered(probe: Probe, reply: Reply | None) -> str | None:
-    """Return why a reply cannot be graded; None if it can."""
+    """Return the reason why a reply cannot be graded, or None if it can."""
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
     if reply is None:
@@ -64,7 +64,10 @@ def unanswered(probe: Probe, reply: Reply | None) -> str | None:
 
 
 def graded(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
-    """Return 1 or 0, or None with the reason. An answer that is no option is unparsed, not wrong."""
+    """Return 1 for a correct answer and 0 for a wrong one, or None with the reason.
+
+    An answer that names no option is unparsed, not wrong.
+    """
     why = unanswered(probe, reply)
     if why is not None or reply is None or reply.parsed is None:
         return None, why

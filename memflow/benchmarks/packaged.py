@@ -1,4 +1,4 @@
-"""Data files that ship with the package of a benchmark."""
+"""Loading of data files that are part of a benchmark's package."""
 
 from importlib.resources import files
 from typing import Any

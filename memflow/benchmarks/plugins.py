@@ -1,6 +1,6 @@
-"""Plug-ins: reading the entry points of a group of benchmarks, and the reasons why one cannot be used.
+"""Plug-ins: reads the entry points of benchmarks and finds the reasons why a plug-in is unusable.
 
-Nothing is raised for a plug-in that cannot be used; it is listed. Looking benchmarks up by name is registry.py.
+An unusable plug-in is listed and raises no error. registry.py looks up benchmarks by name.
 """
 
 import inspect
@@ -19,12 +19,12 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class NotLoadable(Exception):
-    """An import path that leads nowhere; the message says why."""
+    """An import path cannot be loaded; the message contains the reason."""
 
 
 @dataclass(frozen=True)
 class Unusable:
-    """A plug-in that cannot be used. `package` is distribution and version."""
+    """An unusable plug-in with the reason. `package` is the distribution and its version."""
 
     name: str
     package: str
@@ -36,7 +36,7 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A benchmark and the package that provides it. `ours` if that is memflow itself."""
+    """A benchmark and the package that provides it. `ours` is true if memflow itself provides it."""
 
     spec: BenchmarkSpec
     package: str
@@ -45,7 +45,7 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The plug-ins by benchmark name, and those that cannot be used."""
+    """The usable plug-ins by benchmark name, and the unusable plug-ins."""
 
     plugins: Mapping[str, Plugin]
     unusable: tuple[Unusable, ...] = ()
@@ -61,7 +61,7 @@ def load_object(path: str) -> Any:
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalog:
-    """Return the usable benchmarks of entry points, ours first, and why the others cannot be used."""
+    """Return the usable benchmarks of the entry points, memflow's own first, and the unusable ones with reasons."""
     found: dict[str, Plugin] = {}
     unusable = []
     unique = {(point.name, point.value, distribution(point)): point for point in points}
@@ -86,7 +86,7 @@ def distribution(point: EntryPoint) -> str:
 
 
 def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
-    """Return why an object does not implement a spec; empty if it does."""
+    """Return the reason why an object does not implement a spec; empty if it does."""
     from memflow.benchmarks.api import Benchmark  # noqa: PLC0415  (listing domains needs no implementation)
 
     if not (isinstance(implementation, type) and issubclass(implementation, Benchmark)):
@@ -102,7 +102,7 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
 
 
 def code_problem(spec: BenchmarkSpec) -> str:
-    """Return why the code of a benchmark cannot be used, importing all its parts; empty if it can."""
+    """Import all parts of a benchmark and return the reason why its code is unusable; empty if it is usable."""
     try:
         for path in (*spec.checks, spec.views, spec.exports, spec.plots, spec.annotation):
             if path:
@@ -113,7 +113,7 @@ def code_problem(spec: BenchmarkSpec) -> str:
 
 
 def _spec_problems(name: str, spec: object, accepted: Iterable[Plugin]) -> Iterator[str]:
-    """Why the spec of an entry point cannot be used: what it lacks, and what it shares with one accepted before."""
+    """Return the reasons why a spec is unusable: missing fields, or names that another benchmark already uses."""
     if not isinstance(spec, BenchmarkSpec):
         yield "its entry point is no memflow.benchmarks.spec.BenchmarkSpec"
         return

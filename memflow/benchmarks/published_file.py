@@ -1,4 +1,4 @@
-"""Reading of published files: text, JSON, validated lines and records. Invalid files are rejected, never repaired."""
+"""Readers of published files: text, JSON, JSON lines and records. An invalid file is rejected, never repaired."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ class File:
     content: bytes
 
     def text(self) -> str:
-        """Return the whole file as text. Raises BadInput if it is not UTF-8."""
+        """Return the whole file as text. Raises BadInput if the text is not UTF-8."""
         try:
             return self.content.decode("utf-8-sig")
         except UnicodeDecodeError as wrong:
@@ -48,7 +48,7 @@ class File:
         return values
 
     def numbered(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number, from 1, and JSON of each non-empty line. Raises BadInput."""
+        """Yield (line number, from 1, parsed JSON value) for each non-empty line. Raises BadInput."""
         # Not splitlines: texts hold other line separators, and JSON lets them stand.
         for number, line in enumerate(self.text().split("\n"), start=1):
             if line.strip():
@@ -58,12 +58,12 @@ class File:
                     raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
 
     def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
-        """Yield the JSON of each non-empty line, raw and parsed as `shape`. Raises BadInput."""
+        """Yield (JSON object, instance of `shape`) for each non-empty line. Raises BadInput."""
         for number, raw in self.numbered():
             yield raw, self.shaped(shape, raw, f"line {number}")
 
     def shaped(self, shape: type[M], raw: Any, where: str) -> M:
-        """Parse `raw` as `shape`. Raises BadInput with the fault and `where`."""
+        """Parse `raw` as `shape`. Raises BadInput with the fault and its location, `where`."""
         try:
             return shape.model_validate(raw)
         except ValidationError as wrong:
@@ -71,12 +71,12 @@ class File:
 
     @staticmethod
     def first(wrong: ValidationError) -> str:
-        """Describe the first validation error."""
+        """Describe the first error of a validation."""
         error = wrong.errors(include_url=False, include_input=False)[0]
         return f"at {'.'.join(str(part) for part in error['loc']) or 'the whole'}: {error['msg']}"
 
     def bad(self, what: str) -> BadInput:
-        """Return the error that rejects this file."""
+        """Return the BadInput error for a fault in this file."""
         fix = "reinstall memflow" if self.dataset.ships else f"get the file again: {self.dataset.how}"
         return BadInput(f"{self.dataset.name}: {self.source}: {what}; {fix}")
 
@@ -88,8 +88,8 @@ Reader = Callable[[File], Iterable[tuple[str, Any]]]
 def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[str], Reader]) -> list[Record]:
     """Return the records of a data set's files in order, with checksum, license and origin.
 
-    `files` maps paths in the data folder to files; `reader` returns the reader of a path. Raises BadInput, also for
-    repeated ids.
+    `files` maps paths in the data folder to files. `reader` returns the reader for a path. Raises BadInput for an
+    invalid file and for duplicate ids.
     """
     found: list[Record] = []
     seen: set[str] = set()

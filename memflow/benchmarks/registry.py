@@ -1,7 +1,8 @@
-"""The installed benchmarks, found by the entry point group `memflow.benchmarks`; ours are found the same way.
+"""The installed benchmarks, found by the entry point group `memflow.benchmarks`. memflow registers its own the same
+way.
 
-An entry point names a `BenchmarkSpec`. The code of a benchmark is imported when it is first needed. Lists leave out
-plug-ins whose code cannot be imported; looking one up by name raises BadSettings with the package and the reason.
+An entry point names a `BenchmarkSpec`. The code of a benchmark is imported at its first use. Lists omit plug-ins whose
+code cannot be imported; a lookup by name raises BadSettings with the package and the reason.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,9 +41,9 @@ GROUP = "memflow.benchmarks"
 
 @cache
 def installed() -> Catalog:
-    """Return the benchmarks of all installed packages. Their specs are imported, their code is not.
+    """Import the specs of all installed packages, without the code of the benchmarks, and return the catalog.
 
-    Raises BadSettings if not even memflow's own are registered.
+    Raises BadSettings if memflow's own benchmarks are not registered.
     """
     points = entry_points(group=GROUP)
     if not any(distribution(point) == OURS for point in points):
@@ -54,18 +55,18 @@ def installed() -> Catalog:
 
 
 def clear_caches() -> None:
-    """Forget the installed benchmarks, so that packages installed since are found."""
+    """Clear the cache of installed benchmarks, so that newly installed packages are found."""
     for each in (installed, domains, datasets, benchmark, expectations):
         each.cache_clear()
 
 
 def specs() -> list[BenchmarkSpec]:
-    """Return the specs of all usable benchmarks, ours first."""
+    """Return the specs of all usable benchmarks, memflow's own first."""
     return [plugin.spec for plugin in installed().plugins.values()]
 
 
 def spec_of(name: str) -> BenchmarkSpec:
-    """Return the spec of a benchmark. Raises BadSettings, with the reason where the plug-in cannot be used."""
+    """Return the spec of a benchmark. Raises BadSettings if the name is unknown or the plug-in is unusable."""
     catalog = installed()
     if name in catalog.plugins:
         return catalog.plugins[name].spec
@@ -82,7 +83,7 @@ def domains() -> Mapping[str, Domain]:
 
 
 def default_domains() -> tuple[str, ...]:
-    """Return the domains that are partitions unless the settings name others: the listed ones of memflow's own."""
+    """Return the domains that are partitions by default: those that memflow's own benchmarks list as such."""
     ours = [plugin.spec for plugin in installed().plugins.values() if plugin.ours]
     return tuple(domain.name for spec in ours for domain in spec.domains if domain.listed)
 
@@ -94,7 +95,7 @@ def datasets() -> Mapping[str, Dataset]:
 
 
 def find_domain(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
-    """Return a domain by name, among `more` and those of all benchmarks. Raises BadSettings if there is none."""
+    """Return a domain by name, from `more` or from all benchmarks. Raises BadSettings for an unknown name."""
     known = {**domains(), **(more or {})}
     if name not in known:
         raise BadSettings(unknown_name("domain", name, known, "memflow domains"))
@@ -102,7 +103,7 @@ def find_domain(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
 
 
 def find_dataset(name: str, known: Mapping[str, Dataset] | None = None) -> Dataset:
-    """Return a data set by name, among `known` or those of all benchmarks. Raises BadInput if there is none."""
+    """Return a data set by name, from `known` or from all benchmarks. Raises BadInput for an unknown name."""
     among = datasets() if known is None else known
     if name not in among:
         raise BadInput(unknown_name("data set", name, among, "memflow data"))
@@ -111,7 +112,7 @@ def find_dataset(name: str, known: Mapping[str, Dataset] | None = None) -> Datas
 
 @cache
 def benchmark(name: str) -> "Benchmark":
-    """Return a benchmark by name. Raises BadSettings if there is none or its code cannot be used."""
+    """Return a benchmark by name. Raises BadSettings if the name is unknown or the code is unusable."""
     spec = spec_of(name)
     implementation = _load(name, spec.implementation)
     reason = implementation_problem(spec, implementation)
@@ -122,14 +123,17 @@ def benchmark(name: str) -> "Benchmark":
 
 
 def handlers() -> "dict[str, Handler]":
-    """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name; ours take precedence."""
+    """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name.
+
+    If two benchmarks share a prompt name, the handler of memflow's own benchmark is used.
+    """
     of_each = [benchmark(name).handlers() for name in _usable(benchmark)]
     return {prompt: handler for own in reversed(of_each) for prompt, handler in own.items()}
 
 
 @cache
 def expectations(name: str) -> "tuple[Expectation, ...]":
-    """Return the rules of a benchmark's rows; they apply to its domains alone."""
+    """Return the rules for a benchmark's rows. They apply to the domains of this benchmark only."""
     return tuple(replace(each, benchmark=name) for path in spec_of(name).checks for each in _load(name, path))
 
 
@@ -144,7 +148,10 @@ def metrics() -> "dict[str, Sequence[Metric]]":
 
 
 def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
-    """Return the views of all benchmarks by command name: `BENCHMARK-NAME` where another benchmark has the name."""
+    """Return the views of all benchmarks by command name.
+
+    If several benchmarks use a name, the first keeps it. The views of the others get the name `BENCHMARK-NAME`.
+    """
     found: dict[str, tuple[BenchmarkSpec, View]] = {}
     for name, view in _items("views"):
         found[view.name if view.name not in found else f"{name}-{view.name}"] = (spec_of(name), view)
@@ -152,7 +159,7 @@ def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
 
 
 def exports() -> "dict[str, dict[str, Export]]":
-    """Return by command name the exports of each benchmark that has one of that name."""
+    """Return all exports by command name; each command maps to the benchmarks that have this export."""
     found: dict[str, dict[str, Export]] = {}
     for benchmark_name, export in _items("exports"):
         found.setdefault(export.name, {})[benchmark_name] = export
@@ -160,19 +167,19 @@ def exports() -> "dict[str, dict[str, Export]]":
 
 
 def plots() -> "dict[str, Plots]":
-    """Return the plots of each benchmark that declares any."""
+    """Return the plots of each benchmark that declares plots."""
     get = _loads("plots")
     return {name: get(name) for name in _usable(get) if get(name)}
 
 
 def annotation_kinds(name: str) -> "Mapping[str, Kind]":
-    """Return the kinds of items that people annotate in a benchmark's domains; empty if it declares none."""
+    """Return the kinds of items that people annotate in a benchmark's domains; empty if the benchmark has none."""
     path = spec_of(name).annotation
     return _load(name, path) if path else {}
 
 
 def problems(ours: bool = False) -> list[Unusable]:
-    """Return the plug-ins that cannot be used, importing the code of each; of memflow's own only if `ours`."""
+    """Import the code of each plug-in and return the unusable ones. `ours` includes memflow's own."""
     catalog = installed()
     examined = [plugin for plugin in catalog.plugins.values() if ours or not plugin.ours]
     found = [Unusable(each.spec.name, each.package, code_problem(each.spec)) for each in examined]
@@ -180,7 +187,7 @@ def problems(ours: bool = False) -> list[Unusable]:
 
 
 def _load(name: str, path: str) -> Any:
-    """The object at an import path of a benchmark's spec. Raises BadSettings with its package and the reason."""
+    """Load the object at an import path of a benchmark's spec. Raises BadSettings with the package and the reason."""
     try:
         return load_object(path)
     except NotLoadable as error:
@@ -192,13 +199,16 @@ def _loads(part: str) -> Callable[[str], Any]:
 
 
 def _items(part: str) -> Iterator[tuple[str, Any]]:
-    """The items of a part of each benchmark, with the benchmark's name."""
+    """Yield the items of one part of each benchmark, with the benchmark's name."""
     get = _loads(part)
     return ((name, item) for name in _usable(get) for item in get(name))
 
 
 def _usable(get: Callable[[str], Any]) -> Iterable[str]:
-    """The benchmarks for which `get` does not raise BadSettings. For ours it is raised: they must work."""
+    """Return the benchmarks for which `get` succeeds.
+
+    A BadSettings error of a plug-in skips it. An error in memflow's own benchmark is raised.
+    """
     names = []
     for name, plugin in installed().plugins.items():
         try:

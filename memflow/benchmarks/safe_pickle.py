@@ -1,4 +1,4 @@
-"""Safe loading of pickles: only plain values and sets; any other class rejects the file before it is imported."""
+"""Safe loading of pickles that contain plain values and sets only. A file with any other class is rejected."""
 
 import io
 import pickle
@@ -11,7 +11,7 @@ ADMITTED = {
 
 
 class NotPlain(ValueError):
-    """The file is no pickle, or contains other than plain values."""
+    """The file is no pickle, or contains values other than plain ones."""
 
 
 class _Plain(pickle.Unpickler):

@@ -1,7 +1,7 @@
-"""Option selection of the scripted chat: word matching of options with the shown text, without a model or gold.
+"""Option selection of the scripted chat by word matching with the shown text, without a model or gold.
 
-Verbatim options win by the question words in their line, then by recency. List options win by the items near a question
-word. Else the option with most words in one line wins; without any match all are returned.
+An option that occurs verbatim wins by the question words in its line, then by recency. A list option wins by its items
+near a question word. Otherwise the option with most words in one line wins. If nothing matches, all are returned.
 """
 
 import re
@@ -19,14 +19,14 @@ _HAN = re.compile(f"[{HAN}]")
 
 @dataclass(frozen=True)
 class _ShownLine:
-    """A shown line: normalized text and word stems."""
+    """A line of the shown text, with its normalized text and its word stems."""
 
     plain: str
     words: frozenset[str]
     chinese: bool
 
     def says(self, text: str) -> bool:
-        """Return whether the line contains a normalized text, not inside a longer word or number."""
+        """Return whether the line contains a normalized text as whole words or numbers."""
         if self.chinese:
             text = text.replace(" ", "")
         at = self.plain.find(text)
@@ -39,7 +39,7 @@ class _ShownLine:
 
 
 def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]:
-    """Return the indexes of the options with most support in the shown text; all if none has any."""
+    """Return the indexes of the options with most support in the shown text, or all indexes if none has support."""
     lines = [_line(line) for line in shown.split("\n") if line.strip()]
     asks = _line(question)
     lists = _lists(options)
@@ -52,7 +52,7 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
 
 
 def near(shown: str, question: str) -> str:
-    """Return the lines that contain a word of the question."""
+    """Return the lines that contain at least one word of the question."""
     words = _line(question).words
     return "\n".join(line for line in shown.split("\n") if words & _line(line).words)
 
@@ -63,7 +63,9 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
 
 
 def _nearest(lines: Sequence[_ShownLine], asks: _ShownLine, text: str) -> tuple[int, int, int] | None:
-    """Return (question words, position, text length) of the best line that contains the text; None if there is none."""
+    """Return (question words, position, text length) of the best line that contains the text, or None without such a
+    line.
+    """
     said = [(len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.says(text)]
     if not said:
         return None
@@ -72,7 +74,7 @@ def _nearest(lines: Sequence[_ShownLine], asks: _ShownLine, text: str) -> tuple[
 
 
 def _covered(lines: Iterable[_ShownLine], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
-    """Return the largest share of an option's words in one line, and that line's question words."""
+    """Return the largest share of an option's words in one line, and the number of question words in that line."""
     shares = (
         (len(there) / len(own), len(asked & line.words)) for line in lines if (there := own & line.words)
     )
@@ -80,7 +82,7 @@ def _covered(lines: Iterable[_ShownLine], asked: frozenset[str], own: frozenset[
 
 
 def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
-    """Return the items of each option if most options are lists."""
+    """Return the items of each option if most options are lists, otherwise nothing."""
     for mark in LIST_MARKS:
         if 2 * sum(mark in option for option in options) >= len(options) > 0:
             return [frozenset(_plain(item) for item in option.split(mark)) for option in options]
@@ -88,7 +90,7 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
 
 
 def _item_sets(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
-    """Return the non-empty sets of items beside each question word, or all items found anywhere."""
+    """Return the sets of items near each question word, or all items in the text if no such set has any."""
     beside = {
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
     }
@@ -109,13 +111,13 @@ def _line(text: str) -> _ShownLine:
 
 
 def _plain(text: str) -> str:
-    """Normalize a text for comparison; Chinese text loses its spaces."""
+    """Normalize a text for comparison; spaces in Chinese text are removed."""
     between = "" if _HAN.search(text) else " "
     return between.join(text.casefold().split()).rstrip(".。")
 
 
 def _joined(text: str, at: int) -> bool:
-    """Return whether a Latin word or number spans the position."""
+    """Return whether a Latin word or number extends across the position."""
     if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]

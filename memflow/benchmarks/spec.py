@@ -1,7 +1,7 @@
-"""What is known of a benchmark before its code is imported: the object behind an entry point `memflow.benchmarks`.
+"""The description of a benchmark that an entry point `memflow.benchmarks` refers to.
 
-Listing domains and printing help read specs only, so this module and the modules that hold a spec import little.
-What the code of a benchmark implements is api.py; how specs are found is registry.py.
+Listing domains and printing help read specs only, so this module and all modules with specs import little. api.py has
+the protocol that a benchmark's code implements. registry.py finds the specs.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from memflow.benchmarks.domains import Domain
 
 @dataclass(frozen=True)
 class BenchmarkSpec:
-    """A benchmark: its name, domains and data sets, and the import paths (`module:attribute`) of its parts.
+    """The name, domains and data sets of a benchmark, and the import paths (`module:attribute`) of its parts.
 
-    All parts but `implementation` may be empty.
+    All parts except `implementation` may be empty.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""What `memflow finetune` trains on: the answers of a domain's feedback that users liked or copied.
+"""Training data of `memflow finetune`: the answers in a domain's feedback that users liked or copied.
 
-Which answers those are is the benchmark's (`Benchmark.training_set`); training itself is resources/trainer.py.
+`Benchmark.training_set` selects these answers. resources/trainer.py trains the adapter.
 """
 
 from collections import Counter
@@ -16,7 +16,9 @@ Action = Literal["like", "copy"]
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """The parameters of a LoRA training. Defaults are MemoryBench's (A.3.9); it does not give `targets` and `seed`."""
+    """The parameters of a LoRA training. Defaults are MemoryBench's (A.3.9), except `targets` and `seed`, which it
+    omits.
+    """
 
     rank: int = 8
     alpha: int = 32
@@ -34,7 +36,7 @@ class Lora:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request and the answer to learn."""
+    """A training example: a request and the answer to learn."""
 
     case_id: str
     dataset: str
@@ -42,7 +44,7 @@ class Example:
     answer: str
 
     def written(self) -> dict[str, object]:
-        """Return the example as TRL reads a conversation of which only the completion is learned."""
+        """Return the example in TRL's conversation format; only the completion is learned."""
         return {
             "case_id": self.case_id,
             "prompt": [{"role": said.role, "content": said.content} for said in self.request],
@@ -51,8 +53,11 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A case whose first answer has the action and is no example, with the reason."""
+class ExcludedCase:
+    """A case whose first answer was liked (or copied) but is unusable as a training example, with the reason.
+
+    The reason is that the answer is quarantined, has no probe, or is empty.
+    """
 
     case_id: str
     dataset: str
@@ -61,21 +66,21 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Examples in the order of their case ids, and the first answers that are none."""
+    """The training examples in the order of their case ids, and the excluded cases."""
 
     action: Action
     examples: tuple[Example, ...]
-    left_out: tuple[LeftOut, ...]
+    excluded: tuple[ExcludedCase, ...]
     first_answers: Mapping[str, int]
     """The number of first answers by data set, with or without the action."""
 
     @property
     def digest(self) -> str:
-        """The digest of requests and answers."""
+        """The digest of all requests and answers."""
         return digest([example.written() for example in self.examples])
 
     def counts(self) -> list[tuple[str, int, int, int]]:
-        """Return the number of first answers, examples and cases left out by data set."""
+        """Return (data set, first answers, examples, excluded cases) with counts for each data set."""
         used = Counter(example.dataset for example in self.examples)
-        lost = Counter(each.dataset for each in self.left_out)
+        lost = Counter(each.dataset for each in self.excluded)
         return [(name, n, used[name], lost[name]) for name, n in self.first_answers.items()]

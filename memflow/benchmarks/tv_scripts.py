@@ -1,4 +1,4 @@
-"""Parser of television scripts as published with DialSim and its copies: sessions, speakers and lines."""
+"""Parser of television scripts in the format of DialSim: sessions, speakers and lines."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 @dataclass(frozen=True)
 class Utterance:
-    """A line of dialogue with the number, from 1, of its first text line."""
+    """A line of dialogue. Its number, from 1, is that of its first text line."""
 
     line: int
     speaker: str
@@ -54,7 +54,9 @@ class Script(BaseModel):
 
 
 def utterances(script: str) -> tuple[Utterance, ...]:
-    """Parse the utterances of a script. Lines without a speaker continue the previous one; empty ones are dropped."""
+    """Parse the utterances of a script. A line without a speaker continues the previous utterance. Empty ones are
+    dropped.
+    """
     said: list[Utterance] = []
     for number, line in enumerate(script.split("\n"), start=1):
         if found := _SAID.match(line):
@@ -66,7 +68,7 @@ def utterances(script: str) -> tuple[Utterance, ...]:
 
 
 def scripts(whole: str) -> Iterator[Script]:
-    """Yield the sessions of a show's whole script. Raises ValueError."""
+    """Yield the sessions of the complete script of a show. Raises ValueError."""
     text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
@@ -93,7 +95,7 @@ def sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield (episode, scene number, scene) of DialSim's pickle. Raises BadInput."""
+    """Yield (episode, scene number, scene) of DialSim's pickle file. Raises BadInput."""
     try:
         episodes = safe_pickle.load(file.content)
     except safe_pickle.NotPlain as wrong:
@@ -104,7 +106,7 @@ def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def entries(file: File, value: Any, where: str) -> list[tuple[Any, Any]]:
-    """Return the items of a dict. Raises BadInput naming `where` if it is none."""
+    """Return the items of a dict. Raises BadInput with the location, `where`, if the value is no dict."""
     if not isinstance(value, Mapping):
         raise file.bad(f"{where} is not a dict")
     return list(value.items())

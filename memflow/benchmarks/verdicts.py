@@ -1,7 +1,7 @@
-"""Accuracy verdicts of multiple-choice benchmarks.
+"""Accuracy verdicts for multiple-choice benchmarks.
 
-Unparsed answers and quarantined probes have a null value with the reason; the metric `unparsed` tells them apart. The
-published code counts both as wrong.
+Unparsed answers and quarantined probes have a null value with a reason. The metric `unparsed` distinguishes the two.
+The published code counts both as wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ UNPARSED = "unparsed"
 
 
 def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
-    """Return two verdicts per probe, in the order of `probes`."""
+    """Return two verdicts per probe, the probe's metric and `unparsed`, in the order of `probes`."""
     assistant = only_assistant(domain, replies)
     given = {reply.probe_id: reply for reply in replies}
 
@@ -33,7 +33,7 @@ def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[R
 
 
 def only_assistant(domain: Domain, replies: Sequence[Reply]) -> str:
-    """Return the assistant of the replies. Raises BadInput unless there is exactly one."""
+    """Return the assistant of the replies. Raises BadInput unless all replies have the same assistant."""
     assistants = sorted({reply.assistant for reply in replies})
     if len(assistants) != 1:
         raise BadInput(
@@ -51,7 +51,7 @@ def verdict_row(
     reason: str | None,
     **more: Any,
 ) -> Verdict:
-    """Return the verdict of one metric on the reply to a probe. `more` has its variant and completion, if any."""
+    """Return the verdict of one metric on the reply to a probe. `more` has further columns of the row."""
     return Verdict(
         domain=domain.name,
         assistant=assistant,

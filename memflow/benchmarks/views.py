@@ -1,6 +1,6 @@
-"""What a benchmark offers to look at: views of `memflow show`, files of `memflow export`, pictures of `memflow plot`.
+"""Views of `memflow show`, exports of `memflow export` and plots of `memflow plot` that a benchmark adds.
 
-They are declared here as data, and read the lake through a `Reader`: printing, drawing and options are memflow/cli's.
+Benchmarks declare them here as data and read the lake through a `Reader`. memflow/cli parses options and prints.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ SCRIPTED_CAVEAT = "these figures show that the chain works, and say nothing of a
 
 
 class StoredFacts(Protocol):
-    """What the lake knows of a stored partition."""
+    """Metadata of a stored partition."""
 
     @property
     def digest(self) -> str: ...
@@ -27,30 +27,30 @@ class StoredFacts(Protocol):
 
 
 class Reader(Protocol):
-    """Read access to the results of a home: stored rows, published scores, and the domains of the settings."""
+    """Read access to stored rows, published scores, and the domains in the settings."""
 
     @property
     def width(self) -> int:
-        """The characters that a line of the answer may have."""
+        """The maximum number of characters per line of the answer."""
 
     @property
     def models(self) -> Mapping[str, str]:
-        """The models of the settings: names by fingerprint."""
+        """The names of the models in the settings, by fingerprint."""
 
     def domain(self, name: str) -> Domain:
-        """Return a domain. Raises BadSettings if the settings do not know it."""
+        """Return a domain. Raises BadSettings if the settings do not define it."""
 
     def domains(self, names: Iterable[str]) -> list[Domain]:
-        """Return the domains of those names that the settings know."""
+        """Return the domains with these names; names that the settings do not define are skipped."""
 
     def partitions(self, table: str) -> list[str]:
-        """Return the stored partitions of a table: `domain`, or `domain/assistant`."""
+        """Return the stored partitions of a table, named `domain` or `domain/assistant`."""
 
     def rows(self, table: str, partition: str) -> list[Any]:
-        """Return the rows of a stored partition. Raises BadInput if it is not stored."""
+        """Return the rows of a partition. Raises BadInput if the partition is not stored."""
 
     def facts(self, table: str, partition: str) -> StoredFacts | None:
-        """Return what is known of a stored partition; None if it is not stored."""
+        """Return the metadata of a partition, or None if the partition is not stored."""
 
     def scores(self) -> list[Score]:
         """Return the published scores."""
@@ -58,7 +58,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a view, `--name`, or its positional argument."""
+    """An option `--name` of a view, or its positional argument."""
 
     name: str
     help: str
@@ -71,7 +71,7 @@ class Option:
 
 
 def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[Any]:
-    """Return the rows of those partitions that are stored."""
+    """Return the rows of all partitions that are stored; others are skipped."""
     return [row for name in partitions if reader.facts(table, name) for row in reader.rows(table, name)]
 
 
@@ -80,21 +80,21 @@ ASSISTANT_OPTION = Option("assistant", "Of this assistant; may be repeated.", re
 
 
 class Dim(str):
-    """A table cell that stands back, such as a published value."""
+    """A table cell that is printed dimmed, such as a published value."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The title of what follows."""
+    """A heading above the following parts."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Note:
-    """A remark below a table. `warning` marks one that must not be overlooked."""
+    """A note below a table. If `warning` is true, the note is highlighted."""
 
     text: str
     warning: bool = False
@@ -102,7 +102,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain values; the columns named in `right` hold numbers."""
+    """A table of plain values. The columns listed in `right` contain numbers and are right-aligned."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -115,7 +115,7 @@ Part = Heading | Note | Table
 
 @dataclass(frozen=True)
 class Answer:
-    """What a view shows: `data` for programs, `parts` for people, and `records` as the lines of a CSV file."""
+    """The result of a view: `data` for programs, `parts` for people, and `records` as the rows of a CSV file."""
 
     data: Mapping[str, Any]
     parts: Sequence[Part]
@@ -127,7 +127,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class View:
-    """A command of `memflow show`. `show(reader, **options)` returns an Answer, or raises BadInput."""
+    """A command of `memflow show`. `show(reader, **options)` returns an Answer or raises BadInput."""
 
     name: str
     help: str
@@ -141,7 +141,7 @@ class View:
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """A file to write, and what is reported of it."""
+    """The text of a file to write, and a report about the file."""
 
     text: str
     data: Mapping[str, Any]
@@ -150,7 +150,7 @@ class ExportedFile:
 
 @dataclass(frozen=True)
 class Export:
-    """A command of `memflow export`: `export(reader, domain)` returns an ExportedFile, or raises BadInput."""
+    """A command of `memflow export`. `export(reader, domain)` returns an ExportedFile or raises BadInput."""
 
     name: str
     help: str
@@ -164,7 +164,7 @@ Pictures = Mapping[str, "Drawable"]
 
 @dataclass(frozen=True)
 class Plots:
-    """The pictures that a benchmark adds to `memflow plot`; both functions return none where nothing was measured."""
+    """The plots that a benchmark adds to `memflow plot`. Both functions return nothing if there are no measurements."""
 
     of_domain: Callable[[Reader, str], Pictures] = lambda reader, domain: {}
     """What is drawn of one domain, by its name: called for the domains of every benchmark."""

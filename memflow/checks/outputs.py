@@ -146,10 +146,10 @@ EXPECTED: tuple[Expectation, ...] = (
                 ("probe_id",), "question.probes", lambda row: row.split == "test"
             ),
             "probe_id_in_probes": ForeignKey(("probe_id",), "question.probes", ("probe_id",)),
-            "recalled_in_memory": ForeignKey(
+            "recalled_entries_in_memory": ForeignKey(
                 ("episode_id", "recalled"), "memory.indexes", ("episode_id", "entry_id")
             ),
-            "ranked_in_memory": ForeignKey(
+            "ranked_entries_in_memory": ForeignKey(
                 ("episode_id", "ranked"), "memory.indexes", ("episode_id", "entry_id")
             ),
             "parsed_or_reason": EachRow(lambda row: row.parsed is not None or row.reason is not None),

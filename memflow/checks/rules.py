@@ -4,6 +4,7 @@ The rules of each table are in the other modules of this package and in each ben
 them; resources/gx.py translates them for Great Expectations.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,6 +14,9 @@ from memflow.errors import BadInput
 
 Severity = Literal["error", "warn"]
 """An `error` blocks the downstream steps; a `warn` is only reported."""
+
+SPELLINGS = {"json": "JSON", "iso": "ISO", "non decreasing": "non-decreasing"}
+"""The spelling in descriptions of words that a rule name writes differently."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +144,11 @@ class Expectation:
 
     @property
     def description(self) -> str:
-        """The name as words."""
-        return self.name.replace("_", " ").capitalize()
+        """The name in words, for example `Attributes are JSON object`."""
+        words = self.name.replace("_", " ")
+        for written, spelling in SPELLINGS.items():
+            words = re.sub(rf"\b{written}\b", spelling, words)
+        return words[0].upper() + words[1:]
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":
         """Return the expectation with its rule for `domain`, or None if it does not apply to the domain.

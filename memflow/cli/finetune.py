@@ -191,7 +191,7 @@ def _counted(learned: "TrainingSet") -> dict[str, Any]:
     return {
         "action": learned.action,
         "counts": [dict(zip(columns, row, strict=True)) for row in learned.counts()],
-        "left_out": [asdict(each) for each in learned.left_out],
+        "left_out": [asdict(each) for each in learned.excluded],
     }
 
 
@@ -200,8 +200,8 @@ def _shown(learned: "TrainingSet") -> list[RenderableType]:
     shown: list[RenderableType] = [
         table(f"First answers with a {learned.action}", columns, learned.counts(), right=columns[1:])
     ]
-    if learned.left_out:
-        lost = [(each.case_id, each.reason) for each in learned.left_out]
+    if learned.excluded:
+        lost = [(each.case_id, each.reason) for each in learned.excluded]
         shown.append(table("\nLeft out", ("case", "why"), lost))
     return shown
 

@@ -2,12 +2,12 @@
 
     exposure        does a session's first message reveal the states that it should expose? Annotators see the current
                     and the previous value, as in the paper
-    exposure_blind  the same, but annotators name the value themselves
-    integrity       is everything that the user writes in a played session consistent with all current states?
-    reliability     is the gold option correct for its states, and no other option?
+    exposure_blind  as above, but annotators write the value without seeing it
+    integrity       are all user messages of a played session consistent with the current states?
+    reliability     is the gold option correct for its states, and is every other option incorrect?
 
-This module turns table rows into items; memflow/annotation/ samples items and reads annotations. Quarantined rows are
-not sampled.
+This module converts table rows to items. memflow/annotation/ samples the items and reads the annotations. Quarantined
+rows are not sampled.
 """
 
 import json
@@ -49,7 +49,7 @@ def _exposure_blind(config: KindConfig, tables: DomainTables) -> Iterator[Candid
 
 
 def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    """Yield sessions with at least two user messages, with every current state of the user."""
+    """Yield each session with at least two user messages, with all current states of the user."""
     histories_by_user = histories(tables.states)
     sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
     for said in tables.said:
@@ -80,7 +80,7 @@ def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
 
 
 def _reliability(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    """Yield every question with every variant of its states that a period reaches, under its first probe."""
+    """Yield each question once for every variant of its states that some period reaches, with its first probe."""
     seen: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
         variant = (probe.episode_id, probe.question, probe.gold)
@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
 
 
 def _openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
-    """Yield the first messages that expose values and are played, with their user's history."""
+    """Yield the first message of each played session that exposes values, with its user's history."""
     histories_by_user = histories(tables.states)
     for turn in tables.turns:
         if turn.reason is None and turn.episode_id in histories_by_user and _exposed(turn):
@@ -130,13 +130,13 @@ def _message(config: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
 
 
 def _unit(name: str, episode: str, shown: list[Part], items: Sequence[Item], language: str = "") -> Unit:
-    """Return a unit, by default in the language of everything that it shows."""
+    """Return a unit. Without `language`, the language is detected from the text of the unit."""
     language = language or language_of(" ".join(part.text for part in shown))
     return Unit(id=name, episode=episode, language=language, shown=shown, items=list(items))
 
 
 def _options(name: str, texts: Sequence[str]) -> list[Label]:
-    """Return the texts as options, shuffled with a seed that depends only on the item."""
+    """Return the texts as options, shuffled with a seed that depends only on the item's name."""
     mixed = list(texts)
     random.Random(seeded("annotation options", name)).shuffle(mixed)
     return [Label(name=f"option_{number}", says=text) for number, text in enumerate(mixed, 1)]
@@ -147,5 +147,5 @@ def _named(options: Iterable[Label], text: str) -> str:
 
 
 def _bare(message: Turn | TranscriptMessage) -> str:
-    """Return the message without the line that gives the simulated time."""
+    """Return the message text without the line that gives the simulated time."""
     return message.text.removeprefix(f"[Current Time: {message.sent_at}]\n")

@@ -1,4 +1,4 @@
-"""AMemGym as the graph calls it: the steps of the other modules of this package."""
+"""The `Benchmark` implementation of AMemGym, which calls the other modules of this package."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ from memflow.scoring.metric import Metric
 
 
 class AMemGym(Benchmark):
-    """AMemGym, by the modules of this folder."""
+    """The AMemGym benchmark."""
 
     name = "amemgym"
     provides_feedback = True
@@ -112,8 +112,11 @@ class AMemGym(Benchmark):
         return dict(HANDLERS)
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        """Published users only need the simulator to answer back, and off-policy not even for that; generated ones
-        for everything else."""
+        """Return the stages that call the simulator.
+
+        Generated users need it for states, messages and questions. On-policy dialogues need it for the user's follow-up
+        messages.
+        """
         made = {"state", "utterance", "question"} if is_generated(domain) else set()
         return frozenset(made | ({"memory"} if parse_config(domain).policy == "on" else set()))
 

@@ -13,11 +13,11 @@ PUBLISHED_CONTEXT = 2
 
 
 class AMemGymConfig(BaseModel):
-    """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0.
+    """AMemGym's parameters (paper, section 3 and appendix A). `periods` includes period 0.
 
-    `policy` is `on` where the dialogues are played, and `off` where those of a recorded run are given (section 4.2).
-    `user_context` is the number of latest session messages in the user model's context, 0 for all: the paper gives
-    no number.
+    With `policy = "on"` the dialogues are played; with `off` they are read from a recorded run (section 4.2).
+    `user_context` is the number of the latest session messages that the user model sees, or 0 for all. The paper gives
+    no such number.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,17 +49,17 @@ class AMemGymConfig(BaseModel):
     """Ids of excluded personas."""
 
     def period_end(self, period: int) -> date:
-        """Return the last day of `period`; period 0 ends on the start date."""
+        """Return the last day of `period`. Period 0 ends on the start date."""
         years, month = divmod(self.start_date.month - 1 + period * self.months_per_period, 12)
         return self.start_date.replace(year=self.start_date.year + years, month=month + 1)
 
     def rounds(self, period: int) -> int:
-        """Return the number of rounds per session: a round is a user message and a reply."""
+        """Return the number of rounds per session. A round is a user message and a reply."""
         return self.rounds_init if period == 0 else self.rounds_update
 
 
 def parse_config(domain: Domain) -> AMemGymConfig:
-    """Return the domain's parameters. Raises BadSettings naming the invalid parameter."""
+    """Return the domain's parameters. Raises BadSettings with the invalid parameter."""
     config = parse_parameters(AMemGymConfig, domain)
     if config.start_date.day > 28:
         raise BadSettings(f"domain {domain.name}, parameter start_date: use a day from 1 to 28")
@@ -77,5 +77,5 @@ def parse_config(domain: Domain) -> AMemGymConfig:
 
 
 def is_generated(domain: Domain) -> bool:
-    """Return whether the simulator generates the domain's users; otherwise a file contains them."""
+    """Return whether the simulator generates the domain's users. Otherwise a file contains them."""
     return "users" in domain.parameters

@@ -1,4 +1,4 @@
-"""AMemGym's data sets: the published users, and personas of our own writing."""
+"""AMemGym's data sets: the published users, and personas that we wrote."""
 
 from memflow.benchmarks.datasets import Dataset
 

@@ -1,4 +1,4 @@
-"""AMemGym's domains: the demo, the published users, and generated ones of the paper's sizes."""
+"""AMemGym's domains: a demo, the published users, and generated users in the sizes of the paper."""
 
 from memflow.benchmarks.domains import Domain
 

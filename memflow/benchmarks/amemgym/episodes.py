@@ -1,7 +1,7 @@
 """Episodes of AMemGym: one event per session, the assistant's replies, and the simulated user's follow-up messages.
 
-On-policy, the assistant and the simulator reply in turn (paper, section 3.2). Off-policy, the dialogue of a recorded
-run is given, and memories get it round by round (section 4.2).
+On-policy, the assistant and the simulator reply in turn (paper, section 3.2). Off-policy, the dialogue comes from a
+recorded run, and memories receive it round by round (section 4.2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ ROUND = 2
 
 
 def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat) -> list[Episode]:
-    """Return one episode per user that is not quarantined; quarantined turns are not played."""
+    """Return one episode for each user that is not quarantined. Quarantined turns are omitted."""
     config = parse_config(domain)
     found = []
     for user_id, history in histories(states).items():
@@ -48,7 +48,10 @@ def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], sim
 
 
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:
-    """Return the on-policy replier; None off-policy. Notes become a system message, verbatim turns become history."""
+    """Return the function that generates on-policy replies, or None off-policy.
+
+    Notes become a system message. Verbatim turns become the message history.
+    """
     config = parse_config(domain)
     if config.policy == "off":
         return None
@@ -63,8 +66,8 @@ def make_replier(domain: Domain, chat: Chat) -> Replier | None:
 def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulator: Chat) -> FollowUp:
     """Return the function that generates the user's follow-up messages in the session that begins with `turn`.
 
-    With `user_model = "paper"`, the prompt has the profile and the current states (section 3.2). With
-    "published_code", it has no states. Future states are in neither.
+    With `user_model = "paper"`, the prompt contains the profile and the current states (section 3.2). With
+    "published_code", it contains no states. No prompt contains future states.
     """
     published = config.user_model == "published_code"
     stem = "follow_up_published" if published else "follow_up"
@@ -79,8 +82,11 @@ def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulat
 
 
 def _fields(history: History, turn: Turn, *, published: bool) -> Mapping[str, str]:
-    """Return the prompt fields: in the paper with the day of the session and the states, in the published code with
-    the last day of the period."""
+    """Return the prompt fields.
+
+    As in the paper, they contain the day of the session and the states. If `published`, they contain the last day of
+    the period and no states.
+    """
     end, period = history.end(turn.checkpoint), history.periods[turn.checkpoint]
     return {
         "profile": history.profile.profile,

@@ -1,8 +1,9 @@
-"""The feedback for self-evolution (paper, section 5): what an evolver reads about the questions answered so far.
+"""The feedback for self-evolution (paper, section 5): the text that an evolver reads about the questions answered so
+far.
 
-`questions` has the questions only. `complete` adds options, answers, gold, and the states exposed in these periods.
-`published_code` reproduces the published setting of that name: options and answers, with every answer number one too
-high. Memories never see this feedback.
+`questions` contains the questions only. `complete` adds options, answers, gold, and the values exposed in these
+periods. `published_code` reproduces the published setting of that name: it contains options and answers, with every
+option number too high by one. Memories never receive this feedback.
 """
 
 import json
@@ -16,7 +17,10 @@ from memflow.records import Probe, Reply, Turn
 def make_evolution_feedback(
     feedback: str, probes: Sequence[Probe], replies: Sequence[Reply], turns: Sequence[Turn]
 ) -> str:
-    """Return the feedback on one user's choice probes as JSON, with each question once and its periods in order."""
+    """Return the feedback on one user's choice probes as JSON.
+
+    Each question occurs once, with its answers by period in order.
+    """
     if feedback == "questions":
         return written({"questions": list(dict.fromkeys(probe.question for probe in probes))})
     complete = feedback == "complete"

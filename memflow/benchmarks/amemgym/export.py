@@ -1,9 +1,9 @@
-"""Export of users in the published format, so that other code can read generated users.
+"""Export of users in the published format, for use by other code.
 
-Reading an export gives the same rows, and a published file is reproduced byte for byte. One difference: where two
-sessions of a period expose the same variable, only the later life event is kept. As in the published file,
-`update_cnts` counts the changes of all periods and `messages` is empty. Quarantined users and questions are omitted
-and listed with their reason.
+Importing an export yields the same rows, and a published file is reproduced byte for byte. There is one difference: if
+two sessions of a period expose the same variable, only the later life event is kept. As in the published file,
+`update_cnts` counts the changes of all periods and `messages` is empty. Quarantined users and questions are omitted and
+listed with a reason.
 """
 
 import json
@@ -34,7 +34,7 @@ PROFILE_TRAITS = (
 
 @dataclass(frozen=True)
 class OmittedItem:
-    """A user, or one question of a user, that is not exported, and the reason."""
+    """A user or question that is not exported, with the reason."""
 
     user_id: str
     question: str | None
@@ -50,7 +50,7 @@ class UserExport:
 
     @property
     def text(self) -> str:
-        """The content of the file, as published."""
+        """The content of the file in the published format."""
         return json.dumps(self.users, ensure_ascii=False)
 
 

@@ -1,8 +1,8 @@
-"""Memory factual recall: the share of a period's new states that the memory holds at its end (paper, appendix E).
+"""Memory factual recall: the share of a period's new states that the memory contains at its end (paper, appendix E).
 
-A claim is a state variable and its value, in words: `sewing level: first steps`. The judge reads them, numbered,
-beside everything that the memory held at the end of the period, its buffer included, and says of each whether it is
-borne out. A claim that no played message tells is quarantined. Where a memory held nothing, nobody is asked.
+A claim is a state variable and its value in words: `sewing level: first steps`. The judge gets numbered claims and the
+memory state at the end of the period, including its buffer. It decides for each claim whether the memory supports it. A
+claim that no played message exposes is quarantined. An empty memory scores 0 without a request.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ METRIC = "factual_recall"
 
 
 def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-    """A claim for every value that a state takes in a period: by user, period and variable."""
+    """Return a claim for every value that a state takes in a period, by user, period and variable."""
     told: dict[tuple[str, int, str], Turn] = {}
     for turn in turns:
         for name in json.loads(turn.exposes or "{}"):
@@ -52,7 +52,7 @@ def _untold(turn: Turn | None) -> str | None:
 
 
 async def judge_claims(claims: Sequence[Claim], held: MemorySnapshots, judge: Chat) -> list[Claim]:
-    """The claims with their values: one request for every user and period."""
+    """Return the claims with their values. The judge gets one request for each user and period."""
     groups: dict[tuple[str, int], list[Claim]] = {}
     for claim in claims:
         if claim.reason is None:

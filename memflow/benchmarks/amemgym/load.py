@@ -1,5 +1,7 @@
-"""Readers of published AMemGym users, of persona files (generation/persona_files.py) and of recorded runs
-(off_policy.py). A damaged file is refused as a whole. What the records mean is in states.py, turns.py and probes.py.
+"""Readers of published AMemGym users, and selection of the reader for each file.
+
+generation/persona_files.py reads persona files; off_policy.py reads recorded runs. An invalid file is rejected as a
+whole. states.py, turns.py and probes.py convert the records.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,7 @@ from memflow.records import Record
 def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """Return one record per published user, per persona, or per user and period of a recorded run.
 
-    Raises MissingData for a missing file, and BadInput with the file, the record and the error.
+    Raises MissingData for a missing file, and BadInput with the file, the record and the fault.
     """
     for source in dataset.files:
         if source not in files or not files[source].is_file():
@@ -37,7 +39,7 @@ def _read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def read_users(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and the content of every published user. Raises BadInput with the record and the error."""
+    """Yield the id and the content of every published user. Raises BadInput with the record and the fault."""
     users = file.json()
     if not isinstance(users, list) or not users:
         raise file.bad("it contains no list of users")

@@ -1,4 +1,4 @@
-"""The metrics of AMemGym, and which shared metrics are primary here."""
+"""The metrics of AMemGym, and the shared metrics that are primary for it."""
 
 from memflow.benchmarks.amemgym.factual import METRIC as FACTUAL_RECALL
 from memflow.scoring.catalog import ACCURACY, FAILURES, RANDOM, UPPER_BOUND

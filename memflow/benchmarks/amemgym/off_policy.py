@@ -1,7 +1,7 @@
 """Recorded runs for off-policy evaluation (section 4.2), in memflow's format and in that of the published code.
 
-A record is one user and period. A run must contain every session of the domain's users, with the same first message
-and the configured number of rounds. memflow/run/recording.py writes runs.
+A record has the dialogues of one user in one period. A run must contain every session of the domain's users, with the
+same first message and the configured number of rounds. memflow/run/recording.py writes runs.
 """
 
 import json
@@ -28,7 +28,7 @@ SHOWN_CHARACTERS = 60
 
 
 class RecordedMessage(BaseModel):
-    """A message, with the field names of the published code."""
+    """A recorded message. The field names are those of the published code."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -37,7 +37,9 @@ class RecordedMessage(BaseModel):
 
 
 class RecordedDialogue(BaseModel):
-    """The sessions of one user in one period. `cut` has the numbers of sessions that a lost message cut short."""
+    """The sessions of one user in one period. `cut` lists the numbers of sessions that end early because a message was
+    lost.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,18 +53,21 @@ _SESSIONS = TypeAdapter(list[list[RecordedMessage]])
 
 
 def may_be_recorded(source: str) -> bool:
-    """Return whether a file of that name can contain a recorded run."""
+    """Return whether a file with this name can contain a recorded run."""
     return source.endswith((".json", ".jsonl"))
 
 
 def is_recorded(source: str, text: str) -> bool:
-    """Return whether a file is a recorded run, by the published code's file name or by its first line."""
+    """Return whether a file is a recorded run, by the published code's file name or by the first line of the file."""
     published = _PUBLISHED.search(source) is not None
     return published or (source.endswith(".jsonl") and recording.is_recording(text))
 
 
 def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and content of the records of a recorded run. Raises BadInput with the place and the error."""
+    """Yield the id and the content of each record of a recorded run.
+
+    Raises BadInput with the location and the fault.
+    """
     published = _PUBLISHED.search(source)
     if published is not None:
         period = int(published["period"])
@@ -78,9 +83,9 @@ def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]
 
 
 def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the records that are users, without those of recorded runs.
+    """Return the records that are users, without the records of recorded runs.
 
-    Raises BadInput where the domain's policy does not match its data sets.
+    Raises BadInput if the domain's policy does not fit its data sets.
     """
     users = [record for record in records if not record.record_id.startswith(PREFIX)]
     runs = dict.fromkeys(record.dataset for record in records if record.record_id.startswith(PREFIX))
@@ -109,10 +114,11 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
 def recorded_turns(
     domain: Domain, config: AMemGymConfig, openings: Sequence[Turn], records: Sequence[Record]
 ) -> list[Turn]:
-    """Return the turns of complete sessions: the first message of the users' data, and the rest of the recorded run.
+    """Return the turns of all complete sessions: the first message from the users' data, the rest from the recorded
+    run.
 
-    A quarantined first message stays alone. Raises BadInput with file, user, period, session and error where the run
-    does not match the users or their rounds.
+    A quarantined first message has no further turns. Raises BadInput with file, user, period, session and fault if the
+    run does not match the users or the number of rounds.
     """
     run = _RecordedRun(domain, config, records)
     sound: dict[tuple[str, int], list[Turn]] = {}
@@ -146,9 +152,9 @@ class _RecordedRun:
         self.recorded = list(dict.fromkeys(user for user, _ in self.read_dialogues))
 
     def check_users(self, played: Collection[tuple[str, int]]) -> None:
-        """Raise BadInput where the run has users or periods that the domain lacks.
+        """Raise BadInput if the run has users or periods that the domain lacks.
 
-        `played` are the users and periods of the domain after its limit; other users' periods are not checked.
+        `played` are the users and periods of the domain within its limit. The periods of other users are not checked.
         """
         strangers = dict.fromkeys(user for user, _ in self.read_dialogues if user not in self.users)
         selected_users = {user for user, _ in played}
@@ -167,7 +173,7 @@ class _RecordedRun:
     def sessions(
         self, user: str, period: int, openings: Sequence[Turn]
     ) -> Mapping[str, Sequence[RecordedMessage]]:
-        """Return the sessions of a period, by the id of their first message."""
+        """Return the recorded sessions of a period, by the id of their first message."""
         if user not in self.recorded:
             raise BadInput(
                 f"{self.dataset}: it has no dialogue of user {user}; the run has {len(self.recorded)} users. "
@@ -205,14 +211,14 @@ class _RecordedRun:
 
 
 def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
-    """Return the ids of the domain's users, ignoring its limit."""
+    """Return the ids of all users in the domain's data sets; the limit is ignored."""
     if is_generated(domain):
         return [person.persona.id for person in select_personas(domain.limited(0), users)]
     return [record.record_id for record in users]
 
 
 def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
-    """Yield the turns of a session, with the ids that playing it would assign."""
+    """Yield the turns of a recorded session, with the ids that a played session would have."""
     first = replace(opening, kind="given", follow_ups=0)
     yield first
     for position, message in enumerate(session[1:], 1):

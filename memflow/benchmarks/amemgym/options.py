@@ -1,7 +1,7 @@
 """The answer options of AMemGym's questions, one per variant of the states that a question depends on.
 
-Published options are read; generated ones are accepted when the simulator recovers the variant from the answer
-alone (paper, section 3.1).
+Published options are read from the file. A generated option is accepted if the simulator recovers the variant from the
+option alone (paper, section 3.1).
 """
 
 import asyncio
@@ -36,8 +36,10 @@ class QuestionOptions:
     reason: str | None = None
 
     def gold(self, values: Mapping[str, str]) -> str:
-        """Return the number, from 1, of the first option for `values`; "" where there is none or the question is
-        quarantined."""
+        """Return the number, from 1, of the first option for `values`.
+
+        Return "" if no option has these values or if the question is quarantined.
+        """
         wanted = tuple(values.values())
         return "" if self.reason or wanted not in self.variants else str(1 + self.variants.index(wanted))
 
@@ -62,7 +64,7 @@ async def generated_options(domain: Domain, history: History, simulator: Chat) -
 
 @dataclass
 class OptionWriter:
-    """Writes the options of one generated user's questions."""
+    """A writer of the options of one generated user's questions."""
 
     domain: Domain
     config: AMemGymConfig
@@ -70,7 +72,7 @@ class OptionWriter:
     simulator: Chat
 
     async def write(self, question: str) -> QuestionOptions:
-        """Return the question with one option per variant; with a reason if an option failed."""
+        """Return the question with one option per variant, or with a reason if an option failed."""
         variables = self.history.questions[question]
         variants = self._variants(question, variables)
         named = [dict(zip(variables, variant, strict=True)) for variant in variants]
@@ -100,9 +102,9 @@ class OptionWriter:
         )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Return the variants that a period reaches, then others up to `min_variants`, each group ordered by digest.
+        """Return the variants that some period reaches, then others until there are `min_variants`.
 
-        The order reveals nothing about periods, and is the same on every machine.
+        Each group is ordered by digest. So the order reveals nothing about periods and is the same on every machine.
         """
 
         def order(variant: Variant) -> str:
@@ -116,7 +118,10 @@ class OptionWriter:
     async def _recoverable(
         self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
     ) -> tuple[str, str | None]:
-        """Return `text`, rewritten until the simulator recovers variant `at` from it, and a reason if it never does."""
+        """Return `text`, rewritten until the simulator recovers variant `at` from it.
+
+        The second item is a reason if the simulator never recovers the variant, otherwise None.
+        """
         reader = prompt("recover", choice_of(len(named)), self.config.language)
         writer = prompt("answer_again", language=self.config.language)
         for refinement in range(self.config.refinements + 1):

@@ -1,7 +1,7 @@
-"""The comparison of on-policy and off-policy evaluation: every memory's scores and rank in both (section 4.2).
+"""The comparison of on-policy and off-policy evaluation: scores and rank of every memory in both (section 4.2).
 
-Both domains must have the same users and probes, and each assistant the same chat model and prompts. The statistics are
-memflow/metrics/policies.py.
+Both domains must have the same users and probes, and each assistant the same chat model and prompts.
+memflow/metrics/policies.py computes the statistics.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ NO_SCALE = "in some period the upper bound does not lie above chance, so there i
 
 @dataclass(frozen=True)
 class Answered:
-    """The replies of one assistant in one domain, and their verdicts."""
+    """The replies of one assistant in one domain, and the verdicts on them."""
 
     replies: Sequence[Reply]
     verdicts: Sequence[Verdict]
 
     def settings(self) -> dict[str, set[str]]:
-        """Return the fingerprints of the chat model and the digests of the prompts, by name."""
+        """Return the fingerprints of the chat model and the digests of the prompts, by the name of the setting."""
         found: dict[str, set[str]] = {}
         for reply in self.replies:
             if reply.model is not None and reply.prompt is not None:
@@ -47,7 +47,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Side:
-    """One domain with its probes, and the answers of its assistants."""
+    """A domain with its probes and the replies of its assistants."""
 
     domain: Domain
     probes: Sequence[Probe]
@@ -56,7 +56,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Compared:
-    """One assistant under one metric. `rise` is how many ranks it is higher off-policy; `n` counts probes."""
+    """The comparison of one assistant under one metric.
+
+    `rise` is the number of ranks gained off-policy; it is negative for a loss. `n` is the number of probes.
+    """
 
     metric: str
     assistant: str
@@ -72,7 +75,7 @@ class Compared:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the row as plain data."""
+        """Return the row as a dict of plain values."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             name: value._asdict() if isinstance(value, Interval) else value for name, value in plain.items()
@@ -80,9 +83,10 @@ class Compared:
 
 
 def compare(on: Side, off: Side) -> list[Compared]:
-    """Return every assistant of both sides under each metric, the best on-policy first and bounds last.
+    """Return a row for each metric and each assistant that both sides have.
 
-    Raises BadInput where users, probes, models or prompts differ.
+    Rows are sorted by on-policy score, best first, with the bounds last. Raises BadInput if users, probes, models or
+    prompts differ.
     """
     _comparable(on, off)
     both = [assistant for assistant in on.answered if assistant in off.answered]
@@ -183,7 +187,7 @@ def _sums(
 
 
 def _ranked(rows: Sequence[Compared]) -> list[Compared]:
-    """Return the rows with their ranks; bounds have none."""
+    """Return the rows with their ranks. Bounds get no rank."""
     systems = [row for row in rows if row.assistant.partition("@")[0] not in BOUNDS]
     on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))
     placed = [

@@ -1,7 +1,7 @@
 """The probes after every period: each question of the user, and state probes of the variables that it depends on.
 
-The options of a question are in options.py, and keep their order over all periods. How a probe is put to an assistant
-is in question.py.
+options.py builds the options of a question, whose order is the same in all periods. question.py builds the prompt of a
+probe.
 """
 
 import asyncio
@@ -24,8 +24,11 @@ from memflow.records import Probe, Record, Turn
 async def make_probes(
     domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
 ) -> list[Probe]:
-    """Return the probes by user, period and question. A choice comes before its state probe; state probes of single
-    variables come after a period's questions."""
+    """Return the probes by user, period and question.
+
+    The choice probe of a question precedes its state probe. State probes of single variables follow all questions of
+    the period.
+    """
     histories_by_user = histories(states)
     if is_generated(domain):
         datasets = {
@@ -79,8 +82,10 @@ def _probes(
 
 @dataclass(frozen=True)
 class _ProbeBuilder:
-    """Builds the probes of one user after one period. `stated_by` maps each variable to the turn that exposes its
-    value."""
+    """A builder of the probes of one user after one period.
+
+    `stated_by` maps each variable to the turn that exposes it.
+    """
 
     domain: Domain
     dataset: str
@@ -102,7 +107,7 @@ class _ProbeBuilder:
         )
 
     def state(self, label: str, variables: Sequence[str], reason: str | None = None) -> Probe:
-        """Return the state probe of `variables`, which lists all their possible values."""
+        """Return the state probe of `variables`; its question lists all possible values."""
         return replace(
             self._probe(label, variables, reason),
             question=written({name: self.history.schema[name] for name in variables}),
@@ -136,7 +141,10 @@ class _ProbeBuilder:
 
 
 def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -> str | None:
-    """Return why no assistant can know one of `values`: no message exposes it, or that message is quarantined."""
+    """Return why no assistant can know one of `values`, or None.
+
+    Either no message exposes the value, or that message is quarantined.
+    """
     for name in values:
         if name not in stated_by:
             return f"no message exposes the value of {name}"

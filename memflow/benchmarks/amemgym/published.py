@@ -1,7 +1,7 @@
-"""The schema of the published file, and contradictions within one user.
+"""The schema of the published file, and the contradictions within the record of one user.
 
-A file is refused for what its rows would no longer show: an invalid schema, or contradicting redundant fields.
-checks/ tests everything else on the rows. Extra keys are ignored.
+A file is rejected for faults that its rows would hide: an invalid schema, or redundant fields that contradict each
+other. checks/ tests all other properties on the rows. Extra keys are ignored.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ class _PublishedModel(BaseModel):
 
 
 class PublishedProfile(_PublishedModel):
-    """The user's traits; `formatted_str` is their text in prompts."""
+    """The user's traits. `formatted_str` is the text of the traits in prompts."""
 
     name: str
     formatted_str: str
 
 
 class PublishedSession(_PublishedModel):
-    """One session: its first user message, and (gold) the state values that it exposes."""
+    """A session: its first user message, and (gold) the state values that this message exposes."""
 
     event: str | None
     exposed_states: dict[str, str]
@@ -31,14 +31,14 @@ class PublishedSession(_PublishedModel):
 
 
 class PublishedUpdate(_PublishedModel):
-    """A variable's value before (null in period 0) and from this period on."""
+    """A change of a variable: its value before (null in period 0) and its value from this period on."""
 
     old: str | None
     new: str
 
 
 class PublishedPeriod(_PublishedModel):
-    """One period: its changes, and the complete state at its end."""
+    """A period: its changes, and the complete state at its end."""
 
     period_start: str | None = None
     period_end: str
@@ -49,7 +49,7 @@ class PublishedPeriod(_PublishedModel):
 
 
 class AnswerChoice(_PublishedModel):
-    """One option, and the values, in the order of `required_info`, that it answers for."""
+    """An option, and the values that it is correct for, in the order of `required_info`."""
 
     state: list[str]
     answer: str = Field(min_length=1)
@@ -57,7 +57,7 @@ class AnswerChoice(_PublishedModel):
 
 
 class PublishedQuestion(_PublishedModel):
-    """One question with its options."""
+    """A question with its options."""
 
     query: str = Field(min_length=1)
     required_info: list[str] = Field(min_length=1)
@@ -65,7 +65,7 @@ class PublishedQuestion(_PublishedModel):
 
 
 class PublishedUser(_PublishedModel):
-    """One record of the published file."""
+    """A record of the published file: one user."""
 
     id: str = Field(min_length=1)
     start_time: str
@@ -75,7 +75,7 @@ class PublishedUser(_PublishedModel):
     qas: list[PublishedQuestion] = Field(min_length=1)
 
     def contradictions(self) -> list[str]:
-        """Return the contradictions between redundant fields, each with its path."""
+        """Return the contradictions between redundant fields, each with the path of the field."""
         return [*self._period_faults(), *self._question_faults()]
 
     def _period_faults(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How a probe is put to an assistant, and how its answer is parsed."""
+"""The prompt of a probe, and the parsing of the assistant's answer."""
 
 import json
 
@@ -10,7 +10,7 @@ from memflow.records import Probe
 
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-    """Return the prompt of a probe. The memory query is the whole prompt with its options, as in the published code."""
+    """Return the prompt of a probe. As in the published code, the memory query is the whole prompt with its options."""
     if probe.kind == "choice":
         fields = {"question": probe.question, "options": number_options(probe.options)}
         output: type = choice_of(len(probe.options))
@@ -27,7 +27,7 @@ def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Qu
 
 
 def parse_answer(value: ChoiceAnswer | Values) -> str:
-    """Return the option's number, or the state values as JSON."""
+    """Return the number of the chosen option, or the state values as JSON."""
     if isinstance(value, ChoiceAnswer):
         return str(value.answer)
     return json.dumps(value.chosen(), ensure_ascii=False)

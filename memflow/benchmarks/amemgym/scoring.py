@@ -1,6 +1,6 @@
-"""Scores of AMemGym: accuracy between chance and upper bound, memory score, failure rates, factual recall, cycles.
+"""Scores of AMemGym: accuracy with chance and upper bound, memory score, failure rates, factual recall, cycles.
 
-Each is computed over all periods and for each one, with an interval over users. How claims are judged is factual.py.
+Every score is computed over all periods and for each period, with an interval over users. factual.py judges the claims.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ NO_SCALE = (
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the scores of one assistant, over all periods and for each period; then recall and cycles."""
+    """Return the scores of one assistant, over all periods and for each period, then factual recall and cycles."""
     periods = sorted({probe.checkpoint for probe in results.probes})
     slices: list[tuple[str, Sequence[int]]] = [("all", periods)]
     slices += [(f"period {period}", [period]) for period in periods]
@@ -104,7 +104,7 @@ class _PeriodSlice:
         bound: Mapping[str, float],
         chance: Mapping[str, float],
     ) -> Score:
-        """Return the memory score, over the probes that assistant and oracle both answered."""
+        """Return the memory score over the probes that both the assistant and the oracle answered."""
         scored = [probe for probe in probes if probe.probe_id in correct and probe.probe_id in bound]
         users = list(dict.fromkeys(probe.episode_id for probe in scored))
         sums = [np.zeros((len(users), len(self.periods))) for _ in range(4)]
@@ -127,7 +127,7 @@ class _PeriodSlice:
 
 
 def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the share of claims that the memory holds, over all periods and for each; none without claims."""
+    """Return the share of claims that the memory contains, over all periods and for each; empty without claims."""
     claims = results.claims
     context = replace(MetricContext.of(domain, results), scripted=results.scripted or results.scripted_judge)
     slices = {"all": claims}
@@ -148,7 +148,10 @@ def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def cycle_scores(domain: Domain, results: AssistantResults, overall: Score) -> list[Score]:
-    """Return the accuracy of each cycle of an evolution. The last one is `overall`: all else is measured in it."""
+    """Return the accuracy of each cycle of an evolving memory.
+
+    The last cycle has the score `overall`, because all other scores are computed from that cycle.
+    """
     steps = [step for step in results.policies if step.cycle > 0]
     cycles = sorted({step.cycle for step in steps})
     if not cycles:
@@ -177,16 +180,16 @@ def _values(verdicts: Sequence[Verdict], metric: str) -> dict[str, float]:
 
 
 def _guessed(verdicts: Sequence[Verdict], chance: Mapping[str, float]) -> dict[str, float]:
-    """Return the accuracy of each probe, and chance for each whose reply could not be parsed."""
+    """Return the accuracy of each probe. A probe with an unparsed reply gets the accuracy of chance."""
     unparsed = _values(verdicts, UNPARSED)
     guesses = {key: value for key, value in chance.items() if unparsed.get(key) == 1}
     return _values(verdicts, "accuracy") | guesses
 
 
 def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
-    """Return the paper's statistic: users pooled in each period, then the mean over periods.
+    """Return a function that computes the memory score of the paper: pool all users per period, then average periods.
 
-    The arguments are sums of shape (users, periods).
+    The arguments are sums of shape (users, periods). The function takes weights of the users.
     """
 
     def statistic(weights: Array) -> Array:
@@ -197,7 +200,10 @@ def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Calla
 
 
 def _per_user(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
-    """Return the published code's statistic: the ratio of each user and period, then the mean over both."""
+    """Return a function that computes the memory score of the published code.
+
+    It averages the ratio of each user and period over users and periods.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = memory_score(overall / counts, upper / counts, random / counts)
 

@@ -1,7 +1,7 @@
-"""Handlers of the scripted chat for AMemGym's prompts: a rule-based simulator and assistant, not a language model.
+"""Handlers of the scripted chat for AMemGym's prompts: a rule-based simulator and assistant without a language model.
 
-The simulator writes texts from scripted_words.py, varied by digest. The assistant uses only its prompt
-(scripted_reading.py), and guesses by digest where the prompt contains no answer.
+The simulator writes texts from scripted_words.py and selects among them by digest. The assistant reads only its prompt
+(scripted_reading.py) and guesses by digest if the prompt contains no answer.
 """
 
 import json
@@ -45,7 +45,7 @@ LONGEST = 600
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """Return a random generator seeded by the request and by the model's seed, if any."""
+    """Return a random generator that is seeded by the request and by the model's seed, if it has one."""
     said = [message.content for message in request.messages]
     seed = request.sampling.seed
     return random.Random(seeded(request.prompt, said) if seed is None else seeded(request.prompt, said, seed))
@@ -84,14 +84,14 @@ def _questions(request: ChatRequest) -> DraftQuestions:
 
 
 def _refine(request: ChatRequest) -> str:
-    """Merge one pair of variables of the same aspect that share most values; keep short lists unchanged."""
+    """Merge one pair of variables that have the same aspect and share most values. Short lists stay unchanged."""
     names = request.fields["names"].split("\n")
     joined = _alike(vocabulary_of(request), _json(request, "questions")) if len(names) > SHORT else {}
     return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
 
 
 def _alike(vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
-    """Return the new name of the first two mergeable variables of different questions."""
+    """Return the common new name of the first two variables, from different questions, that can be merged."""
     variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
     for (at, one, values), (other_at, other, others) in combinations(variables, 2):
         aspect = next(
@@ -214,7 +214,7 @@ def _claims(request: ChatRequest) -> Findings:
 
 
 def _seen(request: ChatRequest) -> str:
-    """Return what the assistant sees of the user: notes and history before the question, and the gold context."""
+    """Return the text about the user that the assistant sees: notes, history, and the gold context."""
     before = [message.content for message in request.messages[:-1]]
     return "\n".join([*before, request.fields.get("told", "")])
 
@@ -239,7 +239,7 @@ def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
 
 
 def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
-    """Return `names` shuffled, in groups of one to `most`."""
+    """Return `names` in random order, in groups of one to `most` names."""
     left, groups = chance.sample(names, len(names)), []
     while left:
         size = chance.randint(1, most)

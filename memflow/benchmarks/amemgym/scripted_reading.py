@@ -1,7 +1,7 @@
-"""How the scripted chat finds the value of a state variable in a text, without a model and without gold.
+"""Extraction of a state variable's value from a text by the scripted chat, without a model and without gold.
 
-It matches a sentence with the variable's name and one of its values. The latest such sentence counts, and in it the
-last value.
+It finds sentences with the variable's name and one of its values. The last such sentence counts, and in this sentence
+the last value.
 """
 
 import re
@@ -13,12 +13,12 @@ _GONE = re.compile(r"no longer .*? but ")
 
 
 def in_words(name: str) -> str:
-    """Return a variable or value name as texts write it: `cooking_company` becomes `cooking company`."""
+    """Return a variable or value name in words: `cooking_company` becomes `cooking company`."""
     return " ".join(name.lower().replace("_", " ").split())
 
 
 def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
-    """Return the value that `text` last states for the variable, or None."""
+    """Return the last value that `text` states for the variable, or None."""
     name = in_words(variable)
     for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
         if _position(sentence, name) < 0:
@@ -32,8 +32,10 @@ def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
 
 
 def latest_statement_is(text: str, variable: str, value: str) -> bool:
-    """Return whether the latest sentence about the variable states this value. Other possible values are unknown, so
-    a longer value that contains it also matches."""
+    """Return whether the last sentence about the variable states this value.
+
+    Other possible values are unknown, so a longer value that contains this one also matches.
+    """
     name = in_words(variable)
     for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
         if _position(sentence, name) >= 0:
@@ -42,18 +44,18 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
 
 
 def in_words_by_line(text: str) -> str:
-    """Return `text` in words, with its line breaks."""
+    """Return `text` with all names in words; line breaks are preserved."""
     return "\n".join(in_words(line) for line in text.split("\n"))
 
 
 def statements(option: str) -> dict[str, str]:
-    """Return the variables and values that a scripted option is written for, in words."""
+    """Return the (variable, value) pairs that a scripted option is correct for, in words."""
     found = _STATEMENT.findall(option.lower())
     return {name or chinese: value or meant for name, value, chinese, meant in found}
 
 
 def best_options(text: str, options: Sequence[str]) -> list[int]:
-    """Return the indices of the options with the most values stated in `text`; all of them where none is stated."""
+    """Return the indexes of the options with the most values stated in `text`, or all indexes if no value is stated."""
     claims = [statements(option) for option in options]
     values: dict[str, list[str]] = {}
     for claim in claims:
@@ -65,13 +67,15 @@ def best_options(text: str, options: Sequence[str]) -> list[int]:
 
 
 def stated_values(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
-    """Return the value that `text` last states for each variable of `schema`, or None."""
+    """Return the last value that `text` states for each variable of `schema`, or None."""
     return {name: last_stated(text, name, values) for name, values in schema.items()}
 
 
 def _position(sentence: str, words: str) -> int:
-    """Return the end of the last occurrence of `words` as whole words; -1 where there is none. Chinese has no word
-    boundaries."""
+    """Return the end position of the last occurrence of `words` as whole words, or -1 without any occurrence.
+
+    Chinese words match anywhere, because Chinese text has no word boundaries.
+    """
     left, right = (r"(?<!\w)" if words[:1].isascii() else "", r"(?!\w)" if words[-1:].isascii() else "")
     found = [match.end() for match in re.finditer(left + re.escape(words) + right, sentence)]
     return found[-1] if found else -1

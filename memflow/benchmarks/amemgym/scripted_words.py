@@ -1,4 +1,4 @@
-"""The vocabulary of the scripted simulator, read from scripted_words.yaml. scripted_reading.py matches its patterns."""
+"""The vocabulary of the scripted simulator, from scripted_words.yaml. scripted_reading.py matches the same patterns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Users and their structured states, read from the published file or generated (generation/states.py).
 
-`histories` converts the rows back to each user's states over time. First messages are in turns.py.
+`histories` converts rows to the states of each user over time. turns.py has the first messages.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from memflow.records import Change, Profile, Record, Variable
 
 
 async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-    """Return the state tables: published users in the order of `records`, generated users in the order of selection."""
+    """Return the state tables. Published users keep the order of `records`, generated users the order of selection."""
     if not is_generated(domain):
         users = [_published_states(domain, record) for record in selected_users(domain, records)]
     else:
@@ -35,7 +35,7 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
 
 
 def selected_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the published users within the domain's limit."""
+    """Return the published users up to the domain's limit."""
     users = user_records(domain, records)
     return users[: domain.limit] if domain.limit else users
 
@@ -59,7 +59,7 @@ class History:
 
 
 def histories(states: States) -> dict[str, History]:
-    """Return the history of every user that is not quarantined."""
+    """Return the history of each user that is not quarantined, by user id."""
     found = {}
     for profile in states.profiles:
         if profile.reason is not None:
@@ -85,7 +85,7 @@ def histories(states: States) -> dict[str, History]:
 
 
 def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Return the items of all lists once, in an order that agrees with each list."""
+    """Return all items of the lists without duplicates, in an order that agrees with every list."""
     before: dict[str, list[str]] = {}
     for items in lists:
         for at, item in enumerate(items):

@@ -1,7 +1,8 @@
 """User messages: the first message of every session, and (gold) the state values that it exposes.
 
-They are published, or written by the simulator (paper, section 3.1): first the initial state, then one message per
-life event. The simulator must recover the exposed values from the text; a message where it never does is quarantined.
+The messages are published, or the simulator writes them (paper, section 3.1): first messages for the initial state,
+then one message per life event. The simulator must recover the exposed values from the text. Otherwise the message is
+quarantined.
 """
 
 import asyncio
@@ -37,7 +38,10 @@ class DraftSession:
 async def make_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """Return the turns of the domain's users, in order. Off-policy, they include the whole recorded dialogue."""
+    """Return the turns of the domain's users in order.
+
+    Off-policy, they include all messages of the recorded dialogues.
+    """
     config = parse_config(domain)
     openings = await _openings(domain, config, records, states, simulator)
     return openings if config.policy == "on" else recorded_turns(domain, config, openings, records)
@@ -169,8 +173,10 @@ class _SessionWriter:
         return await self._refine_until_understood(answer.value.text, exposes)
 
     async def _refine_until_understood(self, text: str, exposes: Mapping[str, str]) -> DraftSession:
-        """Return a session with `text`, rewritten until the simulator recovers exactly the values in `exposes`;
-        otherwise with a reason."""
+        """Return a session with `text`, rewritten until the simulator recovers exactly the values in `exposes`.
+
+        If it never does, the session has a reason.
+        """
         schema = {name: self.history.schema[name] for name in exposes}
         reader = prompt("exposure", values_of(schema, optional=True), self.config.language)
         writer = prompt("utterance_again", language=self.config.language)
@@ -194,7 +200,9 @@ class _SessionWriter:
         return DraftSession(text, exposes, reason=reason)
 
     def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:
-        """Assign one session per day up to the period's last day, between 19:00 and 22:00, as published."""
+        """Give each session a time between 19:00 and 22:00 on consecutive days up to the period's last day, as
+        published.
+        """
         last = date.fromisoformat(self.history.end(period))
         dated = []
         for number, session in enumerate(sessions):

@@ -1,7 +1,7 @@
 """Verdicts on replies: accuracy, state match, and failure attribution (paper, section 3.3).
 
-A reply that does not parse gets a verdict without a value and with a reason; the published code guesses at random.
-The verdict `unparsed` tells it apart from a probe without a reply. scoring.py aggregates verdicts.
+An unparsed reply gets a null value and a reason; the published code guesses at random instead. The metric `unparsed`
+distinguishes unparsed from missing replies. scoring.py aggregates verdicts.
 """
 
 import json
@@ -63,7 +63,7 @@ def _unparsed(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
 def _attributions(
     probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
 ) -> dict[str, Attribution | Unattributed]:
-    """Return the attribution of every choice probe, computed per user and question over all periods."""
+    """Return the failure attribution of every choice probe, computed per user and question over all periods."""
     questions: dict[tuple[str, str], list[Probe]] = {}
     for probe in sorted(probes, key=lambda probe: probe.checkpoint):
         if probe.kind == "choice":
@@ -82,7 +82,7 @@ def _attributions(
 
 
 class _StatedValues:
-    """The states that an assistant gave in state probes: per question, or per variable."""
+    """The states that an assistant answered in state probes, by question or by variable."""
 
     def __init__(
         self, probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
@@ -99,7 +99,7 @@ class _StatedValues:
                 self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(said)
 
     def of(self, choice: Probe) -> Mapping[str, str] | None:
-        """Return the values given for a question's variables; None where a state probe has no answer."""
+        """Return the answered values of a question's variables, or None if a state probe has no answer."""
         if choice.probe_id in self._by_question:
             return self._by_question[choice.probe_id]
         said = self._by_variable.get((choice.episode_id, choice.checkpoint), {})

@@ -1,6 +1,6 @@
-"""The prompts by name, narrowed to a request, and the format of values in prompts.
+"""The prompts by name, and the format of values in prompts.
 
-Prompt texts are in prompts/, output types in answers.py. A prompt with a Chinese version has a twin `<stem>_zh.md`
+prompts/ has the texts and answers.py the output types. A prompt with a Chinese version has a second file `<stem>_zh.md`
 with the same fields.
 """
 
@@ -38,31 +38,31 @@ JUDGE = ("claims",)
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Return a prompt of this benchmark; see `chat.prompts.spoken`."""
+    """Load a prompt of this benchmark; see `chat.prompts.spoken`."""
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
-    """Return the prompts of this benchmark that have a Chinese twin."""
+    """Return the names of the prompts that have a Chinese version."""
     return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:
-    """Return every prompt of the simulator, in every language."""
+    """Return all prompts of the simulator, in all languages."""
     chinese = [prompt(stem, language="zh") for stem in SIMULATOR if stem in twins()]
     return [prompt(stem) for stem in SIMULATOR] + chinese
 
 
 def written(values: Any) -> str:
-    """Return values as prompts and tables show them: JSON with one pair per line."""
+    """Format values for prompts and tables: JSON with one pair per line."""
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
 def number_options(options: list[str]) -> str:
-    """Return options as shown in a multiple choice: `1: ...`, one per line."""
+    """Format the options of a multiple-choice question: `1: ...`, one per line."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
 
 
 def with_time(sent_at: str, text: str) -> str:
-    """Return a session's first message as sent: after a line with its simulated time, as published."""
+    """Return a session's first message with a preceding line that states its simulated time, as published."""
     return f"[Current Time: {sent_at}]\n{text}"

@@ -1,8 +1,8 @@
-"""CoMem (ACL ARR 2026 January, submission 2305): how a memory's answers change as a dialogue grows.
+"""CoMem (ACL ARR 2026 January, submission 2305): changes of a memory's answers while a dialogue grows.
 
-The same questions are asked after each quarter of a dialogue, and before it (checkpoint 0). Gold labels change over
-checkpoints, and memories forget and learn. CoMem's own data are not public: its sources are read by sources/, and the
-gold labels per checkpoint are made in annotation/.
+The same questions are asked after each quarter of a dialogue and before it (checkpoint 0). Gold labels change over
+checkpoints, and memories forget and learn. CoMem's own data are not public: sources/ reads the data sets that it is
+built from, and annotation/ creates the gold labels per checkpoint.
 """
 
 from memflow.benchmarks.comem.datasets import DATASETS

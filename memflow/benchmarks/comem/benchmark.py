@@ -1,4 +1,4 @@
-"""CoMem as the graph calls it: the steps of the other modules of this package."""
+"""The `Benchmark` implementation of CoMem, which calls the other modules of this package."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ from memflow.scoring.metric import Metric
 
 
 class CoMem(Benchmark):
-    """CoMem, by the modules of this folder. It has no structured states."""
+    """The CoMem benchmark. It has no structured states."""
 
     name = "comem"
 

@@ -1,4 +1,4 @@
-"""The parameters of a CoMem domain. Where the paper fixes a value, it is the default."""
+"""The parameters of a CoMem domain. The default is the value of the paper if the paper states one."""
 
 from typing import Final, Literal, Self
 
@@ -14,14 +14,15 @@ class CoMemConfig(BaseModel):
     """CoMem's parameters.
 
     `checkpoints` are the shares of a context after which its questions are asked (paper, section 3.1). Checkpoint 0
-    comes before the first message. Its gold is that of the `first` or the `last` other checkpoint (`guess_key`); the
-    paper's "checkpoint 1" allows both.
+    comes before the first message. `guess_key` selects its gold: the label of the `first` or the `last` other
+    checkpoint. The paper's "checkpoint 1" can mean either.
 
-    `keys` is the source of gold labels: `annotated` in two rounds (section 3.2.2); by `rule`, where the source gives
-    the message from which an answer is valid; `imported` from a file; or `published`, the same for all checkpoints.
+    `keys` is the source of gold labels: `annotated` in two rounds (section 3.2.2); by `rule`, if the source states the
+    message from which an answer is valid; `imported` from a file; or `published`, with the same label at all
+    checkpoints.
 
-    `unknown` applies to questions whose answer is unknown at some checkpoint and that have no option for it: `drop`
-    drops the question, `option` adds a "not enough information" option.
+    `unknown` applies to questions whose answer is unknown at some checkpoint and that have no option for this case:
+    `drop` drops the question, `option` adds a "not enough information" option.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,5 +74,5 @@ class CoMemConfig(BaseModel):
 
 
 def parse_config(domain: Domain) -> CoMemConfig:
-    """Return the domain's parameters. Raises BadSettings naming the invalid parameter."""
+    """Return the domain's parameters. Raises BadSettings with the invalid parameter."""
     return parse_parameters(CoMemConfig, domain)

@@ -1,6 +1,6 @@
-"""A context: a dialogue of two or more speakers with its questions; the common format of all sources.
+"""A context: a dialogue of two or more speakers with its questions. All sources are converted to this format.
 
-It includes which messages are visible at a checkpoint (paper, section 3.2.2).
+This module also computes the messages that are visible at a checkpoint (paper, section 3.2.2).
 """
 
 import math
@@ -19,7 +19,7 @@ UNKNOWN_OPTIONS = frozenset(
 
 
 def unknown_option(options: Sequence[str]) -> int | None:
-    """Return the number, from 1, of the "not enough information" option, if any."""
+    """Return the number, from 1, of the "not enough information" option, or None without such an option."""
     for number, option in enumerate(options, start=1):
         if option.strip().rstrip(".。").strip().casefold() in UNKNOWN_OPTIONS:
             return number
@@ -28,7 +28,7 @@ def unknown_option(options: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True)
 class ContextMessage:
-    """A message. `role` is `assistant` for an assistant and `user` for everyone else; `speaker` is a name, if known."""
+    """A message. `role` is `assistant` for an assistant and `user` for all others. `speaker` is a name, if known."""
 
     text: str
     role: Literal["user", "assistant"] = "user"
@@ -40,9 +40,9 @@ class ContextMessage:
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """An answer that is correct after the first `since` messages, because of the messages at `evidence`, from 0.
+    """An answer that is correct after the first `since` messages. `evidence` lists positions of messages, from 0.
 
-    A later one supersedes it.
+    A later known answer of the same question supersedes this one.
     """
 
     since: int
@@ -54,9 +54,10 @@ class KnownAnswer:
 class ContextQuestion:
     """A question with its options, numbered from 1.
 
-    `answer` is the published gold. `known` are the correct answers over time, if the source gives them. `end` is the
-    number of messages before the question in its source, at least 1; None for all. `true_of` is the speaker of whom
-    each option is true, or "". `dropped` is why the source excludes a question, although nothing failed.
+    `answer` is the published gold. `known` lists the correct answers over time, if the source states them. `end` is the
+    number of messages before the question in its source, at least 1; None stands for all. `true_of` has, for each
+    option, the speaker of whom the option is true, or "". `dropped` is the reason why the source excludes the question,
+    although nothing failed.
     """
 
     question_id: str
@@ -73,11 +74,11 @@ class ContextQuestion:
 
     @property
     def unknown_option(self) -> int | None:
-        """The number of the "not enough information" option, if any."""
+        """The number of the "not enough information" option, or None."""
         return unknown_option(self.options)
 
     def known_at(self, visible: int) -> KnownAnswer | None:
-        """Return the answer that is known after the first `visible` messages; None where there is none."""
+        """Return the answer that is known after the first `visible` messages, or None if the answer is unknown."""
         return max(
             (each for each in self.known if each.since <= visible),
             key=lambda each: each.since,
@@ -85,7 +86,7 @@ class ContextQuestion:
         )
 
     def label_at(self, visible: int) -> str:
-        """Return the label after the first `visible` messages: an option's number, or `unknown`."""
+        """Return the label after the first `visible` messages: the number of an option, or `unknown`."""
         known = self.known_at(visible)
         if known is not None:
             return str(known.answer)
@@ -94,9 +95,9 @@ class ContextQuestion:
 
 @dataclass(frozen=True)
 class Context:
-    """A dialogue and its questions. Its id is unique in a domain and is its episode's id.
+    """A dialogue and its questions. The context id is unique in a domain and is also the episode id.
 
-    With a `reason`, the whole context is quarantined. A context without messages is missing, and its questions are
+    A context with a `reason` is quarantined as a whole. A context without messages is missing, and its questions are
     dropped.
     """
 
@@ -108,16 +109,16 @@ class Context:
     reason: str | None = None
 
     def message_id(self, line: int) -> str:
-        """Return the id of the message at a position from 0: `CONTEXT/SESSION.POSITION`."""
+        """Return the id of the message at a position, from 0: `CONTEXT/SESSION.POSITION`."""
         return f"{self.context_id}/{self.messages[line].session}.{line}"
 
     def question_id(self, asked: ContextQuestion) -> str:
-        """Return the question's id, unique in a domain."""
+        """Return the question's id, which is unique in a domain."""
         return f"{self.context_id}/{asked.question_id}"
 
     @property
     def valid_questions(self) -> Sequence[ContextQuestion]:
-        """The questions that are neither quarantined nor dropped by their source."""
+        """The questions that are neither quarantined nor dropped by the source."""
         if self.reason is not None:
             return ()
         return tuple(asked for asked in self.questions if asked.reason is None and asked.dropped is None)
@@ -129,7 +130,7 @@ class Context:
 
 
 def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]:
-    """Return the number of messages before each checkpoint, 0 first: floor(share x messages)."""
+    """Return the number of messages before each checkpoint, including 0: floor(share x messages)."""
     # Binary fractions: 0.29 x 100 is slightly less than 29.
     return (
         0,
@@ -138,7 +139,7 @@ def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]
 
 
 def visible_counts(context: Context, asked: ContextQuestion, config: CoMemConfig) -> tuple[int, ...]:
-    """Return the number of messages visible to a question at each checkpoint, 0 first; see `ends`."""
+    """Return the number of messages visible to a question at each checkpoint, including 0; see `ends`."""
     if config.ends == "context" or asked.end is None:
         return truncation_indices(context, config)
     return tuple(min(index, asked.end) for index in truncation_indices(context, config))

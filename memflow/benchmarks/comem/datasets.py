@@ -1,4 +1,4 @@
-"""CoMem's data sets: the sources of its contexts, and dialogues of our own writing."""
+"""CoMem's data sets: the sources of its contexts, and dialogues that we wrote."""
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.tv_scripts import SHOWS

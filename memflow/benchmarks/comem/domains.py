@@ -1,4 +1,4 @@
-"""CoMem's domains: what the paper curates, as far as its sources can be had, and dialogues to try things with."""
+"""CoMem's domains: the data sets of the paper whose sources are available, and small dialogues for a demo."""
 
 from memflow.benchmarks.domains import Domain
 

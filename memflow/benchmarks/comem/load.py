@@ -1,4 +1,4 @@
-"""Readers of published files, and conversion of their records to contexts. The file name selects the source module."""
+"""Readers of published files, and conversion of records to contexts. The file name selects the source module."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
@@ -30,12 +30,14 @@ SOURCES: tuple[tuple[str, ModuleType], ...] = (
 
 
 def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Return every record of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
+    """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
     return records_of(dataset, files, lambda source: _source(source).read)
 
 
 def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
-    """Return the contexts of a domain's records, in order and within its limit. Raises BadInput for duplicate ids."""
+    """Return the contexts of a domain's records in order, up to the domain's limit. Raises BadInput for
+    duplicate ids.
+    """
     by_source: dict[tuple[str, ModuleType], list[Record]] = {}
     for record in records:
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)
@@ -59,7 +61,7 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
 
 
 def label_records(records: Sequence[Record]) -> list[Record]:
-    """Return the records of label files."""
+    """Return the records that come from label files."""
     return [record for record in records if _source(record.source) is label_file]
 
 

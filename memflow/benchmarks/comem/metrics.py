@@ -1,4 +1,4 @@
-"""The metrics of CoMem, and which shared metrics are primary here."""
+"""The metrics of CoMem, and the shared metrics that are primary for it."""
 
 from memflow.scoring.catalog import ACCURACY, CHANGE, GUESS, RANDOM
 from memflow.scoring.metric import Metric

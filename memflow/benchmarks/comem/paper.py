@@ -1,7 +1,7 @@
 """The values that CoMem's paper publishes (tables 2 to 15), and known errors in them.
 
-The data are in reference.yaml, and are shown beside measured values. paper_consistency.py tests whether they can all
-be true.
+reference.yaml has the data, which are shown beside measured values. paper_consistency.py tests whether the values are
+consistent with each other.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ DATASETS = {
 
 @dataclass(frozen=True, slots=True)
 class PaperDataset:
-    """One of the paper's data sets, and the numbers of its tables."""
+    """One of the paper's data sets, and the numbers of the tables about it."""
 
     title: str
     contexts: int
@@ -41,7 +41,7 @@ class PaperDataset:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """The published values of a memory and a model: shares of `questions`, by checkpoint from .25 on."""
+    """The published values of a memory and a model: shares of `questions`, by checkpoint, from share .25 on."""
 
     dataset: str
     model: str
@@ -54,7 +54,7 @@ class PaperRow:
     doubt: str | None = None
 
     def plain(self) -> dict[str, float]:
-        """Return the values by metric and slice, as named on the leaderboard."""
+        """Return the values by metric and slice, with the names of the leaderboard."""
         found = {"all_correct/all": self.all_correct, "all_wrong/all": self.all_wrong}
         for measure, values in (("forgetting", self.forgetting), ("forward_transfer", self.forward_transfer)):
             found |= {f"{measure}/checkpoint {at}": value for at, value in enumerate(values, start=1)}
@@ -63,7 +63,9 @@ class PaperRow:
 
 @dataclass(frozen=True, slots=True)
 class ReprintedValue:
-    """A share of always correct questions that the paper reprints with another value; with `less`, a difference."""
+    """A share of always correct questions that the paper prints again with another value.
+
+    If `less` names a model, the value is the difference from that model's share."""
 
     table: int
     dataset: str
@@ -75,7 +77,7 @@ class ReprintedValue:
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A statement on accuracy in the paper's text that no table shows; see reference.yaml."""
+    """A statement about accuracy in the paper's text whose values no table contains; see reference.yaml."""
 
     dataset: str
     model: str
@@ -102,9 +104,9 @@ class _PaperRowModel(BaseModel):
 class Reference(BaseModel):
     """The content of reference.yaml.
 
-    `memories` are the paper's names of its memories by our names, in its order. `doubts` are the known errors in
-    published values, T1 and T2 as in docs/fidelity.md. `again` are the values of tables 4 and 5 that contradict tables
-    13 to 15. `claims` are the statements on accuracy.
+    `memories` maps memory names to the names in the paper, in its order. `doubts` describes the known errors in
+    published values, T1 and T2 in docs/fidelity.md. `again` lists the values of tables 4 and 5 that contradict tables
+    13 to 15. `claims` lists the statements about accuracy.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -119,14 +121,14 @@ class Reference(BaseModel):
 
 @cache
 def reference() -> Reference:
-    """Return the published values."""
+    """Return the content of reference.yaml, cached."""
     text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
     return Reference.model_validate(yaml.safe_load(text))
 
 
 @cache
 def published() -> tuple[PaperRow, ...]:
-    """Return every row of the tables: by data set, model and memory, in the paper's order."""
+    """Return all rows of the tables, by data set, model and memory, in the paper's order."""
     found = reference()
     return tuple(
         PaperRow(**row.model_dump(), questions=found.datasets[row.dataset].questions) for row in found.rows
@@ -134,7 +136,7 @@ def published() -> tuple[PaperRow, ...]:
 
 
 def count(share: float, questions: int) -> int:
-    """Return the number of questions that a published share stands for. Raises BadInput where it is ambiguous."""
+    """Return the number of questions that a published share corresponds to. Raises BadInput if it is ambiguous."""
     exact = Fraction(str(share))
     near = round(exact * questions)
     found = [each for each in (near - 1, near, near + 1) if abs(Fraction(each, questions) - exact) <= HALF]
@@ -144,14 +146,14 @@ def count(share: float, questions: int) -> int:
 
 
 def order(memory: str) -> tuple[int, str]:
-    """Return the sort key of a memory: the paper's memories in its order, with any parameters, then others."""
+    """Return the sort key of a memory: the paper's memories in its order, with any parameters, then all others."""
     names = list(reference().memories)
     places = (at for at, name in enumerate(names) if memory == name or memory.startswith(f"{name}_"))
     return next(places, len(names)), memory
 
 
 def stands_for(domain: Domain) -> str | None:
-    """Return the paper's data set that a domain represents; None where there is none or where checkpoints differ."""
+    """Return the paper's data set that a domain corresponds to, or None if there is none or the checkpoints differ."""
     config = parse_config(domain)
     like = {DATASETS.get(name) for name in domain.datasets}
     if config.checkpoints != (0.25, 0.5, 0.75, 1.0) or len(like) != 1:

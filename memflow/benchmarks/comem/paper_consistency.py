@@ -1,7 +1,7 @@
-"""The accuracies at checkpoint 0 that the paper's tables allow. The paper does not print them.
+"""The accuracies at checkpoint 0 that are consistent with the paper's tables. The paper does not print them.
 
-A_n = A_0 + the forward transfer up to n - F_n gives all other accuracies. All memories of a model and data set share
-A_0, because checkpoint 0 has no messages. Arithmetic is exact, in numbers of questions.
+All other accuracies follow from A_n = A_0 + forward transfer up to n - F_n. All memories of a model and data set share
+A_0, because checkpoint 0 has no messages. The computation is exact, with integer numbers of questions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from memflow.benchmarks.comem.paper import PaperClaim, PaperRow, count, publishe
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """A row as numbers of questions: forgotten and learned at checkpoints 1 to 4, always correct and never correct.
+    """A row as numbers of questions: forgotten and learned at checkpoints 1 to 4, always correct, and never correct.
 
     As in the paper, a question that is correct at checkpoint 0 can be forgotten, and can be wrong at all four others.
     """
@@ -26,21 +26,20 @@ class QuestionCounts:
     never: int
 
     def gains(self) -> tuple[int, ...]:
-        """Return the difference in correct questions between each checkpoint and checkpoint 0."""
+        """Return the difference in correct questions between each later checkpoint and checkpoint 0."""
         return tuple(sum_ - lost for sum_, lost in zip(accumulate(self.learnt), self.forgotten, strict=True))
 
     def initial_counts(self) -> frozenset[int]:
-        """Return every possible number of correct questions at checkpoint 0: exactly those for which answers with
-        these counts exist."""
+        """Return every possible number of correct questions at checkpoint 0, given the other counts."""
         return frozenset(start for start in range(self.questions + 1) if self._allows(start))
 
     def _allows(self, start: int) -> bool:
         """Return whether `start` correct questions at checkpoint 0 are consistent with the counts.
 
-        Questions are grouped by when they are first correct. Those that are correct at 0 only are part of `never`,
-        and are forgotten at all four checkpoints. Everything else that is forgotten at 2, 3 and 4 falls on questions
-        that are correct at 1 but not always (each at least once), on questions that are correct at 0 and wrong at 1
-        (each at most twice), or on questions learned at 2 and 3.
+        Questions are grouped by the first checkpoint at which they are correct. Questions that are correct at 0 only
+        are part of `never` and are forgotten at all four checkpoints. All others that are forgotten at 2, 3 and 4
+        belong to three groups: correct at 1 but not always (each forgotten at least once), correct at 0 and wrong at 1
+        (each at most twice), and learned at 2 or 3.
         """
         unseen = self.questions - start - sum(self.learnt)
         lost = self.never - unseen
@@ -61,7 +60,7 @@ class QuestionCounts:
 
 
 def count_questions(row: PaperRow) -> QuestionCounts:
-    """Return a published row as numbers of questions."""
+    """Convert a published row to numbers of questions."""
 
     def each(shares: Iterable[float]) -> tuple[int, ...]:
         return tuple(count(share, row.questions) for share in shares)
@@ -75,7 +74,7 @@ def count_questions(row: PaperRow) -> QuestionCounts:
 
 
 def common_initial_counts(rows: Sequence[PaperRow]) -> frozenset[int]:
-    """Return the initial counts that all of these rows allow."""
+    """Return the numbers of correct questions at checkpoint 0 that are consistent with all rows."""
     return frozenset.intersection(*(count_questions(row).initial_counts() for row in rows))
 
 
@@ -85,8 +84,10 @@ def of(dataset: str, model: str) -> list[PaperRow]:
 
 
 def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
-    """Return the lower and upper bound of the accuracy at checkpoints 0 to 4, by the consistent rows of the same
-    model, or by this row alone if it is inconsistent."""
+    """Return the lower and upper bound of the accuracy at checkpoints 0 to 4.
+
+    The bounds follow from the consistent rows of the same model, or from this row alone if it is inconsistent.
+    """
     sound = [each for each in of(row.dataset, row.model) if each.doubt is None]
     initial_counts = common_initial_counts(sound if row.doubt is None else [row])
     return [
@@ -99,7 +100,7 @@ def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
 
 
 def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
-    """Return the initial counts for which a statement of the text holds up to `within`."""
+    """Return the numbers of correct questions at checkpoint 0 for which a statement holds up to `within`."""
     held = {row.memory: count_questions(row) for row in of(claim.dataset, claim.model)}
     questions = next(iter(held.values())).questions
     told = [gain for memory in claim.memories for gain in held[memory].gains()]

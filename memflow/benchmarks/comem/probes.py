@@ -1,4 +1,4 @@
-"""Probes from contexts and gold labels: every kept question at every checkpoint, 0 included."""
+"""Probes from contexts and gold labels: every kept question at every checkpoint, including 0."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,8 +18,10 @@ from memflow.records import GoldLabel, Probe
 def make_probes(
     domain: str, contexts: Sequence[Context], labels: Sequence[GoldLabel], config: CoMemConfig
 ) -> Iterator[Probe]:
-    """Yield probes by context, question and checkpoint. Dropped questions have none; a failed label quarantines the
-    probe."""
+    """Yield probes by context, question and checkpoint.
+
+    A dropped question has no probes. A failed label quarantines its probe.
+    """
     by_question = labels_by_question(labels)
     for context in contexts:
         for asked in context.questions:

@@ -1,6 +1,6 @@
-"""The prompts of CoMem by name, and how a probe is put to an assistant.
+"""The prompts of CoMem by name, and the prompt of a probe.
 
-A prompt with a Chinese version has a twin `<stem>_zh.md` with the same fields.
+A prompt with a Chinese version has a second file `<stem>_zh.md` with the same fields.
 """
 
 from pydantic import BaseModel
@@ -16,19 +16,19 @@ PACKAGE = "memflow.benchmarks.comem"
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Return a prompt of this benchmark; see `chat.prompts.spoken`."""
+    """Load a prompt of this benchmark; see `chat.prompts.spoken`."""
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
-    """Return the prompts of this benchmark that have a Chinese twin."""
+    """Return the names of the prompts that have a Chinese version."""
     return prompts.translated_stems(PACKAGE)
 
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-    """Return the prompt of a probe; the memory query is the question.
+    """Return the prompt of a probe. The memory query is the question.
 
-    At checkpoint 0 the oracle has no gold context, and gets the same prompt as every other memory.
+    At checkpoint 0 the oracle has no gold context and gets the same prompt as every other memory.
     """
     fields = {"question": probe.question, "options": lettered(probe.options)}
     stem = "choice"

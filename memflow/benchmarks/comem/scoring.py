@@ -1,7 +1,8 @@
-"""Scores of CoMem: accuracy over the checkpoints, at each of them and by category, beside its bounds.
+"""Scores of CoMem: accuracy over all checkpoints, at each checkpoint and by category, with reference accuracies.
 
-The bounds are chance, the best constant answer (variant `unknowing`: always the "not enough information" option), and
-`guess`: the assistant's answer to the same question at checkpoint 0. Forgetting and transfer: scoring/continual.py.
+The references are chance; the best constant answer (variant `unknowing`: always the "not enough information" option);
+and `guess`, the assistant's accuracy on the same question at checkpoint 0. scoring/continual.py computes forgetting and
+transfer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ UNKNOWING = "unknowing"
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the scores of one assistant: accuracy, its bounds and unparsed replies, for every slice."""
+    """Return the scores of one assistant for every slice: accuracy, reference accuracies and unparsed replies."""
     context, values = MetricContext.of(domain, results), choice_values(results)
     values[GUESS] = _guesses(results.probes, values["accuracy"])
     return [
@@ -34,7 +35,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def _guesses(probes: Sequence[Probe], accuracy: Mapping[str, float]) -> dict[str, float]:
-    """Return the accuracy of the answer to each probe's question at checkpoint 0."""
+    """Return for each probe the accuracy of its question at checkpoint 0."""
     first = {
         probe.question_id: accuracy[probe.probe_id]
         for probe in probes
@@ -56,7 +57,7 @@ def _constants(context: MetricContext, name: str, probes: Sequence[Probe]) -> It
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     """Return the probes of every slice: `all`, `checkpoint 2`, `category X`.
 
-    The probes of checkpoint 0, which are guesses, are in its slice only.
+    The probes of checkpoint 0 belong only to the slice of that checkpoint.
     """
     later = [probe for probe in probes if probe.checkpoint]
     found: dict[str, list[Probe]] = {"all": later}

@@ -1,8 +1,8 @@
-"""Handlers of the scripted chat for CoMem's prompts: rules, not a language model.
+"""Handlers of the scripted chat for CoMem's prompts: rules without a language model.
 
-They use only the prompt (benchmarks/scripted_reader.py). Where it supports no option, they choose the "not enough
-information" option, or guess by digest. The verifier reads fewer lines than the annotator, and so sometimes
-disagrees.
+They read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, they choose the "not enough
+information" option or guess by digest. The verifier reads fewer lines than the annotator, so the two sometimes
+disagree.
 """
 
 import random
@@ -25,7 +25,7 @@ def _choice(request: ChatRequest) -> Choice:
 
 
 def chosen(shown: str, request: ChatRequest, options: tuple[str, ...]) -> int:
-    """Return the index of the option that the text supports best."""
+    """Return the index of the option that the text supports best. Ties are broken by a seeded random choice."""
     best = best_options(shown, request.fields["question"], options)
     untold = unknown_option(options)
     if untold is not None and len(best) > 1 and untold - 1 in best:
@@ -39,12 +39,15 @@ def _annotate(request: ChatRequest) -> Finding:
 
 
 def _verify(request: ChatRequest) -> Finding:
-    """Annotate from the lines that contain a word of the question only."""
+    """Annotate from only those lines that contain a word of the question."""
     return _found(near(request.fields["said"], request.fields["question"]), request)
 
 
 def _found(shown: str, request: ChatRequest) -> Finding:
-    """Return the single option that the text supports; its words are the rationale."""
+    """Return a finding with the only option that the text supports. The words of the option are the rationale.
+
+    Without a single supported option, the choice is `unknown`.
+    """
     options = unlettered(request.fields["options"])
     best = best_options(shown, request.fields["question"], options) if shown else ()
     untold = unknown_option(options)

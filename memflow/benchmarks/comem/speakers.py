@@ -1,7 +1,7 @@
-"""Speaker confusion: wrong answers that are true of another speaker than the right answer is (paper, section 4.4).
+"""Speaker confusion: wrong answers that are true of a speaker other than the right one (paper, section 4.4).
 
-The paper describes such errors and does not count them. An error counts where both the gold option and the chosen one
-are true of a named speaker: its value is 1 where the speakers differ, else 0.
+The paper describes such errors but does not count them. An error counts if both the gold option and the chosen option
+are true of named speakers. Its value is 1 if the speakers differ, else 0.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ RATE = "other_speaker_rate"
 def speaker_verdicts(
     probes: Iterable[Probe], replies: Iterable[Reply], judged: Iterable[Verdict]
 ) -> Iterator[Verdict]:
-    """Yield a verdict for each error that counts, from the verdicts of accuracy."""
+    """Yield a verdict for each error that counts, derived from the accuracy verdicts."""
     wrong = {row.probe_id: row for row in judged if row.metric == "accuracy" and row.value == 0}
     given = {reply.probe_id: reply.parsed for reply in replies}
     for probe in probes:
@@ -37,7 +37,10 @@ def speaker_verdicts(
 
 
 def by_chance(probe: Probe) -> float | None:
-    """Return the share of a probe's wrong options of named speakers that are true of another speaker."""
+    """Return the expected value for a random wrong option: the share that is true of another speaker.
+
+    Options without a speaker are not counted.
+    """
     right = _right(probe)
     wrong = [
         true_of
@@ -50,10 +53,11 @@ def by_chance(probe: Probe) -> float | None:
 def speaker_scores(
     domain: Domain, results: AssistantResults, slices: Mapping[str, Sequence[Probe]]
 ) -> list[Score]:
-    """Return the share of errors that name another speaker, that share by chance, and the share of all answers.
+    """Return three scores per slice: the share of errors about another speaker, its chance level, and the share of
+    answers.
 
-    None in a domain whose options name no speaker. `n` are errors, or answers to questions with a right speaker. The
-    coverage is that of the answers: unparsed answers must not make a memory look better.
+    Return an empty list if no option of the domain names a speaker. `n` counts errors, or answers to questions whose
+    gold names a speaker. The coverage is that of the answers, because unparsed answers must not improve a score.
     """
     if not any(map(_right, valid_probes(results))):
         return []
@@ -82,7 +86,7 @@ def _error_score(
     values: Mapping[str, float],
     answered: Mapping[str, float],
 ) -> Score:
-    """Return the mean of `values` over the errors that have one, with the coverage of the answers."""
+    """Return the mean of `values` over the errors that have a value. The coverage is that of the answers."""
     answers = _answer_score(context, metric, name, asked, answered)
     errors = [probe for probe in asked if probe.probe_id in values]
     reason = answers.reason
@@ -100,7 +104,7 @@ def _answer_score(
 
 
 def _right(probe: Probe) -> str:
-    """Return the speaker of whom the gold option is true; empty where it names none."""
+    """Return the speaker of whom the gold option is true, or "" if the option names none."""
     if not probe.true_of or not probe.gold.isdigit():
         return ""
     return probe.true_of[int(probe.gold) - 1]

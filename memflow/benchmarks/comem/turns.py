@@ -1,6 +1,6 @@
-"""Turns of a context: the checkpoint of each message, and the messages that arrive together.
+"""Turns of a context: the checkpoint of each message, and batches of messages that arrive together.
 
-No checkpoint and no question falls within such a batch.
+No checkpoint and no question lies inside a batch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from memflow.tokens import estimate
 
 
 def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[Turn]:
-    """Yield the messages of a context as rows, up to its last checkpoint."""
+    """Yield the messages of a context as rows, up to the last checkpoint."""
     reached = truncation_indices(context, config)
     for event, (first, end) in enumerate(_batches(context, config)):
         for place in range(first, end):
@@ -45,7 +45,7 @@ def _batches(context: Context, config: CoMemConfig) -> Iterator[tuple[int, int]]
 
 
 def _joins_batch(together: Sequence[ContextMessage], config: CoMemConfig) -> bool:
-    """Return whether the last of these messages belongs to the batch of the others."""
+    """Return whether the last message joins the batch of the messages before it."""
     before, line = together[-2], together[-1]
     if config.arrivals == "message" or line.session != before.session:
         return False

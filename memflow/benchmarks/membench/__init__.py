@@ -1,7 +1,7 @@
 """MemBench (ACL Findings 2025, arXiv 2506.21605): factual and reflective memory, in participation and observation.
 
-One user's messages, with or without given assistant replies, form a trajectory; a question with four options follows.
-Metrics are accuracy, recall, capacity and efficiency. Each module's docstring states what it contains.
+A trajectory has one user's messages, with or without given assistant replies. A question with four options follows.
+Metrics are accuracy, recall, capacity and efficiency.
 """
 
 from memflow.benchmarks.membench.datasets import DATASETS

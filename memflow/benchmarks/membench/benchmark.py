@@ -1,4 +1,4 @@
-"""MemBench as the graph calls it: the steps of the other modules of this package."""
+"""The `Benchmark` implementation of MemBench, which calls the other modules of this package."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,7 +41,7 @@ from memflow.scoring.metric import Metric
 
 
 class MemBench(Benchmark):
-    """MemBench, by the modules of this folder."""
+    """The MemBench benchmark."""
 
     name = "membench"
 
@@ -116,7 +116,11 @@ class MemBench(Benchmark):
         return dict(HANDLERS)
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        """Generated users' lives are drawn; the simulator words what they say and what is asked of them."""
+        """Return the stages that call the simulator.
+
+        User graphs are sampled without a model. In generated domains the simulator words the messages and the
+        questions.
+        """
         return frozenset({"utterance", "question"} if generated(domain) else ())
 
     def simulator_prompts(self) -> list[Prompt]:

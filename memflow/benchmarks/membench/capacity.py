@@ -1,9 +1,9 @@
-"""Capacity: the number of tokens up to which a memory keeps what it was given (paper, sections 3.4, 4.4, figure 5).
+"""Capacity: the number of tokens up to which a memory retains its input (paper, sections 3.4, 4.4, figure 5).
 
-Under the protocol `capacity` every step is a checkpoint, and a question is asked after each step from its last evidence
-on. Accuracy is then a curve over tokens, and its knee (metrics/knee.py) is the capacity. `standard` counts the tokens
-since the first evidence: a memory that keeps its newest n tokens falls at n. IN_ALL counts all tokens so far, as figure
-5 does. Where the evidence is at the beginning, they agree.
+Under the protocol `capacity` every step is a checkpoint. A question is asked after each step, from the step of its last
+evidence on. Accuracy is then a curve over tokens, and its knee (metrics/knee.py) is the capacity. `standard` counts the
+tokens since the first evidence: the accuracy of a memory with the newest n tokens falls at n. IN_ALL counts all tokens
+so far, as figure 5 does. Both agree if the evidence is at the beginning.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,14 +31,14 @@ BINS = 12
 
 
 def checkpoint_per_step(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns with every step a checkpoint."""
+    """Return the turns with one checkpoint per step."""
     return [replace(turn, checkpoint=turn.event) for turn in turns]
 
 
 def probes_per_step(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
-    """Return each probe once per step from its last evidence on, with the step as its checkpoint.
+    """Return each probe once per step from its last evidence on. The step is the checkpoint.
 
-    A probe that is quarantined, or whose evidence was not played, is asked once, after the last step.
+    A probe is asked once, after the last step, if it is quarantined or if its evidence was not played.
     """
     streams = _streams(turns)
     found: list[Probe] = []
@@ -57,16 +57,16 @@ def probes_per_step(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Prob
 
 
 def probes_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
-    """Return the probes with the number of tokens up to the end."""
+    """Return the probes with the number of tokens up to the end of the trajectory."""
     streams = _streams(turns)
     found = [(probe, streams.get(probe.episode_id, _TokenCount())) for probe in probes]
     return [stream.counted(probe, stream.last) for probe, stream in found]
 
 
 def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the curve beside chance, the knee, and the accuracy on either side of it, for both ways of counting.
+    """Return the accuracy curve, its chance level, the knee, and the accuracy before and after the knee.
 
-    Empty where questions are asked at the end only.
+    Scores exist for both ways of counting tokens. The list is empty if questions are asked at the end only.
     """
     if parameters_of(domain).protocol != CAPACITY:
         return []
@@ -79,7 +79,7 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def is_curve(score: Score) -> bool:
-    """Return whether a score is a point of a curve over tokens."""
+    """Return whether a score is one point of a curve over tokens."""
     return score.slice.startswith(f"{TOKENS} ")
 
 
@@ -99,7 +99,7 @@ def width_of(last: float) -> int:
 
 
 def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
-    """Return the tokens of each probe that has them, by variant and probe id."""
+    """Return the token count of each probe that has one, by variant and probe id."""
     return {
         "standard": {one.probe_id: one.since_tokens for one in probes if one.since_tokens is not None},
         IN_ALL: {one.probe_id: one.said_tokens for one in probes if one.said_tokens is not None},
@@ -108,7 +108,7 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class _Curve:
-    """The tokens (`places`) and values of one assistant's probes, by probe id, in one variant."""
+    """The token counts (`places`) and values of one assistant's probes, by probe id, in one variant."""
 
     context: MetricContext
     variant: str
@@ -155,7 +155,7 @@ def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
 
 
 class _TokenCount:
-    """The tokens of an episode up to each event, and the event of each message."""
+    """A counter of the tokens in an episode up to each event. It also maps each message to its event."""
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -165,7 +165,7 @@ class _TokenCount:
         self._tokens = 0
 
     def add(self, turn: Turn) -> None:
-        """Count the next message, in order."""
+        """Count the next message. Messages must be added in order."""
         self._event[turn.message_id], self._before[turn.message_id] = turn.event, self._tokens
         self._tokens += estimate(turn.text)
         if not self.events or self.events[-1] != turn.event:
@@ -174,22 +174,22 @@ class _TokenCount:
 
     @property
     def last(self) -> int:
-        """Return the last event; 0 where there is none."""
+        """The last event, or 0 without events."""
         return self.events[-1] if self.events else 0
 
     def evidence_events(self, probe: Probe) -> list[int]:
-        """Return the events of a probe's evidence, in order."""
+        """Return the events of a probe's evidence in order."""
         return sorted({self._event[one] for one in probe.evidence if one in self._event})
 
     def counted(self, probe: Probe, event: int) -> Probe:
-        """Return the probe with the tokens up to an event, and those since its first evidence."""
+        """Return the probe with two counts: the tokens up to an event, and the tokens since its first evidence."""
         said = self._up_to.get(event, 0)
         before = [self._before[one] for one in probe.evidence if one in self._before]
         return replace(probe, said_tokens=said, since_tokens=said - min(before) if before else None)
 
 
 def _streams(turns: Sequence[Turn]) -> dict[str, _TokenCount]:
-    """Return the tokens of each episode; messages with a reason are not played."""
+    """Return the token counter of each episode. Messages with a reason are not played and not counted."""
     found: dict[str, _TokenCount] = {}
     for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
         if turn.reason is None:

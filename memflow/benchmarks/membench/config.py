@@ -1,4 +1,4 @@
-"""Parameters of a MemBench domain. Sizes of generated data default to the paper's."""
+"""Parameters of a MemBench domain. Default sizes of generated data are those of the paper."""
 
 from datetime import datetime
 from typing import Literal, Self
@@ -12,14 +12,14 @@ from memflow.benchmarks.membench.kinds import KINDS, Scene
 class Parameters(BaseModel):
     """Parameters of a domain.
 
-    Published domains draw `factual`, `reflective` and `emotion` trajectories per question kind and scenario by the
-    domain's seed; None takes all. Generated domains have `graphs` users, each with `each` trajectories per kind and
-    scenario.
+    In published domains, `factual`, `reflective` and `emotion` are the numbers of trajectories per question kind and
+    scenario, sampled by the domain's seed; None selects all. In generated domains, `graphs` is the number of users, and
+    `each` the number of trajectories per user, kind and scenario.
 
-    `noise_tokens` is the length in tokens that noise extends each trajectory to; 0 adds no noise. Noise is inserted
-    between sessions or between messages.
+    `noise_tokens` is the length in tokens to which noise extends each trajectory; 0 adds no noise. `noise_between`
+    states whether noise is inserted between sessions or between messages.
 
-    `protocol` sets when a question is asked: at the `end`, or, for `capacity`, after every message from its last
+    `protocol` determines when a question is asked: at the `end`, or, for `capacity`, after every message from its last
     evidence on (paper, section 4.4).
     """
 
@@ -68,10 +68,12 @@ class Parameters(BaseModel):
 
 
 def parameters_of(domain: Domain) -> Parameters:
-    """Return the domain's parameters. Raises BadSettings naming the wrong one."""
+    """Return the domain's parameters. Raises BadSettings with the invalid parameter."""
     return parse_parameters(Parameters, domain)
 
 
 def generated(domain: Domain) -> bool:
-    """Return whether the domain's users, trajectories and questions are generated instead of read from files."""
+    """Return whether the domain's users, trajectories and questions are generated. Otherwise they are read
+    from files.
+    """
     return "graphs" in domain.parameters

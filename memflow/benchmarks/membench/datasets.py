@@ -1,4 +1,4 @@
-"""MemBench's data sets: its test data and noise, MemDaily, and what users' lives are generated from."""
+"""MemBench's data sets: its test data and noise, MemDaily, and the sources of generated user graphs."""
 
 from memflow.benchmarks.datasets import Dataset
 

@@ -1,7 +1,7 @@
-"""MemBench's domains: each scene, factual and reflective, as the paper samples it, as it is published, and before that.
+"""MemBench's domains: each scene, factual and reflective, as sampled in the paper, as published, and in raw form.
 
-How many trajectories are drawn of each kind of question and scenario is the paper's (section 4.1): its sizes come out
-where `noisy` is counted in, and emotion is not (docs/fidelity.md).
+The numbers of trajectories per question kind and scenario are the paper's (section 4.1). The totals match the paper's
+sizes if `noisy` is counted and emotion is not (docs/fidelity.md).
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,9 +49,9 @@ def _raw() -> Iterator[Domain]:
 
 
 def _long() -> Iterator[Domain]:
-    """Trajectories that are lengthened by noise here, to the lengths and sizes of sub-dataset 2.
+    """Yield domains whose trajectories are extended by noise to the lengths and sizes of sub-dataset 2.
 
-    In participation they are the raw ones, because the sampled ones do not state where a session ends.
+    Participation uses the raw trajectories, because the sampled ones do not mark the ends of sessions.
     """
     for scene, source, tokens, between, factual, reflective in (
         ("participation", "participation_raw", 100_000, "sessions", 5, 5),

@@ -1,7 +1,7 @@
 """Question kinds of MemBench: names in the data and in the paper, memory level, scenarios and scenes.
 
-A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. The scenarios
-of each kind are those of the published data, whose factual part includes `noisy` (docs/fidelity.md).
+A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. Each kind has
+the scenarios of the published data. Its factual part includes `noisy` (docs/fidelity.md).
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ PREFERENCE = "preference"
 
 @dataclass(frozen=True)
 class QuestionKind:
-    """A question kind. `evidence_role` is the role whose messages are the evidence in participation."""
+    """A question kind. In participation, the messages of `evidence_role` are the evidence."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class QuestionKind:
     """Other names in published files."""
 
     def scenarios(self, scene: Scene) -> tuple[str, ...]:
-        """Return the scenarios of this kind in a scene; empty if the scene has no such questions."""
+        """Return the scenarios of this kind in a scene; empty if the scene has no questions of this kind."""
         return self.participation if scene == "participation" else self.observation
 
 
@@ -76,7 +76,7 @@ KINDS: dict[str, QuestionKind] = {
 
 
 def find_kind(name: str) -> QuestionKind:
-    """Return the kind with this name, ours or a published one. Raises BadInput listing the known kinds."""
+    """Return the kind with this name or published name. Raises BadInput with the list of known kinds."""
     for each in KINDS.values():
         if name == each.name or name in each.names:
             return each
@@ -93,7 +93,9 @@ COLUMNS: dict[str, str] = {
 
 
 def column(of: QuestionKind, scenario: str) -> str:
-    """Return the key of COLUMNS for a question: its kind if factual, else `emotion` or `preference` by scenario."""
+    """Return the key of COLUMNS for a question: its kind if factual, otherwise `emotion` or `preference` by
+    scenario.
+    """
     if of.level == "factual":
         return of.name
     return EMOTION if scenario == EMOTION else PREFERENCE

@@ -1,4 +1,4 @@
-"""Readers of MemBench's data sets: files -> raw records -> trajectories."""
+"""Readers of MemBench's data sets: conversion of files to raw records and of records to trajectories."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,7 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def trajectory(record: Record) -> Trajectory:
-    """Return the trajectory of a record."""
+    """Convert a record to a trajectory."""
     return memdaily.trajectory(record) if record.dataset == MEMDAILY else release.trajectory(record)
 
 

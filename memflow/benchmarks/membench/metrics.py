@@ -1,4 +1,4 @@
-"""The metrics of MemBench, and which shared metrics are primary here."""
+"""The metrics of MemBench, and the shared metrics that are primary for it."""
 
 from memflow.scoring.catalog import ACCURACY, RANDOM
 from memflow.scoring.metric import Metric

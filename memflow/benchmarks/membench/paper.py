@@ -1,6 +1,6 @@
 """Values published in MemBench's paper (tables 3 to 5 and 10 to 12) and their known errors, from reference.yaml.
 
-They are shown beside measured scores and enter no score.
+They are shown beside measured scores but are not part of any score.
 """
 
 import math
@@ -18,10 +18,10 @@ MODEL = "Qwen2.5-7B-Instruct"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published accuracy, recall or time in seconds. A text is a bound, such as `<0.001`.
+    """A published accuracy, recall or time in seconds. A value that is a text is a bound, such as `<0.001`.
 
     `subset` is sub-dataset 1 (about 10k tokens per trajectory in participation, 1k in observation) or 2 (100k, 10k).
-    `questions` is the number of questions behind an accuracy, where known; `doubt` names a known error.
+    `questions` is the number of questions behind an accuracy, if known. `doubt` names a known error.
     """
 
     table: int
@@ -38,7 +38,7 @@ class Published:
 
 
 class _Column(BaseModel):
-    """Values of one table column, by mechanism in the paper's order."""
+    """The values of one table column, by mechanism in the paper's order."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -105,12 +105,12 @@ def shares(value: float, questions: int) -> list[int]:
 
 
 def order(memory: str) -> tuple[int, int, str]:
-    """Sort key of memories: `none`, the paper's mechanisms in its order, others, `oracle`."""
+    """Return the sort key of a memory: `none`, the paper's mechanisms in its order, others, `oracle`."""
     names, name = list(mechanisms()), mechanism(memory)
     group = {"none": 0, "oracle": 3}.get(memory, 2 if name is None else 1)
     return group, names.index(name) if name else 0, memory
 
 
 def mechanism(memory: str) -> str | None:
-    """Return the paper's mechanism that a memory implements, ignoring its parameters; None for others."""
+    """Return the paper's mechanism that a memory implements, or None. Parameters of the memory are ignored."""
     return next((name for name in mechanisms() if memory == name or memory.startswith(f"{name}_")), None)

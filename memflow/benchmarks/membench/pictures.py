@@ -1,6 +1,6 @@
-"""MemBench's tables as pictures: accuracy by mechanism, kind of question and model, and seconds of reads and writes.
+"""Charts of MemBench's tables: accuracy by mechanism, question kind and model, and seconds of reads and writes.
 
-The rows are tables.py's; accuracy over tokens is plots.py's.
+tables.py provides the rows. plots.py has the charts of accuracy over tokens.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ BOUNDS = ("none", "oracle")
 
 
 def pictures(scores: Sequence[Score], domain: Domain) -> dict[str, Columns]:
-    """Return the pictures of a domain by name: mechanisms, kinds, models (if there are several) and times."""
+    """Return the charts of a domain by name: mechanisms, kinds, models (if there are several) and times."""
     if not tabled([domain]):
         return {}
     levels, kinds = rows(scores, [domain], LEVEL_SLICES), rows(scores, [domain], KIND_SLICES)
@@ -44,7 +44,7 @@ def pictures(scores: Sequence[Score], domain: Domain) -> dict[str, Columns]:
 
 
 def pictures_over(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Columns]:
-    """Return the pictures over several domains by name: mechanisms at each level, a column for each domain."""
+    """Return the charts over several domains by name: mechanisms at each level, with one column per domain."""
     with_tables = tabled(domains)
     found = {
         f"{slice_.removeprefix('level ')}_mechanisms": _accuracies(
@@ -72,7 +72,7 @@ def _accuracies(
     position_of: Callable[[TableRow], str],
     curve_of: Callable[[TableRow], str],
 ) -> Columns | None:
-    """Return the accuracies of rows by position, with a column for each curve; None if there is none."""
+    """Return a chart of accuracies by position, with one column per curve, or None without accuracies."""
     shown = [row for row in rows if row.value("accuracy") is not None]
     if not shown:
         return None
@@ -85,7 +85,7 @@ def _accuracies(
 
 
 def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
-    """Return the seconds of reads and writes on a log scale; the caption names means of 0 seconds."""
+    """Return a chart of the seconds of reads and writes on a log scale. The caption lists means of 0 seconds."""
     timed = [row for row in every if row.memory not in BOUNDS]
     shown = [row for row in timed if any(row.value(metric) for metric in TIMES)]
     if not shown:
@@ -130,7 +130,7 @@ def _curves(located: Sequence[LocatedRow], metric: str) -> tuple[Curve, ...]:
 
 
 def _chance(located: Sequence[LocatedRow]) -> tuple[Curve, ...]:
-    """Return one curve of chance if it is the same for all columns of a position, else one for each column."""
+    """Return one curve of chance if chance is the same for all columns of a position, otherwise one per column."""
     with_chance = [each for each in located if each[2].value(CHANCE) is not None]
     values = {(at, row.value(CHANCE) or 0.0) for at, _, row in with_chance}
     if not values:

@@ -1,4 +1,4 @@
-"""MemBench's pictures: accuracy over tokens (figure 5), beside those of its tables (pictures.py)."""
+"""MemBench's plots: accuracy over tokens (figure 5), and the charts of its tables (pictures.py)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,7 +21,7 @@ AXES = {
 
 
 def capacity_charts(scores: Sequence[Score], domain: str) -> dict[str, Chart]:
-    """A chart for each way of counting tokens, by name; none, where the domain has no curve over tokens."""
+    """Return a chart for each way of counting tokens, by name; empty if the domain has no curve over tokens."""
     found = {}
     for variant, (name, axis, title) in AXES.items():
         own = [score for score in scores if score.domain == domain and score.variant == variant]
@@ -55,7 +55,7 @@ def _curve(name: str, scores: Sequence[Score]) -> Curve:
 
 
 def _knees_note(knees: Sequence[Score]) -> str:
-    """Where the knees are, and who has none."""
+    """Return a text with the knee of each assistant and the assistants without a knee."""
     there = [
         f"{one.assistant} at {one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})"
         for one in knees

@@ -1,4 +1,4 @@
-"""Probe rows of a trajectory's questions. The questions themselves are built by `published/` and `generation/`."""
+"""Conversion of a trajectory's questions to probe rows. `published/` and `generation/` build the questions."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
-"""Prompts that ask an assistant a probe.
+"""The prompts that ask an assistant the question of a probe.
 
-Assistants do not reply during a trajectory: replies are given, so that only the memory is measured (paper, section
+Assistants do not reply during a trajectory. Replies are given, so that only the memory is measured (paper, section
 3.2).
 """
 
@@ -12,7 +12,7 @@ from memflow.records import Probe
 
 
 def build_question(probe: Probe, recall: Recall, told: str | None) -> Question:
-    """Return the prompt, its fields and the search query: question and time, as in the published code."""
+    """Return the prompt, its fields and the search query. As in the published code, the query is question and time."""
     time = probe.asked_at or ""
     fields = {"question": probe.question, "time": time, "options": lettered(probe.options)}
     output = choice_of(len(probe.options))

@@ -1,6 +1,6 @@
-"""Scores of MemBench: accuracy beside chance, over all, by level of memory, by kind of question and by scenario.
+"""Scores of MemBench: accuracy and chance over all probes, by memory level, question kind and scenario.
 
-Intervals are over trajectories. How accuracy falls with the tokens to remember is capacity.py.
+Intervals are over trajectories. capacity.py computes accuracy as a function of the number of tokens.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     """Return the probes of every slice: `all`, `level factual`, `category simple`, `scenario roles`.
 
-    Reflective questions also have the columns of the paper's table 10: `category emotion`, `category preference`.
+    Reflective questions are also in the columns of the paper's table 10: `category emotion`, `category preference`.
     """
     found: dict[str, list[Probe]] = {"all": list(probes)}
     for level in LEVELS:
@@ -40,7 +40,7 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
 
 
 def level_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-    """Return the ids of the probes of each level of memory: `level factual`, `level reflective`."""
+    """Return the probe ids of each memory level: `level factual`, `level reflective`."""
     return {
         name: frozenset(each.probe_id for each in group)
         for name, group in probe_slices(probes).items()

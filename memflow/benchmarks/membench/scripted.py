@@ -1,6 +1,6 @@
-"""Scripted assistant for MemBench's prompts; not a language model. The scripted simulator is `generation/scripted.py`.
+"""Scripted assistant for MemBench's prompts, without a language model. generation/scripted.py has the simulator.
 
-It reads only its prompt, by `scripted_reader`, and chooses pseudo-randomly among options without support there.
+It reads only its prompt, with `scripted_reader`. If the prompt supports no option, it chooses pseudo-randomly.
 """
 
 from memflow.benchmarks.membench.generation import scripted as generation

@@ -1,4 +1,4 @@
-"""Sampling of published trajectories: a number per question kind and scenario, drawn by the domain's seed."""
+"""Sampling of published trajectories: a number per question kind and scenario, selected by the domain's seed."""
 
 import random
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from memflow.records import Record
 
 
 def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
-    """Return the trajectories of a domain, in the order of their files.
+    """Return the selected trajectories of a domain, in the order of their files.
 
-    With a limit, return the first of each kind and scenario in turn, up to the limit.
+    With a limit, take one trajectory of each kind and scenario in turn until the limit is reached.
     """
     parameters = parameters_of(domain)
     groups: dict[tuple[str, str], list[Record]] = {}

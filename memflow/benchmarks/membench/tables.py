@@ -1,6 +1,6 @@
-"""The paper's tables 3 to 5 (by level of memory) and 10 to 12 (by kind of question), from the leaderboard's scores.
+"""The paper's tables 3 to 5 (by memory level) and 10 to 12 (by question kind), filled with leaderboard scores.
 
-The scores that the paper published are paper.py; plots of the rows, pictures.py.
+paper.py has the published values; pictures.py draws charts of the rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,12 +43,12 @@ class TableRow:
     scores: Mapping[str, Score]
 
     def value(self, metric: str) -> float | None:
-        """Return the value of a metric, or None, which `reason` explains."""
+        """Return the value of a metric. If it is None, `reason` returns the explanation."""
         score = self.scores.get(metric)
         return None if score is None else score.value
 
     def reason(self, metric: str) -> str | None:
-        """Return why a metric has no value; None where it has one."""
+        """Return the reason why a metric has no value, or None if it has a value."""
         score = self.scores.get(metric)
         if score is None:
             return NOT_MEASURED
@@ -56,7 +56,9 @@ class TableRow:
 
     @property
     def at_floor(self) -> bool:
-        """Return whether the interval of the accuracy includes chance: the assistant may be guessing."""
+        """Return whether the confidence interval of the accuracy includes chance, so that the assistant may be
+        guessing.
+        """
         accuracy, chance = self.scores.get("accuracy"), self.value(CHANCE)
         if accuracy is None or accuracy.low is None or chance is None:
             return False
@@ -67,7 +69,7 @@ class TableRow:
         return any(score.scripted for score in self.scores.values())
 
     def plain(self) -> dict[str, Any]:
-        """Return the row as plain data, with the reasons of missing values."""
+        """Return the row as a dict of plain values, with the reasons for missing values."""
         accuracy = self.scores.get("accuracy")
         plain: dict[str, Any] = {
             "domain": self.domain,
@@ -88,7 +90,7 @@ class TableRow:
 
 
 def tabled(domains: Iterable[Domain]) -> list[Domain]:
-    """Return the domains whose questions are asked at the end; the others measure capacity."""
+    """Return the domains whose questions are asked at the end. The other domains measure capacity."""
     return [
         domain
         for domain in domains
@@ -97,9 +99,9 @@ def tabled(domains: Iterable[Domain]) -> list[Domain]:
 
 
 def stands_for(domain: Domain) -> tuple[str, int] | None:
-    """Return the scene and the sub-dataset of the paper that a domain corresponds to; None for another language.
+    """Return the scene and sub-dataset of the paper that a domain corresponds to, or None for another language.
 
-    Sub-dataset 2 is lengthened by noise.
+    Trajectories of sub-dataset 2 contain noise.
     """
     parameters = parameters_of(domain)
     long = parameters.noise_tokens > 0 or any(dataset.endswith(LONG) for dataset in domain.datasets)
@@ -107,7 +109,7 @@ def stands_for(domain: Domain) -> tuple[str, int] | None:
 
 
 def rows(scores: Iterable[Score], domains: Sequence[Domain], slices: Sequence[str]) -> list[TableRow]:
-    """Return a row for each domain, slice and assistant: model by model, memories in the paper's order."""
+    """Return a row for each domain, slice and assistant, sorted by model, with memories in the paper's order."""
     names = [domain.name for domain in domains]
     by_slice: dict[tuple[str, str], dict[str, list[Score]]] = {}
     for score in scores:

@@ -1,7 +1,7 @@
 """Trajectories and their turn rows.
 
-A step is a round in participation and one message in observation. `published/` and `generation/` build trajectories;
-`noise/` and `capacity.py` change their rows.
+A step is a round in participation and one message in observation. `published/` and `generation/` build trajectories.
+`noise/` and `capacity.py` change the rows.
 """
 
 import json
@@ -17,10 +17,10 @@ NOISE = "noise"
 
 @dataclass(frozen=True)
 class Step:
-    """A round, or a message in observation. Times have the format of the data set.
+    """A step of a trajectory: a round, or a message in observation. Times have the format of the data set.
 
     `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session` of a
-    noise step is its noise unit.
+    noise step is the number of its noise unit.
     """
 
     user: str
@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ChoiceQuestion:
-    """A multiple-choice question. `gold` is the number of the correct option, from 1; `evidence` has message ids."""
+    """A multiple-choice question. `gold` is the number of the correct option, from 1; `evidence` lists message ids."""
 
     question: str
     asked_at: str | None
@@ -47,7 +47,7 @@ class ChoiceQuestion:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One user's messages and the questions about them. Its id is unique in a domain and is the episode id.
+    """One user's messages and the questions about them. The id is unique in a domain and is also the episode id.
 
     A trajectory with a `reason` is quarantined: its steps are not played and its questions are not asked.
     """
@@ -69,7 +69,9 @@ class Trajectory:
         return f"{below}/{said.session}.{step}{role[0]}"
 
     def evidence_id(self, step: int) -> str:
-        """Return the id of the message of a step that counts as evidence: the user's or the assistant's, by kind."""
+        """Return the id of the message of a step that is the evidence: the user's or the assistant's, depending on the
+        kind.
+        """
         spoken = self.steps[step].assistant is not None
         return self.message_id(step, self.kind.evidence_role if spoken else "user")
 
@@ -99,7 +101,7 @@ def turn_rows(domain: str, trajectory: Trajectory) -> Iterator[Turn]:
 
 
 def scenario_of(trajectory_id: str) -> str:
-    """Return the scenario of a trajectory: the last part but one of its id."""
+    """Return the scenario of a trajectory, which is the second-last part of its id."""
     return trajectory_id.split("/")[-2]
 
 
@@ -109,5 +111,5 @@ def is_noise(message_id: str) -> bool:
 
 
 def session_of(message_id: str) -> str:
-    """Return the prefix that the ids of all messages of a session share."""
+    """Return the common prefix of the message ids of a session."""
     return message_id.rpartition(".")[0]

@@ -46,7 +46,7 @@ def simulator_prompts() -> list[Prompt]:
 
 
 def quote_list(words: Sequence[str]) -> str:
-    """Format words as a quoted, comma-separated list for a prompt; a dash if there are none."""
+    """Format words as a quoted, comma-separated list for a prompt; an empty list becomes a dash."""
     return ", ".join(f'"{word}"' for word in words) or "-"
 
 
@@ -71,7 +71,7 @@ def strip_stamp(text: str) -> str:
 
 
 def parse_time(text: str) -> datetime | None:
-    """Return the first time in a text, in either format; None if there is none."""
+    """Return the first time in a text, in either format, or None without a time."""
     found = _MOMENT.search(text)
     try:
         return datetime.fromisoformat("{}-{}-{} {}:{}".format(*found.groups())) if found else None
@@ -80,7 +80,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def add_stamp(text: str, place: str, sent_at: str, language: str = "en") -> str:
-    """Append place and time to a message, as the published evaluation does."""
+    """Append place and time to a message, in the format of the published evaluation."""
     if language == "zh":
         return f"{text}（地点：{place}；时间：{sent_at}）"
     return f"{text} (place: {place}; time: {sent_at})"

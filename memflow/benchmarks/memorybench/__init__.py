@@ -1,8 +1,8 @@
 """MemoryBench (arXiv 2510.17281): continual learning of assistants from user feedback.
 
-A backbone answers training cases and simulated users give feedback. These dialogues go into memory, with a corpus if
-the data set has one; then test cases are asked. The parameter `protocol` selects off-policy, stepwise or on-policy
-learning.
+A backbone answers training cases and simulated users give feedback. These dialogues are written to memory, together
+with a corpus if the data set has one. Then test cases are asked. The parameter `protocol` selects off-policy, stepwise
+or on-policy learning.
 """
 
 from memflow.benchmarks.memorybench.datasets import DATASETS

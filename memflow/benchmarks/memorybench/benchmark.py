@@ -1,4 +1,4 @@
-"""MemoryBench as the graph calls it: the steps of the other modules of this package."""
+"""The `Benchmark` implementation of MemoryBench, which calls the other modules of this package."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ from memflow.scoring.metric import Metric
 
 
 class MemoryBench(Benchmark):
-    """MemoryBench, by the modules of this folder. It has no structured states."""
+    """The MemoryBench benchmark. It has no structured states."""
 
     name = "memorybench"
     aggregates_in_sql = True
@@ -77,7 +77,11 @@ class MemoryBench(Benchmark):
         simulator: Chat,
         tools: Tools,
     ) -> list[FeedbackRound]:
-        """None on-policy: there the assistants that are measured answer the training cases."""
+        """Return the feedback rounds.
+
+        With the `on_policy` protocol the list is empty, because each evaluated assistant answers the training cases
+        itself.
+        """
         if parameters_of(domain).protocol == "on_policy":
             return []
         return await feedback.feedback(domain, turns, probes, backbone, simulator)
@@ -100,11 +104,15 @@ class MemoryBench(Benchmark):
         return on_policy.rounds(domain, assistant, played)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        """On-policy, the model; its words are those of each dialogue's own question."""
+        """Return the function that generates replies under the `on_policy` protocol, otherwise None."""
         return on_policy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-        """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
+        """Return the prompt of a probe.
+
+        The memory query is the question alone, or, if the parameter `query` is "prompt", the whole prompt without
+        notes.
+        """
         prompt, fields = question.build_prompt(probe, recall.notes if gold_context is None else gold_context)
         return Question(prompt, fields, question.search_query(probe, parameters_of(domain).query == "prompt"))
 
@@ -131,11 +139,11 @@ class MemoryBench(Benchmark):
         return {**scripted.handlers(), **USING, **JUDGING}
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
+        """Return the stage in which simulated users react to answers: `memory` if on-policy, otherwise `feedback`."""
         return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
 
     def simulator_prompts(self) -> list[Prompt]:
-        """Those a simulator answers, what it is told to be right, and the words of users whom a metric contents."""
+        """Return all prompts used for users' reactions: requests to the simulator, gold context, and fixed texts."""
         return reactions.prompts()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:

@@ -29,24 +29,21 @@ Histogram = Annotated[
 class Parameters(BaseModel):
     """Parameters of a domain.
 
-    `context_tokens`: estimated tokens of a corpus shown to the backbone for feedback.
-    `query`: memory search query: the question, or the whole prompt as in the published code.
-    `conversations`: number of conversations used, from the first; 0 is all.
-    `partition`: the paper's partition, whose published scores are the reference.
-    `variants`: additional variants; `published_code` reproduces errors of the published code and needs judge
-    requests.
+    `context_tokens`: the estimated tokens of the corpus that the backbone sees while it answers training cases.
+    `query`: the memory query: the question, or the whole prompt as in the published code.
+    `conversations`: the number of conversations used, from the first; 0 is all.
+    `partition`: the paper's partition whose published scores are the reference.
+    `variants`: additional variants; `published_code` reproduces errors of the published code and needs judge requests.
     `protocol`: when the assistant learns and is asked (paper, A.3): `off_policy`; `stepwise`, in batches of `batch`
-    dialogues;
-    `on_policy`, `steps` steps of `batch` own dialogues; `training`, asks the training cases; `same`, asks each
-    training case
-    before and after its own dialogue.
-    `learn_from`: remember all dialogues, or those with a liked or copied answer; then all other cases are training
-    cases.
-    `follow_ups`: whether on-policy follow-ups are answered; in the published code they are not.
+    dialogues; `on_policy`, in `steps` steps of `batch` dialogues led by the assistant; `training`, which asks the
+    training cases; `same`, which asks each training case before and after its own dialogue.
+    `learn_from`: remember all dialogues, or only those with a liked or copied answer; in the latter case, all cases
+    that are not test cases are training cases.
+    `follow_ups`: whether the assistant answers on-policy follow-ups; in the published code it does not.
     `right`: LoCoMo users accept an F1 of at least 0.5; in the published code, above 0.5.
-    `actions`: the action model. `calibration`: satisfaction histogram of its rates: the domain's own, the published
-    one, or
-    given histograms by family. `noise`: standard deviation of noise added to satisfaction before actions.
+    `actions`: the action model. `calibration`: the satisfaction histogram for its rates: that of the domain, the
+    published one, or histograms given by family. `noise`: the standard deviation of noise added to satisfaction before
+    actions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,5 +73,5 @@ class Parameters(BaseModel):
 
 
 def parameters_of(domain: Domain) -> Parameters:
-    """Return the domain's parameters. Raises BadSettings naming the wrong one."""
+    """Return the domain's parameters. Raises BadSettings with the invalid parameter."""
     return parse_parameters(Parameters, domain)

@@ -1,4 +1,4 @@
-"""MemoryBench's domains: the paper's three domains and four task formats, made of the tasks, under every protocol."""
+"""MemoryBench's domains: the paper's three domains and four task formats, under every protocol."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Episodes of each protocol: corpora and dialogues that an assistant processes.
+"""Episodes of each protocol: the corpora and dialogues that an assistant processes.
 
 Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their scores
 and all gold are excluded. `protocols.py` schedules the probes.
@@ -31,7 +31,7 @@ def episodes(
     probes: Sequence[Probe],
     simulator: Chat,
 ) -> list[Episode]:
-    """Return the episodes of the domain's protocol. `probes` are read for `on_policy` and `same` only."""
+    """Return the episodes of the domain's protocol. Only `on_policy` and `same` use `probes`."""
     parameters = parameters_of(domain)
     corpora = _corpora(turns)
     cases = _grouped(feedback, lambda row: row.case_id)
@@ -73,13 +73,13 @@ def _all(corpora: Iterable[Arrivals]) -> Arrivals:
 
 
 def _given(*arrivals: Arrivals) -> tuple[Event, ...]:
-    """Return given events of what arrives before each checkpoint; empty arrivals are no events."""
+    """Return an event of given messages for each non-empty list of messages that arrives before a checkpoint."""
     said = [(checkpoint, each) for checkpoint, some in enumerate(arrivals) for each in some if each]
     return tuple(Event(number, at, "given", tuple(each)) for number, (at, each) in enumerate(said))
 
 
 def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
-    """Return the sessions of each corpus by name."""
+    """Return the sessions of each corpus, by name of the corpus."""
     found: dict[str, Arrivals] = {}
     sound = [turn for turn in turns if turn.reason is None]
     for name, said in _grouped(sound, lambda turn: turn.episode_id).items():

@@ -1,6 +1,6 @@
 """Off-policy feedback (paper, A.2, A.3): the backbone answers the training cases and simulated users react.
 
-A dialogue has at most three answers and two reactions. A failure of a model becomes a row with its reason.
+A dialogue has at most three answers and two reactions. If a model fails, the row has a reason.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ async def feedback(
 
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
-    """Return one fixed retriever per corpus, for every backbone: the paper's BM25 over sessions, top five."""
+    """Return one retriever per corpus, the same for every backbone: the paper's BM25 over sessions, top five."""
     events: dict[tuple[str, int], list[Message]] = {}
     for turn in turns:
         role: Any = turn.role
@@ -68,7 +68,9 @@ async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
 
 
 async def _context(reader: Memory, question: str, tokens: int) -> str:
-    """Return retrieved sessions up to `tokens`, dropping the least relevant (paper, section 3.1)."""
+    """Return the retrieved sessions with at most `tokens` tokens. The least relevant sessions are dropped (paper,
+    section 3.1).
+    """
     found = [item.text for item in (await reader.read(question)).entries]
     while found and sum(map(estimate, found)) > tokens:
         found.pop()
@@ -121,7 +123,7 @@ async def converse(
 
 
 def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
-    """Return the messages of a dialogue in order, failed ones last. `step` is part of the ids of repeated dialogues."""
+    """Return the messages of a dialogue in order, failed ones last. Ids of repeated dialogues contain `step`."""
     found: list[SpokenMessage] = []
 
     def say(

@@ -1,4 +1,4 @@
-"""Published files -> raw records. `tasks/` has the readers."""
+"""Conversion of published files to raw records. `tasks/` has the readers."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,7 @@
 """On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
 
-All dialogues of a step use the memory before the step, and are then written in the order of drawing (run/play.py).
-Follow-ups use the recall of the dialogue's question. A memory receives the texts only, never the user's gold.
+All dialogues of a step use the memory from before the step. They are then written in the order in which they were drawn
+(run/play.py). Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from memflow.run.play import Dialogue, DialogueRunner, Event, PlayedEpisode, Rea
 
 @dataclass(frozen=True)
 class DialogueRecord:
-    """The rows of a dialogue."""
+    """The rows of one dialogue."""
 
     step: int
     probe: Probe
@@ -30,7 +30,7 @@ class DialogueRecord:
 
 
 def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) -> Iterator[Event]:
-    """Yield one event per dialogue of all steps, numbered from `first`."""
+    """Yield one event per dialogue of all steps, with numbers from `first`."""
     parameters = parameters_of(domain)
     number, before = first, set[str]()
     drawn = draws(train, parameters.batch, parameters.steps, domain.seed)
@@ -43,13 +43,13 @@ def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) 
 
 
 def replier(chat: Chat) -> Replier:
-    """Return the model that leads the dialogues."""
+    """Return the function that generates the assistant's replies in the dialogues."""
     prompt = load(question.PACKAGE, "answer_en")
     return Replier(chat, prompt, lambda recall, said: {"notes": recall.notes, "question": said.text})
 
 
 def rounds(domain: Domain, assistant: str, played: Iterable[PlayedEpisode]) -> list[PlayedRound]:
-    """Return the rows of all dialogues, with user actions calibrated on all of them."""
+    """Return the rows of all dialogues. User actions are calibrated on all dialogues together."""
     kept = [kept for episode in played for kept in episode.kept]
     rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
     return add_actions(domain, rows, [each.probe for each in kept])

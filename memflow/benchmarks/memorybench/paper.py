@@ -1,7 +1,7 @@
-"""Published populations that scores are normalized against: of a partition, or of everything that was run.
+"""Populations of scores for normalization: the published scores of a partition, or all assistants that were run.
 
-Min-max and z scores (paper, section 3) compare data sets with different scales. Both are affine in the score, so that
-they apply to groups of verdicts too.
+Min-max and z scores (paper, section 3) make data sets with different scales comparable. Both are affine functions of
+the score, so they apply to means of verdicts too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ TINY = 1e-6
 
 
 class Scale(NamedTuple):
-    """`by * value + shift`."""
+    """The affine function `by * value + shift`."""
 
     by: float
     shift: float
@@ -42,7 +42,7 @@ def published(partition: str | None) -> Against:
 
 
 def pooled(groups: Iterable[Group]) -> Against:
-    """Return the population of everything that was run, by task."""
+    """Return the population of all assistants that were run, by task."""
     by_task: dict[str, list[Group]] = {}
     for group in groups:
         by_task.setdefault(group.dataset, []).append(group)

@@ -1,7 +1,7 @@
-"""Scores by partition (paper, Tables 10 and 11): min-max and z scores, a cell per assistant and domain.
+"""Scores by partition (paper, Tables 10 and 11): min-max and z scores of each assistant in each domain.
 
-A partition is one of the paper's domains or task formats. Domains that are one are off-policy and learn from whole
-dialogues. Plots of the cells are plots.py.
+A partition is one of the paper's domains or task formats. The matching memflow domains are off-policy and learn from
+complete dialogues. plots.py draws the scores.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The scores of an assistant in a domain that is a partition; None where there is none."""
+    """The scores of an assistant in a domain that is a partition. A missing score is None."""
 
     partition: str
     domain: str
@@ -29,7 +29,7 @@ class Cell:
 
     @property
     def reason(self) -> str | None:
-        """Return why a score has no value; None where both have one."""
+        """Return the reason why a score has no value, or None if both scores have values."""
         if self.min_max is None or self.z_score is None:
             return NOT_MEASURED
         missing = [score for score in (self.min_max, self.z_score) if score.value is None]
@@ -41,7 +41,7 @@ class Cell:
 
 
 def partitions(domains: Iterable[Domain]) -> list[Domain]:
-    """Return the domains that are partitions, in their order."""
+    """Return the domains that correspond to a partition, in their given order."""
     return [domain for domain in domains if domain.benchmark == "memorybench" and _is_one(domain)]
 
 

@@ -1,6 +1,6 @@
-"""MemoryBench's pictures: times (figure 4), scores by partition, and noise (figures 13 and 14).
+"""MemoryBench's plots: times (figure 4), scores by partition, and noise (figures 13 and 14).
 
-Curves over steps are memflow/plots/charts.py's.
+memflow/plots/charts.py draws curves over steps.
 """
 
 import json
@@ -25,9 +25,9 @@ NOISES = {
 
 
 def time_bars(times: Sequence[Times], title: str) -> Bars | None:
-    """Memory and predict time of each assistant, a panel for each task format; None where nothing was measured.
+    """Return bars of memory and predict time per assistant, one panel per task format; None without measurements.
 
-    Where a format was measured in several domains, those of the first stand for it.
+    If a format was measured in several domains, the first domain is shown.
     """
     domains: dict[str, str] = {}
     for row in times:
@@ -57,7 +57,7 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
 
 
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:
-    """Min-max scores of each assistant by partition; None where there is no score."""
+    """Return min-max scores of each assistant by partition, or None without scores."""
     shown = [(cell, cell.min_max) for cell in cells if cell.min_max is not None]
     shown = [(cell, score) for cell, score in shown if score.value is not None]
     if not shown:
@@ -77,10 +77,11 @@ def partition_columns(cells: Sequence[Cell]) -> Columns | None:
 
 
 def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Chart]:
-    """A chart for each set of domains that differ in nothing but how noisy their users are, by a name.
+    """Return charts by name, one for each set of domains that differ only in the noise of their users.
 
-    It shows min-max scores where they are measured against the published scores; those against what was run in each
-    domain cannot be compared. Otherwise the metric that most probes have in all of the domains.
+    A chart shows min-max scores if all domains have them relative to published scores. Scores relative to the
+    assistants of each domain are not comparable. Otherwise it shows the metric with most probes among the metrics of
+    all domains.
     """
     found: dict[str, Chart] = {}
     for parameter, group in _differing(domains):
@@ -92,7 +93,7 @@ def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str
 
 
 def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, Domain]]]:
-    """A parameter, and the domains that differ in it alone, by its value: two at least."""
+    """Yield each noise parameter with two or more domains that differ only in its value, by this value."""
     every = [domain for domain in domains if domain.benchmark == "memorybench"]
     for parameter in NOISES:
         alike: dict[str, dict[float, Domain]] = {}
@@ -129,7 +130,7 @@ def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float
 
 
 def _metric(scores: Sequence[Score], domains: int) -> str | None:
-    """Min-max where all domains have it, else the metric of most probes that all have; None where there is none."""
+    """Return the metric to show: min-max if all domains have it, else their common metric with most probes, or None."""
     by_metric: dict[str, list[Score]] = {}
     for score in scores:
         by_metric.setdefault(score.metric, []).append(score)
@@ -146,7 +147,7 @@ def _metric(scores: Sequence[Score], domains: int) -> str | None:
 def _curves(
     scores: Sequence[Score], place: Mapping[str, float], scripted: Collection[str]
 ) -> tuple[Curve, ...]:
-    """Return a curve for each assistant, best first, with its scores at the places of their domains."""
+    """Return one curve per assistant, best first. `place` has the position of each domain on the axis."""
     points: dict[str, list[Point]] = {}
     for score in sorted(scores, key=lambda score: place[score.domain]):
         point = Point(place[score.domain], score.value or 0.0, score.low, score.high)

@@ -1,6 +1,6 @@
-"""Cases as probes: test probes, and training probes that feedback is collected on.
+"""Conversion of cases to probes: test probes, and training probes on which feedback is collected.
 
-Evidence is messages of the corpus, or the first complaint of users of related training cases.
+The evidence is messages of the corpus, or the first complaints of users about related training cases.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from memflow.records import Probe
 
 
 def probes(domain: str, selection: Sequence[SelectedPool]) -> list[Probe]:
-    """Return all probes of the domain: by pool, test before training."""
+    """Return all probes of the domain, by pool, test probes before training probes."""
     return [
         _probe(domain, used.pool, case, part)
         for used in selection
@@ -26,15 +26,15 @@ FEEDBACK = "feedback/"
 
 
 def feedback_id(probe_id: str, number: int, step: int | None = None) -> str:
-    """Return a message id in a training dialogue: 0 is the question, 1 the answer, 2 the first critique.
+    """Return the id of a message in a training dialogue: 0 is the question, 1 the answer, 2 the first critique.
 
-    On-policy, ids of a repeated case contain its `step`.
+    With the `on_policy` protocol, ids of a repeated case contain its `step`.
     """
     return f"{FEEDBACK}{probe_id}{'' if step is None else f'@{step}'}/{number}"
 
 
 def case_of(message_id: str) -> str | None:
-    """Return the case of a dialogue message; None for messages of a corpus."""
+    """Return the case of a dialogue message, or None for a message of a corpus."""
     if not message_id.startswith(FEEDBACK):
         return None
     name = message_id.removeprefix(FEEDBACK).rpartition("/")[0]

@@ -2,7 +2,7 @@
 
 off_policy    test cases once, with the memory of all dialogues and the case's corpus
 stepwise, on_policy   test cases at every checkpoint, with one memory for all corpora
-training, same   training cases again: with the memory of all dialogues, or before and after their own
+training, same   training cases again: with the memory of all dialogues, or before and after their own dialogue
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SHARED_MEMORY = ("stepwise", "on_policy")
 
 
 def schedule_probes(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
-    """Return the test probes at their checkpoints and episodes, and the training probes unchanged."""
+    """Return the probes to ask, with checkpoints and episodes, followed by the unchanged training probes."""
     parameters = parameters_of(domain)
     train = [probe for probe in probes if probe.split == "train"]
     if parameters.protocol in REPEATED:
@@ -35,18 +35,18 @@ def schedule_probes(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
 
 
 def place_turns(domain: Domain, turns: Sequence[Turn]) -> list[Turn]:
-    """Return the corpora's turns, based on the dialogues only in protocols where these come first."""
+    """Return the corpora's turns. In protocols that write the dialogues first, turns are based on that episode."""
     off_policy = parameters_of(domain).protocol in ("off_policy", "training")
     return [replace(turn, base=DIALOGUES if off_policy else None) for turn in turns]
 
 
 def own_episode(case_id: str) -> str:
-    """Return the episode of a case's own dialogue."""
+    """Return the id of the episode with the dialogue of this case only."""
     return f"same/{case_id}"
 
 
 def _at_step(probe: Probe, step: int) -> Probe:
-    """Return the case at a step; step 0 has the corpus but no dialogue."""
+    """Return the test probe at a step. At step 0 the memory has the corpus but no dialogue."""
     return replace(
         probe,
         probe_id=f"{probe.probe_id}/{step}",
@@ -58,7 +58,7 @@ def _at_step(probe: Probe, step: int) -> Probe:
 
 
 def _repeat(parameters: Parameters, probe: Probe) -> list[Probe]:
-    """Return the test probes of a training case; its evidence is in its corpus or its user's first critique."""
+    """Return the test probes of a training case. Its evidence is in its corpus, or is its user's first critique."""
     evidence = probe.evidence or [feedback_id(probe.probe_id, 2)]
     twin = replace(probe, split="test", evidence=evidence)
     if parameters.protocol == "training":

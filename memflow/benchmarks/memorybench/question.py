@@ -1,6 +1,6 @@
-"""Prompts that ask a question, by task, category and language; the same for assistants and the backbone.
+"""Prompts that ask a question, by task, category and language. Assistants and the backbone get the same prompts.
 
-LoCoMo's prompts do not name the speakers: every remembered line names its own.
+LoCoMo's prompts do not name the speakers, because every remembered line contains its speaker.
 """
 
 import json
@@ -23,7 +23,7 @@ _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 
 def build_prompt(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
-    """Return the prompt of `probe` and its fields; `notes` precede the question."""
+    """Return the prompt of `probe` and its fields. In the prompt, `notes` precede the question."""
     stem = task(probe.dataset).prompt
     if stem == "locomo":
         stem = _LOCOMO.get(probe.category or "", "locomo_short")
@@ -48,17 +48,17 @@ def full_question(probe: Probe) -> str:
 
 
 def search_query(probe: Probe, whole_prompt: bool) -> str:
-    """Return the memory search query of `probe`: the question or the full prompt."""
+    """Return the memory query of `probe`: the question or the full prompt."""
     return full_question(probe) if whole_prompt else probe.question
 
 
 def build_retry_prompt(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
-    """Return the prompt for another answer after a critique; the dialogue is its history."""
+    """Return the prompt for another answer after a critique. The dialogue is the message history."""
     return load(PACKAGE, f"retry_{probe.language}"), {"notes": notes, "critique": critique}
 
 
 def user_message(probe: Probe) -> str:
-    """Return the question as the user asks it, with options, and with instructions if it is not self-contained."""
+    """Return the question as the user asks it, with options. Instructions are added if it is not self-contained."""
     if task(probe.dataset).prompt not in _ABOUT_A_CORPUS:
         return full_question(probe)
     return " ".join(
@@ -67,7 +67,7 @@ def user_message(probe: Probe) -> str:
 
 
 def answer_text(value: Any) -> str:
-    """Return an answer as text; JSON if it has parts."""
+    """Return an answer as text, or as JSON if it has several parts."""
     if isinstance(value, BaseModel):
         return json.dumps(value.model_dump(), ensure_ascii=False)
     return str(value)

@@ -1,10 +1,11 @@
-"""Scores of MemoryBench from groups of verdicts: each metric as it is, and all data sets on one scale.
+"""Scores of MemoryBench: each metric in its own unit, and normalized scores over all data sets.
 
-A metric has scores over all its probes, by data set, and by category for LoCoMo. Min-max and z scores put the primary
-metrics of all data sets together: over all cases (micro, slice `all`), with equal weight per data set (slice `macro`),
-and by data set. `standard` compares with the published scores of the domain's partition, `pooled` with everything that
-was run in the domain with the same chat model. `substituted` replaces a metric that lacks its backend by the one that
-needs none. Where probes are asked at several checkpoints, `all` is of the last one, and `checkpoint N` of each.
+A metric has scores over all its probes, by data set, and, for LoCoMo, by category. Min-max and z scores combine the
+primary metrics of all data sets: over all cases (micro, slice `all`), with equal weight per data set (slice `macro`),
+and by data set. `standard` compares with the published scores of the domain's partition. `pooled` compares with all
+assistants that were run in the domain with the same chat model. `substituted` replaces a metric whose backend is
+missing by a metric without backend. If probes are asked at several checkpoints, `all` has the last one and `checkpoint
+N` each one.
 """
 
 from collections.abc import Sequence
@@ -62,7 +63,9 @@ def _primary(group: Group) -> bool:
 
 
 def _substitute(group: Group, own: Sequence[Group]) -> Group:
-    """Return the group, or, where nothing in it has a value, the group of the same cases without the backend."""
+    """Return the group, or, if no case in it has a value, the group of the same cases for the metric without
+    backend.
+    """
     if group.scored:
         return group
     return next((each for each in own if _without(each) and _cases(each) == _cases(group)), group)
@@ -96,7 +99,10 @@ def _slices(groups: Sequence[Group], *, categories: bool = False) -> dict[str, l
 def _normalized(
     context: MetricContext, metric: str, variant: str, groups: Sequence[Group], against: Against
 ) -> list[Score]:
-    """Return the scores of `groups` on one scale; one reason instead where a data set has nothing to compare with."""
+    """Return the min-max or z scores of `groups`.
+
+    If a data set has no scores to compare with, return a single score without a value and with the reason.
+    """
     if not groups:
         return []
     known = {name for name, one in against.items() if one.mean is not None}
@@ -126,7 +132,7 @@ def _group_score(
     *,
     reason: str | None = None,
 ) -> Score:
-    """Return the mean over `groups`, or the interval given."""
+    """Return the mean over `groups`, or the interval `over` if it is given."""
     return estimate(
         context,
         metric,

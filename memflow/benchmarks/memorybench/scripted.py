@@ -1,7 +1,7 @@
-"""Scripted assistant for MemoryBench's prompts; not a language model.
+"""Scripted assistant for MemoryBench's prompts, without a language model.
 
-It answers with the sentence of its prompt that shares most words with the question, without the question's words.
-Without any sentence it says so, or guesses between two options. So its scores rise with useful recall.
+It answers with the sentence of its prompt that shares most words with the question, without these words. If there is no
+such sentence, it replies that it does not know, or guesses between two options. So its scores rise with useful recall.
 """
 
 import re
@@ -96,7 +96,7 @@ def _whole(request: ChatRequest, language: str) -> str:
 
 
 def _pieces(request: ChatRequest) -> list[str]:
-    """Return three sentences: the best-ranked ones, then the question's own."""
+    """Return three sentences: the best-ranked ones, then sentences of the question."""
     question = request.fields["question"]
     found = [*_ranked(question, _visible(request)), *_sentences(question)]
     texts = list(dict.fromkeys(sentence.text[:PIECE] for sentence in found))
@@ -104,7 +104,7 @@ def _pieces(request: ChatRequest) -> list[str]:
 
 
 def _judgment(request: ChatRequest) -> str:
-    """Return a judgment with the case's first facts and remembered similar ones."""
+    """Return a judgment with the first facts of the case and similar remembered facts."""
     question = request.fields["question"]
     facts = "".join(sentence.text for sentence in list(_sentences(question))[:PIECES])
     known = "".join(sentence.text for sentence in _ranked(question, _visible(request))[:PIECES])
@@ -114,7 +114,7 @@ def _judgment(request: ChatRequest) -> str:
 
 
 def _retry(request: ChatRequest, language: str) -> str:
-    """Return the next-best sentence, including the critique's, that was not answered before."""
+    """Return the best sentence, from the prompt or the critique, that was not answered before."""
     history = [message for message in request.messages if message.role != "system"]
     question = history[0].content
     before = {message.content for message in history if message.role == "assistant"}
@@ -127,7 +127,7 @@ def _retry(request: ChatRequest, language: str) -> str:
 
 
 def _visible(request: ChatRequest) -> list[_Sentence]:
-    """Return the sentences before the question, without the assistant's own."""
+    """Return the sentences before the question, without those of the assistant."""
     found = list(_sentences(request.fields["notes"]))
     date = ""
     for message in request.messages[:-1]:
@@ -153,7 +153,7 @@ def _sentences(text: str, speaker: str = "", date: str = "") -> Iterator[_Senten
 
 
 def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
-    """Return the sentences that share words with the question, best first; the speaker counts as a word."""
+    """Return the sentences that share words with the question, best first. The speaker's name counts as a word."""
     asked = {_root(word) for word in search_words(question)}
     scored = []
     for place, sentence in enumerate(sentences):
@@ -165,14 +165,16 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _news(question: str, sentence: _Sentence) -> str:
-    """Return the sentence without stop words and words of the question, or all of it if nothing is left."""
+    """Return the sentence without stop words and without words of the question, or the whole sentence if none
+    are left.
+    """
     asked = {_root(word) for word in search_words(question)}
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text
 
 
 def _root(word: str) -> str:
-    """Return a word without common English endings."""
+    """Return a word without common English suffixes."""
     for ending in ("ing", "ed", "es", "s"):
         if word.isascii() and word.endswith(ending) and len(word) - len(ending) >= 3:
             return word.removesuffix(ending)

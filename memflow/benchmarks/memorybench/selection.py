@@ -1,4 +1,4 @@
-"""Selection of a domain's cases: pools, split, and the domain's limit."""
+"""Selection of a domain's cases by pool, split and the domain's limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ DIALOGUES = "dialogues"
 
 @dataclass(frozen=True)
 class SelectedPool:
-    """A pool and the selected positions of its cases."""
+    """A pool and the positions of its selected cases."""
 
     pool: Pool
     split: Split
@@ -33,11 +33,11 @@ class SelectedPool:
 
 
 def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
-    """Return the selected pools of `domain`, those with a corpus first.
+    """Return the selected pools of `domain`. Pools with a corpus come first.
 
-    The limit is distributed over the pools in turn; training cases that a selected test case needs are included. The
-    parameter `conversations` limits the number of corpora. With `learn_from` liked or copied, all other cases are
-    training cases (paper, A.3.9). Raises BadInput if there are no cases.
+    The limit is distributed over the pools in turn. Training cases that a selected test case needs are included. The
+    parameter `conversations` limits the number of corpora. With `learn_from` liked or copied, all cases that are not
+    test cases are training cases (paper, A.3.9). Raises BadInput if there are no cases.
     """
     parameters = parameters_of(domain)
     pools = [pool for pool in build_pools(records) if pool.cases]
@@ -69,7 +69,7 @@ def _split(pool: Pool, seed: int) -> Split:
 
 
 def _with_needed(pool: Pool, share: Split) -> Split:
-    """Add the training cases that test cases need, keeping at least the number of training cases."""
+    """Add the training cases that the test cases need. The number of training cases does not decrease."""
     wanted = {case_id for place in share.test for case_id in pool.cases[place].rests_on}
     if not wanted:
         return share

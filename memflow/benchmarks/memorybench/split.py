@@ -1,7 +1,7 @@
-"""MemoryBench's published sampling and split, and the limit.
+"""MemoryBench's published sampling and split, and the domain's limit.
 
-Draws reproduce the reference implementation: each uses a new `random.Random(42)`; larger data sets are sampled first,
-then a fifth is drawn as test.
+Draws reproduce the reference implementation. Each draw uses a new `random.Random(42)`. Larger data sets are sampled
+first; then a fifth of the sample becomes the test set.
 """
 
 import math
@@ -17,19 +17,19 @@ TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Positions of test questions in drawn order and of training questions in sampled order."""
+    """Positions of test cases in the order drawn, and of training cases in the order sampled."""
 
     test: list[int]
     train: list[int]
 
 
 def fixed_sample(items: Sequence[T], k: int, seed: int = 42) -> list[T]:
-    """Sample `k` of `items`, always the same."""
+    """Return a sample of `k` items, the same in every run."""
     return random.Random(seed).sample(items, k)
 
 
 def train_test(n: int, truncation: int, seed: int = 42) -> Split:
-    """Split `n` questions, at most `truncation`, 4 to 1, rounding test up."""
+    """Split `n` cases, but at most `truncation`, into training and test at 4 to 1; the test number is rounded up."""
     used = list(range(n))
     if n > truncation:
         used = fixed_sample(used, truncation, seed)
@@ -39,7 +39,7 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
 
 
 def stratified(strata: Sequence[str], seed: int = 42) -> Split:
-    """Split by stratum, a fifth of each as test, rounded up, as published for HelloBench and WritingBench."""
+    """Split each stratum, a fifth of it as test, rounded up, as published for HelloBench and WritingBench."""
     test: list[int] = []
     for stratum in dict.fromkeys(strata):
         places = [place for place, name in enumerate(strata) if name == stratum]
@@ -49,13 +49,13 @@ def stratified(strata: Sequence[str], seed: int = 42) -> Split:
 
 
 def remaining(split: Split, n: int) -> Split:
-    """Return the same test questions with all others of `n` as training."""
+    """Return a split with the same test cases, in which all other cases of `n` are training cases."""
     drawn = set(split.test)
     return Split(split.test, [place for place in range(n) if place not in drawn])
 
 
 def limited(splits: Sequence[Split], limit: int) -> list[Split]:
-    """Limit the splits to `limit` test questions in turn, training in proportion; 0 is no limit."""
+    """Limit the splits to `limit` test cases in turn, with a proportional number of training cases; 0 is no limit."""
     if limit <= 0:
         return list(splits)
     share = [0] * len(splits)

@@ -1,6 +1,6 @@
 """Training cases of each learning step: batches of all cases, or random draws (paper, A.3.6, A.3.7).
 
-A step is a checkpoint; checkpoint 0 is before the first step.
+Each step ends with a checkpoint; checkpoint 0 is before the first step.
 """
 
 import math
@@ -21,13 +21,13 @@ def shuffled(cases: Sequence[T], seed: int) -> list[T]:
 
 
 def batches(cases: Sequence[T], size: int, seed: int) -> list[list[T]]:
-    """Return all cases, shuffled, in batches of `size`; the last may be smaller."""
+    """Return all cases in random order, in batches of `size`. The last batch can be smaller."""
     order = shuffled(cases, seed)
     return [order[first : first + size] for first in range(0, len(order), size)]
 
 
 def draws(cases: Sequence[T], size: int, steps: int, seed: int) -> list[list[T]]:
-    """Return `size` cases per step, without repetition in a step but with repetition across steps."""
+    """Return `size` cases for each step. A case occurs at most once per step but can recur in other steps."""
     generator = random.Random(seed)
     return [generator.sample(cases, min(size, len(cases))) for _ in range(steps)]
 

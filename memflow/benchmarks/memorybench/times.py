@@ -1,8 +1,8 @@
 """Time consumption (paper, A.3.8: Table 19 and Figure 4): seconds per case, by task format.
 
-Memory time is that of writing a training dialogue; predict time that of recalling for a test case and answering it.
-Models count with their recorded seconds, the memory's own computing as measured, and waiting not at all. The time of
-writing a corpus is separate, as in the paper.
+Memory time is the time to write a training dialogue. Predict time is the time to recall for a test case and to answer
+it. Both add the recorded seconds of models and the measured computing time of the memory, without waiting. The time to
+write a corpus is separate, as in the paper.
 """
 
 import math
@@ -18,10 +18,11 @@ from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The mean seconds of one assistant in one domain, for the tasks of one format; None where nothing was measured.
+    """The mean seconds of one assistant in one domain, for the tasks of one format. A value without measurements is
+    None.
 
-    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` and
-    `recall_own_s` are the memory's own computing in memory time and in recalling (`recall_s`).
+    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` is the computing
+    time of the memory in memory time, `recall_own_s` that in recalling (`recall_s`).
     """
 
     domain: str
@@ -49,7 +50,9 @@ def times_of(
     *,
     scripted: bool,
 ) -> list[Times]:
-    """Return the times of an assistant by task format, in the paper's order, without formats that the domain lacks."""
+    """Return the times of an assistant by task format, in the paper's order. Formats without tasks in the domain are
+    omitted.
+    """
     formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
     dialogues, corpora = _written(said, turns)
     corpus_formats = {
@@ -86,7 +89,7 @@ def times_of(
 def _written(
     said: Iterable[TranscriptMessage], turns: Iterable[Turn]
 ) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
-    """Return the seconds of models and memory for each dialogue, with its case, and the total of each corpus."""
+    """Return (case, (model seconds, memory seconds)) of each dialogue, and the total seconds of each corpus."""
     corpus_of = {turn.message_id: turn.episode_id for turn in turns}
     dialogues: list[tuple[str, tuple[float, float]]] = []
     corpora: dict[str, float] = {}
@@ -103,7 +106,7 @@ def _written(
 
 
 def _answered(reply: Reply) -> tuple[str, float, float, float] | None:
-    """Return the probe id and the seconds of models, memory and answer; None where they were not measured."""
+    """Return (probe id, model seconds, memory seconds, answer seconds), or None if they were not measured."""
     if reply.models_s is None or reply.own_s is None or reply.latency_s is None:
         return None
     return reply.probe_id, reply.models_s, reply.own_s, reply.latency_s

@@ -1,14 +1,15 @@
-"""What an assistant is trained on from its users' presses (paper, A.3.9): first answers that were liked, or copied.
+"""Training data of an assistant from user actions (paper, A.3.9): the first answers that were liked, or copied.
 
-Rows of feedback.sessions -> examples, each the first request of a training case as the memory `none` is asked it, and
-the answer that its user pressed on. Words of feedback are no part of it. Training itself is resources/trainer.py.
+Rows of feedback.sessions become examples. An example is the first request of a training case, as the memory `none` gets
+it, and the answer that the user liked or copied. It contains no words of feedback. resources/trainer.py trains the
+adapter.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.benchmarks.memorybench.question import build_prompt
-from memflow.benchmarks.training import Action, Example, LeftOut, TrainingSet
+from memflow.benchmarks.training import Action, Example, ExcludedCase, TrainingSet
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
 
@@ -16,27 +17,27 @@ TRAIN = "train"
 
 
 def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Action) -> TrainingSet:
-    """The examples of a domain, whatever the order of `rows`; they hold no case twice.
+    """Return the training examples of a domain. Their order does not depend on the order of `rows`.
 
-    Raises BadInput where a case is asked twice, or is a test case: then the table is not feedback's.
+    Raises BadInput if a case has several first rounds or is a test case, because such rows are no valid feedback.
     """
     asked = {probe.probe_id: probe for probe in probes}
     firsts = sorted((row for row in rows if row.round == 0), key=lambda row: row.case_id)
     _refuse(firsts, asked)
     examples: list[Example] = []
-    left_out: list[LeftOut] = []
+    excluded: list[ExcludedCase] = []
     for row in firsts:
         if not (row.liked if action == "like" else row.copied):
             continue
         probe = asked.get(row.case_id)
         reason = _wrong(row, probe)
         if probe is None or reason is not None:
-            left_out.append(LeftOut(row.case_id, row.dataset, reason or ""))
+            excluded.append(ExcludedCase(row.case_id, row.dataset, reason or ""))
             continue
         prompt, fields = build_prompt(probe, "")
         examples.append(Example(row.case_id, row.dataset, prompt.render(fields), row.answer))
     first_answers = Counter(row.dataset for row in firsts)
-    return TrainingSet(action, tuple(examples), tuple(left_out), dict(sorted(first_answers.items())))
+    return TrainingSet(action, tuple(examples), tuple(excluded), dict(sorted(first_answers.items())))
 
 
 def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:

@@ -1,6 +1,6 @@
-"""Corpora as turns: each corpus is an episode and each session one event of given messages.
+"""Conversion of corpora to turns: each corpus is an episode, and each session is one event of given messages.
 
-The episode is based on the domain's shared feedback episode (paper, A.3.3: feedback and corpus are both in memory).
+The episode is based on the domain's shared feedback episode (paper, A.3.3: memory contains both feedback and corpus).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from memflow.records import Turn
 
 
 def message_id(episode_id: str, said: str) -> str:
-    """Return an id unique within the domain: `locomo-3/D1:5`."""
+    """Return the id of a message, unique within the domain: `locomo-3/D1:5`."""
     return f"{episode_id}/{said}"
 
 

@@ -13,7 +13,7 @@ from memflow.benchmarks.memorybench import checks as memorybench
 from memflow.checks import continual
 from memflow.checks.evaluation import check_rows, combine
 from memflow.checks.expectations import all_expectations, expectations_of
-from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, WholeTable
+from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, Unique, WholeTable
 from memflow.errors import BadInput
 from memflow.records import TABLES
 
@@ -29,6 +29,18 @@ def test_rule_names_are_unique_identifiers():
     assert len(named) == len(set(named))
     assert all(name.isidentifier() and name == name.lower() for _, name in named)
     assert {table for table, _ in named} == set(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("attributes_are_json_object", "Attributes are JSON object"),
+        ("period_end_is_iso_date", "Period end is ISO date"),
+        ("non_decreasing_times", "Non-decreasing times"),
+    ],
+)
+def test_rule_description_is_its_name_in_words(name, description):
+    assert Expectation("utterance.turns", name, Unique(())).description == description
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -111,8 +123,8 @@ FAULTS = [
     ("memory.feedback", "like_and_dislike_exclusive", {"liked": True, "disliked": True}),
     ("memory.feedback", "case_id_in_probes", {"case_id": "p99"}),
     ("answer.replies", "probe_id_in_probes", {"probe_id": "p99"}),
-    ("answer.replies", "recalled_in_memory", {"recalled": ["e9"]}),
-    ("answer.replies", "ranked_in_memory", {"ranked": ["e9"]}),
+    ("answer.replies", "recalled_entries_in_memory", {"recalled": ["e9"]}),
+    ("answer.replies", "ranked_entries_in_memory", {"ranked": ["e9"]}),
     ("answer.replies", "parsed_or_reason", {"parsed": None}),
     ("answer.replies", "full_context_not_truncated", {"ranked": [], "dropped_tokens": 7}),
     ("score.verdicts", "probe_id_in_replies", {"probe_id": "p99"}),

@@ -1,7 +1,7 @@
-"""The checks of AMemGym's rows. Functions that find offending rows are in states.py, turns.py and probes.py.
+"""The checks of AMemGym's rows. The modules states.py, turns.py and probes.py find the offending rows.
 
-A check is an error where the published file always satisfies it. It is a warning where it depends on the domain's
-parameters (config.py) or where the published file has exceptions.
+A check is an error if the published file always satisfies it. A check is a warning if it depends on the domain's
+parameters (config.py) or if the published file has exceptions.
 """
 
 import json
@@ -104,7 +104,9 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "sessions_expose_1_to_3_values": EachRow(
             lambda turn: turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
         ),
-        "few_values_exposed_twice": WholeTable(turns.turns_repeating_values, MAX_REPEATED),
+        "at_most_1_percent_of_turns_repeat_exposed_variable": WholeTable(
+            turns.turns_repeating_values, MAX_REPEATED
+        ),
         "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
         "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },

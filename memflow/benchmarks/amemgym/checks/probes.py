@@ -11,7 +11,7 @@ from memflow.records import Change, Probe, Variable
 
 
 def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes whose gold is not the only option for the current state."""
+    """Find choice probes without gold, or whose gold is not the only option for the current state."""
     states = states_at(changes)
     found = []
     for at, probe in _choices(probes, changes):
@@ -24,7 +24,7 @@ def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change
 
 
 def probes_with_wrong_state(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find probes whose revealed values, or a state probe's gold, differ from the current state."""
+    """Find probes whose revealed values, or the gold of a state probe, differ from the current state."""
     states = states_at(changes)
     found = []
     for at, probe in enumerate(probes):
@@ -39,7 +39,7 @@ def probes_with_wrong_state(probes: Sequence[Probe], changes: Sequence[Change]) 
 
 
 def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Find choice probes with an option for values outside the schema."""
+    """Find choice probes with an option whose state values are not in the schema."""
     schema = {(row.user_id, row.variable): row.choices for row in variables}
 
     def fits(probe: Probe, variant: str) -> bool:
@@ -57,7 +57,7 @@ def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]
 
 
 def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Find choice probes with two options for one state, or with different numbers of options and states."""
+    """Find choice probes with two options for one state, or with unequal numbers of options and states."""
     return [
         at
         for at, probe in _choices(probes, variables)
@@ -66,7 +66,7 @@ def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[
 
 
 def probes_with_changed_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes whose options or their order differ from the question's first period."""
+    """Find choice probes whose options or option order differ from the question's probe in the first period."""
     first: dict[tuple[str, str], Probe] = {}
     found = []
     for at, probe in sorted(_choices(probes, changes), key=lambda each: each[1].checkpoint):
@@ -78,7 +78,7 @@ def probes_with_changed_options(probes: Sequence[Probe], changes: Sequence[Chang
 
 
 def questions_missing_in_periods(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find questions that are not probed exactly once per period."""
+    """Find questions that do not have exactly one probe in each period."""
     periods: dict[str, set[int]] = defaultdict(set)
     for row in changes:
         periods[row.user_id].add(row.period)
@@ -95,7 +95,7 @@ def questions_missing_in_periods(probes: Sequence[Probe], changes: Sequence[Chan
 
 
 def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes with a variable that no state probe of the checkpoint covers."""
+    """Find choice probes with a variable that has no state probe at the same checkpoint."""
     asked = {
         (probe.episode_id, probe.checkpoint, name)
         for probe in probes
@@ -110,7 +110,9 @@ def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Cha
 
 
 def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes where an option that some period reaches comes after one that no period reaches."""
+    """Find choice probes in which an option for a reached state comes after an option for a state that no period
+    reaches.
+    """
     lived = _gold_options(probes, changes)
     return [
         at
@@ -123,7 +125,9 @@ def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Cha
 def probes_with_wrong_option_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes without one option per reached state, or with fewer than `min_variants` options."""
+    """Find choice probes whose number of options is not the larger of `min_variants` and the number of reached
+    states.
+    """
     lived = _gold_options(probes, changes)
     return [
         at
@@ -135,7 +139,7 @@ def probes_with_wrong_option_count(
 def probes_with_wrong_variable_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes whose number of variables is not `variables_per_question`."""
+    """Find choice probes whose number of variables differs from the parameter `variables_per_question`."""
     return [
         at for at, probe in _choices(probes, changes) if len(probe.variables) != config.variables_per_question
     ]
@@ -144,7 +148,7 @@ def probes_with_wrong_variable_count(
 def probes_with_wrong_question_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes of users whose number of questions is not `questions`."""
+    """Find choice probes of users whose number of questions differs from the parameter `questions`."""
     users = {row.user_id for row in changes}
     asked: dict[str, set[str]] = defaultdict(set)
     for probe in probes:
@@ -157,7 +161,7 @@ def probes_with_wrong_question_count(
 def _choices(
     probes: Sequence[Probe], states: Sequence[Change] | Sequence[Variable]
 ) -> Iterator[tuple[int, Probe]]:
-    """Yield the position of each valid choice probe of a user with states, and the probe."""
+    """Yield (position, probe) for each valid choice probe whose user has states."""
     users = {row.user_id for row in states}
     for at, probe in enumerate(probes):
         if probe.kind == "choice" and probe.variables and probe.episode_id in users and probe.reason is None:
@@ -165,7 +169,7 @@ def _choices(
 
 
 def _gold_options(probes: Sequence[Probe], changes: Sequence[Change]) -> dict[tuple[str, str], set[int]]:
-    """Return, per user and question, the options that are gold in some period."""
+    """Return, by user and question, the options that are gold in at least one period."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
     for _, probe in _choices(probes, changes):
         if probe.gold.isascii() and probe.gold.isdigit():

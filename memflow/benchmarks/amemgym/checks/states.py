@@ -1,4 +1,4 @@
-"""Functions that find offending rows of state.changes (each returns row positions), and the states after changes."""
+"""Functions that find offending rows of state.changes and return row positions; and the states after each change."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ UserPeriod = tuple[str, int]
 
 
 def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
-    """Find changes whose old value is not the previous value; it is null in period 0 only."""
+    """Find changes whose old value is not the previous value. In period 0 the old value must be null."""
     held: dict[tuple[str, str], str] = {}
     found = []
     for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):
@@ -24,7 +24,9 @@ def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
 
 
 def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
-    """Find changes of periods that are not consecutive, do not end later than the last one, or end on several days."""
+    """Find changes whose period does not follow the previous period directly, does not end later, or has several end
+    days.
+    """
     ends: dict[UserPeriod, str] = {}
     for row in changes:
         ends.setdefault((row.user_id, row.period), row.period_end)
@@ -37,7 +39,7 @@ def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
 
 
 def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence[Profile]) -> list[int]:
-    """Find changes of period 0 that do not end on the user's start date."""
+    """Find changes of period 0 whose period does not end on the user's start date."""
     starts = {row.user_id: row.start_date for row in profiles}
     return [
         at for at, row in enumerate(changes) if row.period == 0 and starts.get(row.user_id) != row.period_end
@@ -57,7 +59,7 @@ def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -
 
 
 def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find changes of a variable beyond `max_changes_per_variable`."""
+    """Find changes of a variable that exceed `max_changes_per_variable`."""
     seen: Counter[tuple[str, str]] = Counter()
     found = []
     for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):
@@ -70,7 +72,7 @@ def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> lis
 
 
 def changes_in_wrong_last_period(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find changes of the last period of users whose number of periods is not `periods`."""
+    """Find changes in the last period of users whose number of periods differs from the parameter `periods`."""
     last: dict[str, int] = {}
     for row in changes:
         last[row.user_id] = max(last.get(row.user_id, 0), row.period)
@@ -82,7 +84,7 @@ def changes_in_wrong_last_period(config: AMemGymConfig, changes: Sequence[Change
 
 
 def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
-    """Return the state of every user after every period, up to the user's last change."""
+    """Return the state of every user at the end of every period, up to the period of the user's last change."""
     by_period: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in changes:
         by_period[row.user_id][row.period][row.variable] = row.value
@@ -96,7 +98,7 @@ def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
 
 
 def period_ends(changes: Sequence[Change]) -> dict[UserPeriod, datetime]:
-    """Return the last day of every period of every user, where it is a valid date."""
+    """Return the last day of each period of each user; invalid dates are omitted."""
     ends = {}
     for row in changes:
         moment = parse_time(row.period_end)
@@ -106,7 +108,7 @@ def period_ends(changes: Sequence[Change]) -> dict[UserPeriod, datetime]:
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """Return a simulated time; None where the text is not a time or has a time zone."""
+    """Return a simulated time, or None if the text is no time or has a time zone."""
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:

@@ -1,6 +1,7 @@
-"""Readers of persona files (JSON Lines or Parquet, in our schema or that of Nemotron-Personas) and of trait lists.
+"""Readers of persona files and trait lists.
 
-Which personas a domain uses is in personas.py; published users are read by load.py.
+A persona file is JSON Lines or Parquet, in memflow's schema or that of Nemotron-Personas. personas.py selects the
+personas of a domain; load.py reads published users.
 """
 
 import io
@@ -23,9 +24,9 @@ ENDINGS = (".jsonl", ".parquet", TRAITS_SUFFIX)
 
 
 def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and the content of every persona in the file. Raises BadInput with the record and the error.
+    """Yield the id and the content of every persona in the file. Raises BadInput with the record and the fault.
 
-    The id is the persona's `id` or `uuid`, or else a digest of its content.
+    The id is the field `id` or `uuid` of the persona, or a digest of its content.
     """
     if file.source.endswith(TRAITS_SUFFIX):
         yield file.source, _traits(file)

@@ -1,7 +1,7 @@
-"""Personas: the starting point of generated users, and which of them a domain uses.
+"""Personas, from which users are generated, and the selection of a domain's personas.
 
-A persona is a record with an id, a name, `about` and any traits, or a row of Nemotron-Personas. Files are read by
-persona_files.py; trait_lists.py composes personas; states.py generates users from them.
+A persona is a record with an id, a name, `about` and any traits, or a row of Nemotron-Personas. persona_files.py reads
+files, trait_lists.py composes personas from lists, and states.py generates users.
 """
 
 import json
@@ -40,9 +40,9 @@ _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 
 
 class Persona(BaseModel):
-    """A persona to generate a user from. Extra keys are traits.
+    """A persona from which a user is generated. Extra keys are traits.
 
-    Without a name or `about`, the simulator writes both from `texts` (paper, appendix C.1).
+    If `name` or `about` is missing, the simulator writes both from `texts` (paper, appendix C.1).
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -63,27 +63,27 @@ class Persona(BaseModel):
         return self.model_copy(update={"about": None}).profile()
 
     def prose(self) -> str:
-        """Return the prose to be summarized."""
+        """Return the prose that the simulator summarizes."""
         return "\n\n".join([*([self.about] if self.about else []), *self.texts])
 
 
 @dataclass(frozen=True)
 class DatasetPersona:
-    """A persona and its data set."""
+    """A persona and the data set that contains it."""
 
     persona: Persona
     dataset: str
 
 
 def parse_persona(record_id: str, content: dict[str, Any]) -> Persona:
-    """Return the persona of a record. Raises ValidationError."""
+    """Parse a record as a persona. Raises ValidationError."""
     if "about" not in content and any(name in content for name in _TEXTS[:2]):
         return _nemotron(record_id, content)
     return Persona.model_validate({**content, "id": record_id})
 
 
 def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
-    """Return the persona of a Nemotron-Personas row, with the traits of published profiles."""
+    """Convert a Nemotron-Personas row to a persona with the traits of published profiles."""
     education = str(row.get("education_level") or "")
     field = str(row.get("bachelors_field") or "")
     traits = {
@@ -101,7 +101,7 @@ def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
 
 
 def _listed(value: Any) -> str:
-    """Return a list as `a, b`. Nemotron-Personas stores lists as Python literals."""
+    """Format a list as `a, b`. Nemotron-Personas stores lists as Python literals."""
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
     text = str(value or "")
@@ -113,9 +113,9 @@ def _listed(value: Any) -> str:
 def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPersona]:
     """Return the domain's personas.
 
-    They are ordered by a digest of seed and id, so that neither the file order nor other rows change the selection,
-    and a smaller number of users is a prefix of a larger one. `draw = "file"` keeps the file order. Trait lists
-    supply missing personas. Raises BadInput where there are still too few.
+    They are ordered by a digest of seed and id. So the selection does not depend on the file order or on other rows,
+    and a smaller number of users is a prefix of a larger one. With `draw = "file"` the file order is used. Trait lists
+    fill missing personas. Raises BadInput if there are still too few.
     """
     config = parse_config(domain)
     wanted = min(config.users, domain.limit or config.users)
@@ -137,7 +137,7 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
 
 
 def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
-    """Yield the personas of persona files in order, each parsed on demand."""
+    """Yield the personas of persona files in order. Each one is parsed when it is needed."""
     rows = [
         row
         for row in records

@@ -1,7 +1,7 @@
 """Generation of one user's questions and state schema (paper, section 3.1 and appendix C.1).
 
-Three requests: questions with their own variables and values; one list of names, where equivalent variables are
-merged; new values for merged variables whose values differed.
+There are three requests. The first asks for questions, each with its variables and values. The second merges equivalent
+variables under one name. The third asks for new values of merged variables whose values differed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +26,12 @@ from memflow.chat.requests import Chat
 
 
 class GenerationFailed(Exception):
-    """A generation step failed for one user; the message is the reason. `generate_user` catches it."""
+    """A generation step failed for one user; the message is the reason. `generate_user` catches this error."""
 
 
 @dataclass(frozen=True)
 class UserSimulator:
-    """The simulator, in the domain's language."""
+    """The simulator for one domain, in the domain's language."""
 
     chat: Chat
     language: str
@@ -43,7 +43,7 @@ class UserSimulator:
         fields: Mapping[str, object],
         check: Callable[[Any], str | None] | None = None,
     ) -> Any:
-        """Return the parsed answer of type `output`. Raises GenerationFailed."""
+        """Send the prompt `stem` and return the parsed answer of type `output`. Raises GenerationFailed."""
         answer = await ask(self.chat, prompt(stem, output, self.language), fields, check=check)
         if answer.value is None:
             raise GenerationFailed(answer.reason or "no answer")
@@ -52,7 +52,7 @@ class UserSimulator:
 
 @dataclass(frozen=True)
 class StateSchema:
-    """The values of each variable, and the variables of each question, both in order."""
+    """The values of each variable and the variables of each question, both in order."""
 
     choices: Mapping[str, list[str]]
     questions: Mapping[str, list[str]]
@@ -126,7 +126,7 @@ async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserS
 def _merge_variables(
     drafts: Sequence[DraftQuestion], names: Mapping[str, str]
 ) -> dict[str, dict[str, list[str]]]:
-    """Return, per new name, the questions that use it and the values that it has in each."""
+    """Return, by new variable name, the questions that use the variable and its values in each question."""
     found: dict[str, dict[str, list[str]]] = {}
     for draft in drafts:
         for variable in draft.variables:

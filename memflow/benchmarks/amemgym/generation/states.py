@@ -1,7 +1,7 @@
-"""Generation of one user and their structured states (paper, section 3.1).
+"""Generation of one user and the user's structured states (paper, section 3.1).
 
-The order is: the profile; the questions and the state schema (schema.py); the initial state; then, period by period,
-the changes and their life events.
+The order is the profile, the questions and the state schema (schema.py), and the initial state. Then the changes and
+their life events follow, period by period.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from memflow.records import Change, Profile, Variable
 
 
 async def generate_user(domain: Domain, config: AMemGymConfig, persona: Persona, chat: Chat) -> States:
-    """Return the states of one user. If a step fails, return only the profile, with the reason."""
+    """Return the states of one user. If a step fails, return only the profile with the reason."""
     simulator = UserSimulator(chat, config.language)
     profile = Profile(
         domain=domain.name,
@@ -65,7 +65,7 @@ class _UserGenerator:
     simulator: UserSimulator
 
     async def make(self) -> States:
-        """Generate the questions, the initial state, and each period's changes with their life events."""
+        """Generate the questions, the initial state, and the changes of each period with their life events."""
         made = await generate_schema(
             self.config, self.profile.profile, self.profile.start_date, self.simulator
         )
@@ -165,7 +165,7 @@ class _UserGenerator:
 
 
 def _earlier(changes: Sequence[Change]) -> str:
-    """Return the changes so far as JSON, by period end: `variable: old -> new`."""
+    """Return all earlier changes as JSON, by the end date of their period: `variable: old -> new`."""
     found: dict[str, list[str]] = {}
     for change in changes:
         if change.period > 0:

@@ -1,6 +1,6 @@
-"""Personas composed from lists of traits, for any number of users without a persona file.
+"""Personas composed from lists of traits, for domains without enough personas in files.
 
-The lists are YAML files, one per language, in sample/ or in a data set. Person n depends only on the seed and n.
+The lists are YAML files, one per language, in sample/ or in a data set. Persona n depends only on the seed and n.
 """
 
 import random
@@ -21,7 +21,7 @@ class _TraitModel(BaseModel):
 
 
 class GenderNames(_TraitModel):
-    """A gender, its pronoun at the beginning of a sentence, and its given names."""
+    """A gender with its given names and its pronoun at the beginning of a sentence."""
 
     gender: ShortText
     pronoun: ShortText
@@ -29,7 +29,7 @@ class GenderNames(_TraitModel):
 
 
 class OccupationTraits(_TraitModel):
-    """An occupation, with its age range, education, and a sentence about it."""
+    """An occupation with its age range, its education, and a sentence about it."""
 
     occupation: ShortText
     education: ShortText
@@ -38,7 +38,7 @@ class OccupationTraits(_TraitModel):
 
 
 class MaritalStatus(_TraitModel):
-    """A marital status, and its minimum age."""
+    """A marital status with its minimum age."""
 
     status: ShortText
     age: int = Field(ADULT, ge=ADULT, le=OLDEST)
@@ -67,7 +67,7 @@ class TraitLists(_TraitModel):
 
 
 def invent_personas(traits: TraitLists, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield personas until the names are used up; no two have the same name."""
+    """Yield personas with distinct names until all names are used."""
     named = [
         (each, given, family) for each in traits.given for given, family in product(each.names, traits.family)
     ]

@@ -1,4 +1,6 @@
-"""AMemGym's views: on-policy against off-policy; and the export of users in the published format."""
+"""AMemGym's views: the comparison of on-policy and off-policy results, and the export of users in the published
+format.
+"""
 
 from memflow.benchmarks.views import ASSISTANT_OPTION, Export, Option, View
 

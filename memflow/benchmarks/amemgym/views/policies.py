@@ -1,4 +1,4 @@
-"""`show policies`: what off-policy evaluation changes. What can be compared, and how, is amemgym/policies.py."""
+"""`show policies`: the effect of off-policy evaluation on scores and ranks. amemgym/policies.py computes it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ COLUMNS = (
 
 
 def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | None) -> Answer:
-    """Return the comparison of two domains. Raises BadInput where they cannot be compared."""
+    """Return the comparison of two domains. Raises BadInput if the two domains cannot be compared."""
     domains = [reader.domain(name) for name in (on, off)]
     measured = [_measured(reader, domain) for domain in domains]
     sides = [_side(reader, *each, assistant) for each in zip(domains, measured, strict=True)]
@@ -55,7 +55,7 @@ def _measured(reader: Reader, domain: Domain) -> list[str]:
 
 
 def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: Sequence[str] | None) -> Side:
-    """The answers to the domain's present probes. Raises BadInput for answers to former ones."""
+    """Return the domain with the replies to its current probes. Raises BadInput for replies to former probes."""
     probes = reader.facts("question.probes", domain.name)
     for name in assistants or ():
         if name not in measured:
@@ -83,7 +83,7 @@ def _meta(reader: Reader, domain: str, assistant: str) -> Mapping[str, str]:
 
 
 def _run(reader: Reader, domain: Domain) -> Header | None:
-    """The header of the recorded run that an off-policy domain replays; None where it has none."""
+    """Return the header of the recorded run that an off-policy domain replays, or None without a recorded run."""
     for name in domain.datasets:
         if reader.facts("raw.records", name) is not None:
             header = header_of(reader.rows("raw.records", name))

@@ -10,7 +10,7 @@ from memflow.errors import BadInput
 
 
 def export_file(reader: Reader, domain: Domain) -> ExportedFile:
-    """Return the users of a domain. Raises BadInput if there is none that can be written."""
+    """Return the users of a domain as a file. Raises BadInput if no user can be exported."""
     states = States(
         *(reader.rows(f"state.{name}", domain.name) for name in ("profiles", "variables", "changes"))
     )

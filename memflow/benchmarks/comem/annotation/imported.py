@@ -19,10 +19,10 @@ from memflow.records import GoldLabel, Record
 
 
 def import_labels(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[GoldLabel]:
-    """Return the labels of every valid question at checkpoints 1 and later. A question without a line is dropped.
+    """Return the labels of every valid question at checkpoints 1 and later. A question that the file lacks is dropped.
 
-    Raises BadInput with file, line and error for an unknown question, another wording, other options, another
-    truncation or a duplicate question, and where the domain has no label file.
+    Raises BadInput if the domain has no label file, and with file, line and fault for an unknown or duplicate question,
+    other wording, other options or another truncation.
     """
     contexts = load_contexts(domain.limited(0), records)
     known = {
@@ -73,7 +73,7 @@ def _label_lines(
 def _mismatch(
     line: LabeledQuestion, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> str | None:
-    """Return how a line does not match its question; None where it does."""
+    """Return the difference between a line and its question, or None if they match."""
     if line.digest != question_digest(asked):
         return "its labels belong to another wording of the question or to other options"
     told = {at.share: at.visible for at in line.keys}

@@ -1,7 +1,7 @@
-"""The file format of gold labels, and a domain's labels written as such a file.
+"""The file format of gold labels, and the conversion of a domain's labels to such a file.
 
-It is JSON Lines in UTF-8: a header, then one question per line, with its label at each checkpoint. It contains no
-dialogue text except for quotations in rationales. A digest identifies the question and its options.
+The format is JSON Lines in UTF-8: a header, then one question per line with its label at each checkpoint. The file
+contains no dialogue text except quotations in rationales. A digest identifies the question and its options.
 """
 
 import json
@@ -31,7 +31,7 @@ class _FileModel(BaseModel):
 
 
 class LabelFileHeader(_FileModel):
-    """The first line. `questions` is the number of lines that follow, `domain` the labeled domain."""
+    """The header of a label file. `questions` is the number of lines that follow; `domain` is the labeled domain."""
 
     format: Literal["memflow keys 1"]
     domain: Name | None = None
@@ -39,7 +39,7 @@ class LabelFileHeader(_FileModel):
 
 
 class Rationale(_FileModel):
-    """The rationale of one annotator: `hand` is its round, `model` its model."""
+    """The rationale of one annotator: `hand` is the annotation round, `model` the model."""
 
     hand: Name | None = None
     model: Name | None = None
@@ -47,8 +47,10 @@ class Rationale(_FileModel):
 
 
 class CheckpointLabel(_FileModel):
-    """The label after a `share` of the context, its first `visible` messages: an option's number from 1, or
-    `unknown`."""
+    """The label after a `share` of the context, that is, after its first `visible` messages.
+
+    The label is the number of an option, from 1, or `unknown`.
+    """
 
     share: float = Field(gt=0, le=1)
     visible: int = Field(ge=0)
@@ -57,7 +59,7 @@ class CheckpointLabel(_FileModel):
 
 
 class LabeledQuestion(_FileModel):
-    """One question: its id, the digest of question and options, and its labels in the order of the checkpoints."""
+    """A question: its id, the digest of question and options, and its labels in the order of the checkpoints."""
 
     question_id: str = Field(min_length=3, max_length=1000, pattern=r"[^/]/[^/]")
     digest: str = Field(pattern=r"^[0-9a-f]{32}$")
@@ -66,7 +68,7 @@ class LabeledQuestion(_FileModel):
 
 @dataclass(frozen=True)
 class LabelFile:
-    """A label file: its text, its number of questions, and the reasons for omitted questions by id."""
+    """A label file: its text, its number of questions, and the reason for each omitted question, by id."""
 
     text: str
     questions: int
@@ -74,7 +76,7 @@ class LabelFile:
 
 
 def question_digest(asked: ContextQuestion) -> str:
-    """Return the digest of a question's text and of its options in their published order."""
+    """Return the digest of a question's text and its options in published order."""
     return digest(asked.question, asked.options)
 
 
@@ -83,8 +85,8 @@ def format_label_file(
 ) -> LabelFile:
     """Return the final labels of a domain as a file, with the rationale of every annotator.
 
-    Dropped and failed questions are omitted. `models` maps fingerprints to model names. Raises BadInput where labels
-    belong to other contexts or to another truncation than the domain's.
+    Dropped and failed questions are omitted. `models` maps fingerprints to model names. Raises BadInput if the labels
+    belong to other contexts, or to another truncation than that of the domain.
     """
     found_labels = dict(labels_by_question(labels))
     lines: list[LabeledQuestion] = []
@@ -153,7 +155,7 @@ def _answer(label: GoldLabel) -> int | Literal["unknown"]:
 def _rationales(
     labels: Sequence[GoldLabel], checkpoint: int, models: Mapping[str, str]
 ) -> Iterator[Rationale]:
-    """Yield the rationale of each annotator, that of the final label last."""
+    """Yield the rationale of each annotator. The rationale of the final label comes last."""
     for label in sorted(labels, key=lambda label: ANNOTATOR_PRECEDENCE.index(label.made_by), reverse=True):
         if label.checkpoint == checkpoint:
             model = None if label.model is None else models.get(label.model, label.model)
@@ -166,7 +168,7 @@ def _json(shape: BaseModel) -> str:
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the header and the questions of a file, with their ids. Raises BadInput with line and error."""
+    """Yield the header, then each question with its id. Raises BadInput with line and fault."""
     header: LabelFileHeader | None = None
     seen: dict[str, int] = {}
     for task, (number, raw) in enumerate(file.numbered(), start=1):
@@ -192,5 +194,5 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return nothing: a label file has no dialogues."""
+    """Return an empty list, because a label file contains no dialogues."""
     return []

@@ -1,4 +1,4 @@
-"""Gold labels: one row per question, checkpoint and annotator, and which of them is final."""
+"""Gold labels, one row per question, checkpoint and annotator; and the choice of the final label."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ ANNOTATOR_PRECEDENCE = ("verifier", "annotator", "imported", "rule", "published"
 def labels_from_source(
     annotator: str, domain: Domain, contexts: Sequence[Context], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return the labels of every valid question at checkpoints 1 and later, by `rule` or as `published`."""
+    """Return the labels of every valid question at checkpoints 1 and later, either by `rule` or as `published`."""
     return [
         label
         for context in contexts
@@ -26,7 +26,7 @@ def labels_from_source(
 
 
 def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
-    """Return rows for the questions that their source drops, with the reason."""
+    """Return rows for the questions that the source data set drops, with the reason."""
     return [
         replace(
             label,
@@ -43,7 +43,7 @@ def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMem
 def empty_labels(
     made_by: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return a label without an answer for each checkpoint of a question but 0."""
+    """Return labels without answers for all checkpoints of a question except checkpoint 0."""
     return [
         GoldLabel(
             domain=domain.name,
@@ -58,7 +58,7 @@ def empty_labels(
 
 
 def labels_by_question(labels: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
-    """Return the labels of each question, by its id."""
+    """Return the labels of each question, by question id."""
     found: dict[str, list[GoldLabel]] = defaultdict(list)
     for label in labels:
         found[label.question_id].append(label)
@@ -74,7 +74,7 @@ def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
 def drop_unanswerable(
     asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return one question's labels, dropped where it has no option for a checkpoint at which the answer is unknown."""
+    """Return one question's labels. They are dropped if the answer is unknown at a checkpoint and no option says so."""
     labels = list(labels)
     if config.unknown == "option" or asked.unknown_option is not None:
         return labels

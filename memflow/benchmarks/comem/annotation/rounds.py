@@ -1,8 +1,8 @@
-"""Two rounds of annotation by two models (paper, sections 3.2.2 and A.3.1).
+"""Two annotation rounds by two models (paper, sections 3.2.2 and A.3.1).
 
-Both see the context up to the checkpoint, the question and its options. The annotator also sees the published answer,
-if any; the verifier, another model, sees the annotator's answer. A question is kept where both agree at every
-checkpoint.
+Both models see the context up to the checkpoint, the question and its options. The annotator also sees the published
+answer, if any. The verifier, another model, sees the annotator's answer. A question is kept if both models agree at
+every checkpoint.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _STEMS = ("annotate", "annotate_told", "verify")
 
 
 def annotation_prompts() -> list[Prompt]:
-    """Return the prompts of both rounds, in every language."""
+    """Return the prompts of both rounds, in all languages."""
     return [
         *(prompt(stem) for stem in _STEMS),
         *(prompt(stem, language="zh") for stem in _STEMS if stem in twins()),
@@ -43,11 +43,11 @@ def annotation_prompts() -> list[Prompt]:
 async def annotate(
     domain: Domain, contexts: Sequence[Context], config: CoMemConfig, annotators: Annotators
 ) -> list[GoldLabel]:
-    """Return both models' labels of every valid question at checkpoints 1 and later. Without a usable answer, a label
-    has a reason and is not verified.
+    """Return both models' labels of every valid question at checkpoints 1 and later.
 
-    Raises BadSettings where both models are the same, before any request; BudgetSpent and EndpointDown after the
-    requests in flight are answered.
+    If a model gives no usable answer, its label has a reason. Such a label of the annotator is not verified. Raises
+    BadSettings, before any request, if both models are the same. Raises BudgetSpent and EndpointDown after all running
+    requests have finished.
     """
     _require_two_models(domain, annotators)
     asked_of = [(context, asked) for context in contexts for asked in context.valid_questions]
@@ -79,8 +79,11 @@ async def annotate(
 def compare_annotations(
     asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return one question's labels in order, dropped where the models disagree at a checkpoint, or where the answer
-    is unknown and no option says so. With a failed label, agreement is undefined and the question is not dropped."""
+    """Return one question's labels in order.
+
+    They are dropped if the models disagree at a checkpoint, or if the answer is unknown and no option says so. If a
+    label failed, agreement is undefined and the question is kept.
+    """
     labels = sorted(labels, key=lambda label: (label.checkpoint, label.made_by))
     if any(label.reason is not None for label in labels):
         return labels
@@ -97,7 +100,7 @@ def compare_annotations(
 
 @dataclass(frozen=True)
 class _AnnotationTask:
-    """A question at a checkpoint, and the visible messages."""
+    """A question at one checkpoint, with the messages visible there."""
 
     domain: str
     context: Context
@@ -107,13 +110,13 @@ class _AnnotationTask:
     said: str
 
     def label(self, value: Finding) -> str:
-        """Return the option's number, or `unknown`. A "not enough information" option stands for UNKNOWN."""
+        """Return the number of the chosen option, or `unknown` for a "not enough information" option."""
         if value.choice != UNKNOWN_CHOICE:
             return str(1 + LETTERS.index(value.choice))
         return UNKNOWN if self.question.unknown_option is None else str(self.question.unknown_option)
 
     def shown(self, label: str) -> str:
-        """Return a label as the prompt shows it."""
+        """Return a label in the format of the prompt."""
         if label == UNKNOWN:
             return UNKNOWN_CHOICE
         number = int(label) - 1
@@ -123,7 +126,7 @@ class _AnnotationTask:
 def _tasks(
     domain: Domain, contexts: Iterable[Context], config: CoMemConfig
 ) -> Generator[_AnnotationTask, None, None]:
-    """Yield every valid question at every checkpoint but 0, ordered so that consecutive prompts share a prefix."""
+    """Yield every valid question at every checkpoint except 0. The order lets consecutive prompts share a prefix."""
     for context in contexts:
         for checkpoint in range(1, len(config.checkpoints) + 1):
             texts: dict[int, str] = {}
@@ -135,7 +138,7 @@ def _tasks(
 
 
 def _visible_text(context: Context, index: int) -> str:
-    """Return the first messages of a context that are not quarantined, with speakers and dates."""
+    """Return the first messages of a context that are not quarantined, with speakers and dates, as text."""
     lines, date = [], None
     for line in context.messages[:index]:
         date = line.sent_at or date
@@ -158,7 +161,7 @@ async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLab
 async def _ask_annotator(
     made_by: str, chat: Chat, stem: str, task: _AnnotationTask, told: str | None
 ) -> GoldLabel:
-    """Request one label, with another annotator's or the published answer in `told`, if any."""
+    """Request one label. `told` is the published answer or the label of the other annotator, if any."""
     fields = {
         "said": task.said,
         "question": task.question.question,
@@ -187,7 +190,10 @@ async def _ask_annotator(
 
 
 def _require_two_models(domain: Domain, annotators: Annotators) -> None:
-    """Raise BadSettings where a model would verify itself. The scripted chat has one handler per round."""
+    """Raise BadSettings if annotator and verifier are the same model.
+
+    The scripted chat may play both, because it has one handler per round.
+    """
     first, second = annotators.first, annotators.second
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):
         raise BadSettings(

@@ -1,4 +1,4 @@
-"""Counts of gold labels: kept and dropped questions, agreement, and changes over checkpoints."""
+"""Counts of gold labels: kept and dropped questions, agreement, and label changes over checkpoints."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +12,12 @@ from memflow.records import GoldLabel
 
 @dataclass(frozen=True)
 class CheckpointSummary:
-    """Counts at one checkpoint.
+    """The counts at one checkpoint.
 
-    Of all questions: `both` with labels of two annotators, `agreed` with equal labels, `contradicted` where an
-    annotator's verdict on the other's label contradicts its own. Of kept questions: `untold` with an unknown answer,
-    `changed` with another label than at the previous checkpoint, `published` with a published answer, and
-    `as_published` with that answer as label.
+    Over all questions: `both` have labels of two annotators; `agreed` have equal labels; `contradicted` have an
+    annotator whose verdict on the other label contradicts its own label. Over kept questions: `untold` have an unknown
+    answer; `changed` have another label than at the previous checkpoint; `published` have a published answer;
+    `as_published` have that answer as label.
     """
 
     checkpoint: int
@@ -32,7 +32,7 @@ class CheckpointSummary:
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """Counts for a slice of the questions, `all` or `category X`. Each question is kept, dropped or failed.
+    """The counts of a slice of the questions, `all` or `category X`. Each question is kept, dropped or failed.
 
     `dropped_for` and `failed_for` count questions by reason, most frequent first. `changes[k]` is the number of kept
     questions whose label changes k times.
@@ -64,11 +64,11 @@ class _QuestionLabels:
 
     @property
     def right(self) -> tuple[str | None, ...]:
-        """Return the final label at each checkpoint, in order."""
+        """Return the final label at each checkpoint, in order of the checkpoints."""
         return tuple(label.answer for _, label in sorted(final_labels(self.keys).items()))
 
     def shown_answer(self, label: GoldLabel) -> str | None:
-        """Return the answer that an annotator's prompt showed."""
+        """Return the published or the annotator's answer that an annotation prompt contained."""
         if label.made_by == "annotator":
             return None if self.question.answer is None else str(self.question.answer)
         before = [each for each in self.at(label.checkpoint) if each.made_by == "annotator"]
@@ -79,7 +79,7 @@ class _QuestionLabels:
 
 
 def summarize_labels(contexts: Sequence[Context], labels: Iterable[GoldLabel]) -> list[LabelSummary]:
-    """Return the counts of all questions that have labels, and of each category."""
+    """Return the counts of all labeled questions together and of each category."""
     held_of = labels_by_question(labels)
     found = [
         _QuestionLabels(asked, tuple(found_labels))
@@ -133,7 +133,7 @@ def _checkpoints(
 
 
 def _changes(asked: _QuestionLabels) -> tuple[bool, ...]:
-    """Return whether the label changes, for each checkpoint but the first."""
+    """Return whether the label changes at each checkpoint after the first."""
     return tuple(one != other for one, other in zip(asked.right, asked.right[1:], strict=False))
 
 

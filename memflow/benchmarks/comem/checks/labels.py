@@ -1,4 +1,7 @@
-"""The checks of question.keys: complete, valid, and based on past messages only. Functions return row positions."""
+"""The checks of question.keys: labels are complete, valid, and based on earlier messages only.
+
+Functions return row positions.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,20 +14,20 @@ from memflow.records import GoldLabel, Turn
 
 
 def _has_answer_or_reason(label: GoldLabel) -> bool:
-    """Return whether a label has an answer or a reason, but not both; a dropped question may keep its answers."""
+    """Return whether a label has either an answer or a reason. A dropped question may keep its answers."""
     if label.reason is not None:
         return label.answer is None
     return label.answer is not None or label.dropped is not None
 
 
 def _is_valid_answer(label: GoldLabel) -> bool:
-    """Return whether the answer is a number from 1, or `unknown`."""
+    """Return whether the answer is an option number, from 1, or `unknown`."""
     answer = label.answer
     return answer is None or answer == UNKNOWN or (answer.isascii() and answer.isdigit() and answer[0] != "0")
 
 
 def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
-    """Build the rule that an annotator labels a kept question at every checkpoint but 0."""
+    """Build the rule that each annotator labels each kept question at every checkpoint except 0."""
     due = set(range(1, len(config.checkpoints) + 1))
 
     def find_violations(labels: Sequence[GoldLabel]) -> set[int]:
@@ -46,7 +49,7 @@ def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
 
 
 def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
-    """Find labels that see fewer messages than an earlier label of the same question and annotator."""
+    """Find labels with fewer visible messages than an earlier label of the same question and annotator."""
     found: set[int] = set()
     most: dict[tuple[str, str], int] = {}
     for at, label in sorted(enumerate(labels), key=lambda each: each[1].checkpoint):
@@ -58,7 +61,7 @@ def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
 
 
 def labels_with_future_messages(labels: Sequence[GoldLabel], turns: Sequence[Turn]) -> list[int]:
-    """Find labels whose number of visible messages is negative or larger than at their checkpoint."""
+    """Find labels whose number of visible messages is negative or larger than the number before their checkpoint."""
     places = MessagePositions(turns)
     return [
         at
@@ -68,7 +71,7 @@ def labels_with_future_messages(labels: Sequence[GoldLabel], turns: Sequence[Tur
 
 
 def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
-    """Find labels at checkpoints where another annotator saw a different number of messages."""
+    """Find labels whose number of visible messages differs from another annotator's label at the same checkpoint."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     for label in labels:
         seen[label.question_id, label.checkpoint].add(label.visible)
@@ -76,7 +79,7 @@ def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
 
 
 def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
-    """Find labels of a verifier that is the annotator's model, or whose label has no annotator."""
+    """Find labels whose verifier is the same model as the annotator, or that have no annotator's label."""
     first = {
         (label.question_id, label.checkpoint): label.model
         for label in labels

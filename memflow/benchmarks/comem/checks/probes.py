@@ -1,4 +1,4 @@
-"""The checks of question.probes against gold labels and past messages. Functions return row positions."""
+"""The checks of question.probes against gold labels and earlier messages. Functions return row positions."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +31,7 @@ def labels_without_probe(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -
 
 
 def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
-    """Find valid probes after checkpoint 0 without a label."""
+    """Find valid probes after checkpoint 0 that have no label."""
     known = {(label.question_id, label.checkpoint) for label in labels if label.answer is not None}
     return [
         at
@@ -41,7 +41,7 @@ def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -
 
 
 def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
-    """Build the rule that every question has a probe at every checkpoint, 0 included."""
+    """Build the rule that every question has a probe at every checkpoint, including 0."""
     due = set(range(len(config.checkpoints) + 1))
 
     def find_violations(probes: Sequence[Probe]) -> list[int]:
@@ -54,7 +54,7 @@ def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
 
 
 def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
-    """Find probes whose text, options or option order differ between the checkpoints of their question."""
+    """Find probes whose text, options or option order differ from the other checkpoints of the question."""
     asked: dict[str | None, set[tuple[str, ...]]] = defaultdict(set)
     for probe in probes:
         asked[probe.question_id].add((probe.question, *probe.options))
@@ -62,8 +62,10 @@ def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
 
 
 def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
-    """Build the rule that gold is the final label of the checkpoint, or of the `guess_key` checkpoint at checkpoint
-    0."""
+    """Build the rule that gold is the final label of the checkpoint.
+
+    At checkpoint 0, gold is the label of the checkpoint that the parameter `guess_key` names.
+    """
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
 
     def find_violations(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
@@ -84,7 +86,7 @@ def _gold(probe: Probe, labels: Mapping[int, GoldLabel], checkpoint: int) -> str
 
 
 def labels_outside_options(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
-    """Find labels that are no option of their question."""
+    """Find labels whose answer is not an option of their question."""
     numbers = {probe.question_id: {str(1 + at) for at in range(len(probe.options))} for probe in probes}
     return [
         at
@@ -96,7 +98,7 @@ def labels_outside_options(labels: Sequence[GoldLabel], probes: Sequence[Probe])
 def probes_with_other_context(
     probes: Sequence[Probe], labels: Sequence[GoldLabel], turns: Sequence[Turn]
 ) -> list[int]:
-    """Find probes that are asked after a different number of messages than their label saw."""
+    """Find probes whose number of preceding messages differs from the visible messages of their label."""
     seen: dict[tuple[str | None, int], int] = {
         (label.question_id, label.checkpoint): label.visible for label in labels
     }
@@ -110,7 +112,7 @@ def probes_with_other_context(
 
 
 def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Find probes whose evidence is missing, quarantined, or later than the probe."""
+    """Find probes with evidence that is missing, quarantined, or later than the probe."""
     places = MessagePositions(turns)
     lost = {turn.message_id for turn in turns if turn.reason is not None}
 
@@ -127,7 +129,7 @@ def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 
 def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
-    """Find labels by rule that are known before any message."""
+    """Find labels by rule that are known before the first message."""
     untold = {probe.question_id: unknown_option(probe.options) for probe in probes}
     return [
         at
@@ -144,7 +146,7 @@ def _unknown_option_has_no_speaker(probe: Probe) -> bool:
 
 
 def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Find probes with an option that is true of somebody who never speaks in the episode."""
+    """Find probes with an option about a speaker who has no message in the episode."""
     speakers: dict[str, set[str]] = defaultdict(set)
     for turn in turns:
         speakers[turn.episode_id].add(turn.speaker or "")

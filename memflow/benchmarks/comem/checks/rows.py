@@ -16,7 +16,7 @@ def per_config(rule: Callable[[CoMemConfig], Rule | None]) -> PerDomain:
 
 
 def dropped_questions(labels: Iterable[GoldLabel]) -> set[str]:
-    """Return the questions with a dropped label."""
+    """Return the questions that have a dropped label."""
     return {label.question_id for label in labels if label.dropped is not None}
 
 
@@ -33,15 +33,15 @@ class MessagePositions:
             found[turn.checkpoint] += 1
 
     def said(self, episode: str, checkpoint: int) -> int:
-        """Return the number of the episode's messages before the checkpoint."""
+        """Return the number of messages of the episode before the checkpoint."""
         return sum(messages for each, messages in self._before[episode].items() if each <= checkpoint)
 
     def place(self, episode: str, message: str) -> int | None:
-        """Return the message's position in its episode, from 0; None where it is missing."""
+        """Return the message's position in its episode, from 0, or None if the message is missing."""
         return self._place.get((episode, message))
 
     def asked_after(self, probe: Probe) -> int | None:
-        """Return the number of messages before the probe; None where its `after` message is missing."""
+        """Return the number of messages before the probe, or None if its `after` message is missing."""
         if probe.after is None:
             return self.said(probe.episode_id, probe.checkpoint)
         place = self.place(probe.episode_id, probe.after)

@@ -1,4 +1,4 @@
-"""Warnings about accuracy without context: options that reveal the answer, and labels that are mostly the same."""
+"""Warnings about accuracy without context, caused by options that reveal the answer or by mostly equal labels."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,8 +14,10 @@ every checkpoint for about 27 % of the questions."""
 
 
 def probes_right_by_constant_answer(probes: Sequence[Probe]) -> list[int]:
-    """Find probes that the best constant answer gets right, where its accuracy is above the limit. A constant answer
-    is one option number, or always the "not enough information" option."""
+    """Find probes that the best constant answer gets right, if its accuracy is above the limit.
+
+    A constant answer is always the same option number, or always the "not enough information" option.
+    """
     asked = [(at, probe) for at, probe in enumerate(probes) if probe.checkpoint and probe.reason is None]
     counts = Counter(name for _, probe in asked for name in _constant_answers(probe))
     if not counts:
@@ -33,7 +35,7 @@ def _constant_answers(probe: Probe) -> set[str]:
 
 
 def right_answers_without_context(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
-    """Find correct answers at checkpoint 0, where they exceed chance by 3 standard errors.
+    """Find correct answers at checkpoint 0, if their number exceeds chance by 3 standard errors.
 
     No message is visible at checkpoint 0. Probes whose gold is the "not enough information" option are excluded.
     """

@@ -1,5 +1,6 @@
-"""Sources of contexts: one module per file format, with `read` (records of a file) and `contexts` (contexts of
-records).
+"""Sources of contexts: one module per file format.
+
+Each module has `read`, which returns the records of a file, and `contexts`, which converts records to contexts.
 
     dialogues.py   users' own dialogues, in the format of docs/explanation/comem.md
     friendsqa/     FriendsQA: scenes with many speakers, and questions about each

@@ -1,7 +1,7 @@
-"""AMemGym's published users (ICLR 2026) as contexts of their first messages; a session is a period.
+"""AMemGym's published users (ICLR 2026) as contexts of their first messages. A session is a period.
 
-A question's answer is known from the message that exposes its last missing value. Each message that exposes another
-value changes it.
+The answer to a question is known from the message that exposes the last missing value. Each later message that exposes
+another value changes the answer.
 """
 
 import json
@@ -25,7 +25,7 @@ __all__ = ["contexts", "read"]
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return a context per user."""
+    """Return one context per user."""
     return [
         _context(record.dataset, PublishedUser.model_validate_json(record.content), config)
         for record in records
@@ -74,8 +74,10 @@ def _context_question(
 def _steps(
     published: PublishedQuestion, told: Sequence[dict[str, str]]
 ) -> Iterator[tuple[int, int | None, tuple[int, ...]]]:
-    """Yield each change of a question's values: the number of messages, the option for the values if any, and the
-    messages that expose them."""
+    """Yield (number of messages, option number, evidence positions) for each change of a question's values.
+
+    The option number is None if no option has these values.
+    """
     options = [choice.state for choice in published.answer_choices]
     values: dict[str, str] = {}
     told_by: dict[str, int] = {}
@@ -93,8 +95,10 @@ def _steps(
 def _reason(
     asked: ContextQuestion, without: Sequence[int], context: Context, config: CoMemConfig
 ) -> str | None:
-    """Return why there is no label: the values known at a checkpoint have no option, because two of them change
-    separately."""
+    """Return the reason why a question has no label at some checkpoint; None if all checkpoints have a label.
+
+    A label is missing if no option has the values known there, for example between the changes of two values.
+    """
     for number, index in enumerate(visible_counts(context, asked, config)):
         known = asked.known_at(index)
         since = max((each for each in without if each <= index), default=0)

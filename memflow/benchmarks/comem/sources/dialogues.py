@@ -1,6 +1,6 @@
-"""Users' own dialogues: a JSON list of contexts with messages and questions (docs/explanation/comem.md).
+"""The user's own dialogues: a JSON list of contexts with messages and questions (docs/explanation/comem.md).
 
-Messages and options are numbered from 1. With `known`, a question's labels are by rule and need no annotator.
+Messages and options are numbered from 1. A question with `known` is labeled by rule, without an annotator.
 """
 
 import json
@@ -23,7 +23,7 @@ class _FileModel(BaseModel):
 
 
 class DialogueMessage(_FileModel):
-    """A message. Everyone but an assistant is a `user`."""
+    """A message. The role `user` includes all speakers except an assistant."""
 
     text: Said
     role: Literal["user", "assistant"] = "user"
@@ -33,7 +33,9 @@ class DialogueMessage(_FileModel):
 
 
 class KnownFrom(_FileModel):
-    """After message number `after`, option number `option` is correct, because of the messages in `evidence`."""
+    """A known answer: option number `option` is correct after message number `after`.
+
+    `evidence` lists the numbers of the messages that make it correct."""
 
     after: int = Field(ge=1)
     option: int = Field(ge=1)
@@ -89,7 +91,7 @@ class Dialogue(_FileModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per context. Raises BadInput."""
+    """Return one record per context. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
         raise file.bad("it is not a list of dialogues, or is empty")
@@ -100,7 +102,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return a context per record."""
+    """Return one context per record."""
     return [
         _context(record.dataset, Dialogue.model_validate(json.loads(record.content))) for record in records
     ]

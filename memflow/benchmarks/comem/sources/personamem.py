@@ -1,11 +1,11 @@
-"""PersonaMem v1: dialogues of a user and an assistant over years, with questions at positions in them (paper, section
-3.2.1).
+"""PersonaMem v1: dialogues of a user and an assistant over years, with questions at positions in the dialogue.
 
-The table of questions and the file of shared contexts (32k, 128k or 1M tokens) are joined in `contexts`. A system
-message states the user's persona and begins a session; it is a message by "Persona", or is left out (`persona`).
+The paper describes it in section 3.2.1. `contexts` joins the table of questions with the file of shared contexts (32k,
+128k or 1M tokens). A system message states the user's persona and begins a session. The parameter `persona` makes it a
+message by "Persona" or omits it.
 
-Contexts without questions (50 of 110 of 128k) are not played. Questions whose context is missing are dropped.
-Questions are quarantined whose gold option is duplicated, or that come before the first message.
+Contexts without questions (50 of 110 of 128k) are not played. A question without a context is dropped. A question is
+quarantined if its gold option occurs twice or if it precedes the first message.
 """
 
 import ast
@@ -63,7 +63,7 @@ def _category(name: str) -> str:
 
 
 def _options(written: str) -> tuple[str, ...]:
-    """Return the options of a Python list literal, without their letters."""
+    """Parse a Python list literal of options and remove their letters."""
     if len(written) > LONGEST:
         raise ValueError(f"the list has {len(written):,} characters, over {LONGEST:,}")
     try:
@@ -83,7 +83,7 @@ def _options(written: str) -> tuple[str, ...]:
 
 
 class PersonaMemQuestion(BaseModel):
-    """A row of the table of questions; other columns are ignored."""
+    """A row of the table of questions. Other columns are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -97,7 +97,7 @@ class PersonaMemQuestion(BaseModel):
 
     @property
     def answer(self) -> int:
-        """The gold option's number, from 1."""
+        """The number of the gold option, from 1."""
         return 1 + "abcd".index(self.correct_answer[1])
 
 
@@ -118,7 +118,7 @@ class SharedContext(RootModel[Annotated[dict[Name, Messages], Field(min_length=1
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a record per question or per context, by id. Raises BadInput."""
+    """Yield one record per question or per context, with its id. Raises BadInput."""
     return _questions(file) if file.source.endswith(".csv") else _shared(file)
 
 
@@ -154,8 +154,10 @@ def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return a context per context id with questions, in the order of the questions. Contexts without messages come
-    last, and drop their questions. Raises BadInput where the files do not match."""
+    """Return one context per context id with questions, in the order of the questions.
+
+    Contexts without messages come last, and their questions are dropped. Raises BadInput if the files do not match.
+    """
     asked: dict[str, list[PersonaMemQuestion]] = {}
     published = {record.record_id: record for record in records if not record.source.endswith(".csv")}
     for record in records:
@@ -215,7 +217,10 @@ def _lines(messages: Sequence[PersonaMemMessage]) -> Iterator[ContextMessage]:
 
 
 def _unmarked(role: str, text: str) -> tuple[str | None, str]:
-    """Return a speaker other than the role, if the text marks one, and the text without the mark."""
+    """Return the speaker that the text marks and the text without the mark.
+
+    The speaker is None if no speaker is marked, or if the mark states a role.
+    """
     mark = _MARK.match(text)
     if mark is None or _ROLES.get(mark[1], role) != role:
         return None, text

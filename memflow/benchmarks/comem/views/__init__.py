@@ -1,4 +1,4 @@
-"""CoMem's views: answers over checkpoints (of any benchmark), and its gold labels; and the export of these labels."""
+"""CoMem's views: answers over checkpoints (of any benchmark) and gold labels; and the export of gold labels."""
 
 from memflow.benchmarks.views import DOMAIN_OPTION, Export, Option, View
 

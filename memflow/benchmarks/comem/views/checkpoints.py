@@ -1,4 +1,4 @@
-"""`show checkpoints`: how answers change over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
+"""`show checkpoints`: scores over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ Cell = Callable[[History, bool], str]
 
 
 def show_checkpoints(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
-    """Return the four tables of each domain. Raises BadInput if none was measured, or not in `domain`."""
+    """Return four tables per domain. Raises BadInput if there are no measurements, or none in the given `domain`."""
     found = _histories(reader, domain)
     published = published_rows(reader, found) if paper else {}
     parts = [
@@ -60,7 +60,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
 
 
 def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
-    """The four tables of a domain, and the reasons for missing scores."""
+    """Yield the four tables of a domain, and the reasons for missing scores."""
     checkpoints = sorted({at for history in mine for at in history.checkpoints})
     names = max(len(history.assistant) for history in mine)
     wide = names + SCORE_WIDTH * (len(checkpoints) + 1) + 8 <= width
@@ -87,7 +87,7 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
 
 
 def _columns(checkpoints: Sequence[int]) -> dict[str, dict[str, Cell]]:
-    """The tables: the columns of each by title, and their cells."""
+    """Return the columns of each table, by table name: a function that formats the cell of a history."""
 
     def accuracy(at: int | None) -> Cell:
         return lambda history, wide: _number(
@@ -116,7 +116,7 @@ def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
 
 
 def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
-    """The histories, preceded by the name of their model where there are several."""
+    """Yield the histories with their models. If there are several models, each group starts with (model, None)."""
     models = list(dict.fromkeys(history.model for history in mine))
     for model in models:
         if len(models) > 1:
@@ -125,7 +125,7 @@ def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
 
 
 def _floors(mine: Sequence[History], checkpoints: Sequence[int]) -> Iterator[list[str]]:
-    """A line for each floor, which is the same for all assistants."""
+    """Yield one row per floor. A floor is the same for all assistants."""
     for metric, name in FLOORS.items():
         cells = []
         for at in (None, *checkpoints):
@@ -136,7 +136,7 @@ def _floors(mine: Sequence[History], checkpoints: Sequence[int]) -> Iterator[lis
 
 
 def _missing(mine: Sequence[History]) -> Iterator[Note]:
-    """A note for each reason why scores are missing, naming the assistants."""
+    """Yield a note for each reason for missing scores, with the assistants concerned."""
     shown = (FORGETTING, LEARNT, BACK, *OVER_ALL)
     found: dict[str, list[str]] = {}
     for history in mine:
@@ -155,7 +155,9 @@ def _answer(
     *,
     paper: bool,
 ) -> Answer:
-    """The tables with an explanation of their marks. `paper`: whether the paper's figures were requested."""
+    """Return the tables with explanations of their marks. `paper` states whether the published values were
+    requested.
+    """
     every = [history for mine in found.values() for history in mine]
     of_paper = [(name, row) for name, rows in published.items() for row in rows]
     names = dict.fromkeys(row.doubt for _, row in of_paper)

@@ -1,4 +1,4 @@
-"""`show keys`: counts of gold labels (comem/annotation/summary.py); `export keys`: the labels as a file to import."""
+"""`show keys`: counts of gold labels (comem/annotation/summary.py). `export keys`: the labels as an importable file."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ CAVEAT = "these gold labels are no model's."
 
 
 def show_gold_labels(reader: Reader, domain: str) -> Answer:
-    """Return counts of the gold labels of a domain. Raises BadInput if it has none."""
+    """Return counts of the gold labels of a domain. Raises BadInput if the domain has no gold labels."""
     of_domain = reader.domain(domain)
     if of_domain.benchmark != "comem":
         raise BadInput(
@@ -91,7 +91,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def export_file(reader: Reader, domain: Domain) -> ExportedFile:
-    """Return the gold labels of a domain. Raises BadInput if there is none that can be written."""
+    """Return the gold labels of a domain as a file. Raises BadInput if no label can be exported."""
     labels = reader.rows("question.keys", domain.name)
     records = stored_rows(reader, "raw.records", domain.datasets)
     made = format_label_file(domain, load_contexts(domain, records), labels, reader.models)

@@ -1,4 +1,4 @@
-"""CoMem's published figures for `show checkpoints`, beside those of domains that match one of its data sets."""
+"""CoMem's published values for `show checkpoints`, for domains that match one of the paper's data sets."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def published_rows(reader: Reader, names: Iterable[str]) -> dict[str, list[Paper
 def paper_lines(
     title: str, rows: Sequence[PaperRow], checkpoints: Sequence[int], cells: int
 ) -> Iterator[list[Any]]:
-    """Return the paper's lines of a table, grouped by model; none for a domain with other checkpoints."""
+    """Return the paper's lines of a table, grouped by model. A domain with other checkpoints gets no lines."""
     if not rows or len(checkpoints) != len(rows[0].forgetting):
         return
     for model in dict.fromkeys(row.model for row in rows):
@@ -54,7 +54,7 @@ def _cells(title: str, row: PaperRow) -> list[str]:
 
 
 def paper_records(domain: str, row: PaperRow) -> Iterator[dict[str, Any]]:
-    """Return the values of a row of the paper under the names of measured rows."""
+    """Return the values of a row of the paper, with the names of measured rows."""
     source = reference().datasets[row.dataset]
     for name, value in row.plain().items():
         metric, _, slice_ = name.partition("/")

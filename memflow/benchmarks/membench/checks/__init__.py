@@ -1,4 +1,4 @@
-"""Checks of MemBench's rows. Checks of all benchmarks are in `memflow/checks`."""
+"""Checks of MemBench's rows. `memflow/checks` has the checks of all benchmarks."""
 
 from memflow.benchmarks.membench.checks import generated, graphs, noise, reflective, rows
 from memflow.checks.rules import of_benchmark

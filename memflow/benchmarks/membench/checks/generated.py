@@ -1,4 +1,4 @@
-"""Blocking checks of generated turns and probes. `rows.py` has the checks of published ones too."""
+"""Blocking checks of generated turns and probes. `rows.py` has the checks that also apply to published data."""
 
 import json
 from collections import Counter, defaultdict
@@ -35,7 +35,7 @@ EVIDENCE_COUNT = {
 
 
 def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
-    """Restrict a rule to generated domains."""
+    """Restrict a rule to domains with generated data."""
 
     def of(domain: Domain) -> Rule | None:
         if not generated(domain):
@@ -46,7 +46,7 @@ def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
-    """Return messages sent no later than the previous step; noise has no time."""
+    """Return messages whose time is not after the previous step. Noise has no time and is skipped."""
     found = []
     for trajectory in by_trajectory(turns):
         last = None
@@ -60,14 +60,14 @@ def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
 
 
 def contains_gold_value(turn: Turn) -> bool:
-    """Return whether an evidence message of a fact contains the gold value."""
+    """Return whether an evidence message contains the gold value of its fact."""
     if turn.exposes is None or find_kind(turn.episode_id.split("/")[-3]).level != "factual":
         return True
     return str(json.loads(turn.exposes)["value"]).casefold() in turn.text.casefold()
 
 
 def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[int]:
-    """Return evidence messages whose value differs from the user's graph."""
+    """Return evidence messages whose value differs from the value in the user's graph."""
     known = {
         (row.user_id, row.entity_id): {"name": row.name, **json.loads(row.attributes)} for row in entities
     }
@@ -83,7 +83,7 @@ def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) 
 
 
 def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes whose evidence differs from all messages with gold in their trajectory, in order."""
+    """Return probes whose evidence differs from the messages with gold in the trajectory, in order."""
     evidence: dict[str, list[str]] = {}
     for trajectory in by_trajectory(turns):
         ids = [turn.message_id for _, turn in trajectory if turn.exposes is not None]
@@ -97,7 +97,7 @@ def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> 
 
 
 def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes that are not asked after the last message of their trajectory."""
+    """Return probes that are not asked after the last message of the trajectory."""
     last: dict[str, datetime] = {}
     for turn in turns:
         if turn.reason is None and not is_noise(turn.message_id):
@@ -112,7 +112,7 @@ def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> li
 
 
 def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes about a correction without a wrong option stated before it."""
+    """Return probes about a correction that have no wrong option stated before the correction."""
     episodes: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:
@@ -152,7 +152,7 @@ def _user(episode: str) -> str:
 
 
 def _probes_after_history(domain: Domain) -> Rule | None:
-    """Check the time of probes, unless the protocol `capacity` asks them earlier too."""
+    """Return the rule that probes come after all messages, or None under the protocol `capacity`."""
     at_end = parameters_of(domain).protocol == "end"
     return AcrossTables(_BOTH, find_probes_before_end) if at_end else None
 

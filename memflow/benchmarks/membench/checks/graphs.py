@@ -1,6 +1,6 @@
 """Checks of generated user graphs. Published graphs are not checked.
 
-Properties that questions rely on are errors. Properties that depend on the vocabulary or the settings are warnings.
+A property that questions require is an error. A property that depends on the vocabulary or the settings is a warning.
 """
 
 import json
@@ -47,7 +47,7 @@ _SHARED = {"relative": ("hometown",), "colleague": ("work_location", "education"
 
 
 def _if_generated(rule: Callable[[Parameters], Rule]) -> PerDomain:
-    """Restrict a rule, which depends on the parameters, to generated domains."""
+    """Build a rule from the parameters of a domain, for generated domains only."""
     return if_generated(lambda domain: rule(parameters_of(domain)))
 
 
@@ -56,7 +56,7 @@ def _values(row: Entity) -> dict[str, str]:
 
 
 def _has_all_attributes(row: Entity) -> bool:
-    """Return whether an entity has the attributes of its kind, none of them empty."""
+    """Return whether an entity has all attributes of its kind and no empty attribute."""
     attributes = json.loads(row.attributes)
     return set(attributes) == set(_ATTRIBUTES.get(row.kind, ())) and all(
         isinstance(value, str) and value.strip() for value in attributes.values()
@@ -64,7 +64,7 @@ def _has_all_attributes(row: Entity) -> bool:
 
 
 def _marks_personal_data(row: Entity) -> bool:
-    """Return whether exactly the synthetic personal data is marked."""
+    """Return whether all synthetic personal data is marked, and nothing else."""
     wanted = {*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES} & set(
         json.loads(row.attributes)
     )
@@ -72,7 +72,7 @@ def _marks_personal_data(row: Entity) -> bool:
 
 
 def _has_reserved_personal_data(row: Entity) -> bool:
-    """Return whether all personal data is in reserved ranges."""
+    """Return whether all personal data lies in reserved ranges."""
     attributes = json.loads(row.attributes)
     return all(
         personal_data.is_reserved(name, attributes[name])
@@ -82,7 +82,7 @@ def _has_reserved_personal_data(row: Entity) -> bool:
 
 
 def _has_parseable_values(row: Entity) -> bool:
-    """Return whether numbers and times can be parsed."""
+    """Return whether all numbers and times can be parsed."""
     values = _values(row)
     readers: dict[str, Callable[[str], object]] = {
         "age": attribute_values.parse_age,
@@ -102,7 +102,7 @@ def _has_parseable_values(row: Entity) -> bool:
 
 
 def _by_user(entities: Sequence[Entity]) -> Iterator[list[tuple[int, Entity]]]:
-    """Yield the rows of each user that are not quarantined, with their positions."""
+    """Yield, for each user, the rows that are not quarantined with their positions."""
     found: dict[str, list[tuple[int, Entity]]] = defaultdict(list)
     for at, row in enumerate(entities):
         if row.reason is None:
@@ -111,7 +111,7 @@ def _by_user(entities: Sequence[Entity]) -> Iterator[list[tuple[int, Entity]]]:
 
 
 def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
-    """Return entities that share an identifying value with another entity of their graph."""
+    """Return entities that share an identifying value with another entity in their graph."""
     found: set[int] = set()
     for group in _by_user(entities):
         for kinds, names in _UNIQUE_ATTRIBUTES:
@@ -125,7 +125,7 @@ def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
-    """Return the entities of users without exactly one `self`."""
+    """Return the entities of users that do not have exactly one entity with the relationship `self`."""
     return [
         at
         for group in _by_user(entities)
@@ -135,7 +135,10 @@ def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
-    """Return relatives with another hometown, and colleagues with another place, job or education, than the user."""
+    """Return relatives and colleagues with a wrong shared attribute.
+
+    Relatives share the user's hometown. Colleagues share the user's place of work, job and education.
+    """
     found = []
     for group in _by_user(entities):
         user = next((_values(row) for _, row in group if row.kind == "self"), {})
@@ -147,7 +150,7 @@ def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
-    """Return people whose age does not fit their relationship in the bundled vocabulary."""
+    """Return people whose age does not fit their relationship, according to the bundled vocabulary."""
     words = bundled_vocabulary(parameters.language)
     known: dict[str, Relation] = {each.name: each for each in (*words.relatives, *words.colleagues)}
 
@@ -177,7 +180,7 @@ def _age(row: Entity) -> int | None:
 
 
 def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
-    """Return entities of users whose numbers of entities differ from the settings."""
+    """Return the entities of users whose number of entities differs from the settings."""
     wanted = {
         "self": 1,
         "relative": parameters.roles - parameters.roles // 2,

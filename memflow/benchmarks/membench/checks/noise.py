@@ -1,6 +1,6 @@
-"""Checks of trajectories with noise; quarantined ones are not checked.
+"""Checks of trajectories with noise. Quarantined trajectories are not checked.
 
-They block, because noise that contradicts a question or replaces messages invalidates all scores. Conflicts of
+These checks block, because all scores are invalid if noise contradicts a question or replaces messages. Conflicts in
 published noise are warnings.
 """
 
@@ -22,7 +22,7 @@ _STEP = re.compile(r"\.(\d+)[ua]$")
 
 
 def _find_conflicts(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
-    """Return noise messages that contain gold or an option of their trajectory."""
+    """Return noise messages that contain the gold or an option of a question about their trajectory."""
     phrases = forbidden_phrases(turns, probes, entities)
     normalized: dict[str, str] = {}  # Trajectories share their noise.
     found = []
@@ -40,7 +40,10 @@ def _has_no_stamp(turn: Turn) -> bool:
 
 
 def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Return messages of noise units, or of sessions that stay whole, that are not contiguous."""
+    """Return messages of noise units that are not contiguous.
+
+    If noise is inserted between sessions, sessions must be contiguous too.
+    """
     sessions = parameters_of(domain).noise_between == "sessions"
     found: list[int] = []
     for trajectory in by_trajectory(turns):
@@ -54,7 +57,7 @@ def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
 
 
 def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
-    """Return real messages that do not follow the previous real step: one is missing or moved."""
+    """Return real messages that do not follow the previous real step, because a step is missing or moved."""
     found = []
     for trajectory in by_trajectory(turns):
         last = -1
@@ -70,7 +73,7 @@ def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
 
 
 def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Return the last messages of trajectories with fewer tokens than `noise_tokens`."""
+    """Return the last message of each trajectory with fewer tokens than `noise_tokens`."""
     wanted = parameters_of(domain).noise_tokens
     found = []
     for trajectory in by_trajectory(turns):

@@ -1,6 +1,6 @@
 """Blocking checks of generated questions about preferences, moods and recommendations.
 
-Evidence that names the answer, or supports another one, would not measure reflective memory.
+A question does not measure reflective memory if its evidence contains the answer or supports another answer.
 """
 
 import json
@@ -22,7 +22,7 @@ PREFERENCES = ("highlevel", "highlevel_rec")
 
 
 def find_named_answers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes whose evidence names the preference or mood that is the answer."""
+    """Return probes whose evidence contains the name of the preference or mood in question."""
     said = {turn.message_id: strip_stamp(turn.text) for turn in turns}
     return [
         at
@@ -33,7 +33,7 @@ def find_named_answers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[i
 
 
 def find_mismatched_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes with evidence of another category or mood than the answer."""
+    """Return probes with evidence of a category or mood other than the answer."""
     facts = {turn.message_id: json.loads(turn.exposes or "{}") for turn in turns}
     return [
         at
@@ -71,7 +71,7 @@ def find_gold_not_in_graph(probes: Sequence[Probe], entities: Sequence[Entity]) 
 
 
 def find_incomplete_recommendations(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes whose answer or evidence is not exactly the recommendations, once each, in order."""
+    """Return probes whose answer or evidence is not the list of recommendations, each once and in order."""
     recommended: dict[str, dict[str, str]] = defaultdict(dict)
     for turn in turns:
         fact = json.loads(turn.exposes or "{}")
@@ -89,7 +89,7 @@ def find_incomplete_recommendations(probes: Sequence[Probe], turns: Sequence[Tur
 
 
 def _answer_words(probe: Probe) -> tuple[str, ...]:
-    """Return the words that name the answer."""
+    """Return the words that would reveal the answer."""
     if scenario_of(probe.episode_id) != EMOTION:
         return (probe.revealed,)
     named = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}
@@ -101,7 +101,7 @@ def _language(probe: Probe) -> Language:
 
 
 def _select(probes: Sequence[Probe], kinds: Collection[str]) -> list[tuple[int, Probe]]:
-    """Return the questions of these kinds that are not quarantined, with their positions."""
+    """Yield (position, probe) for the probes of these kinds that are not quarantined."""
     return [
         (at, probe) for at, probe in enumerate(probes) if probe.reason is None and probe.category in kinds
     ]

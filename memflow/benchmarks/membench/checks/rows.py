@@ -1,7 +1,7 @@
-"""Checks of all turns and probes of MemBench, published or generated.
+"""Checks of all turns and probes of MemBench, both published and generated.
 
-Errors are properties that every question needs; readers quarantine published questions without them. Decreasing times
-are warnings, because the published data has some (33 in data2test's 0-10k files, 6 in its 100k files).
+A property that every question requires is an error; readers quarantine published questions without it. Decreasing times
+are warnings, because the published data contains some (33 in data2test's 0-10k files, 6 in its 100k files).
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -26,7 +26,7 @@ PositionedTurns = list[tuple[int, Turn]]
 
 
 def by_trajectory(turns: Sequence[Turn]) -> Iterator[PositionedTurns]:
-    """Yield the messages of each trajectory in order, with their positions in the table."""
+    """Yield, for each trajectory, its messages in order with their positions in the table."""
     found: dict[str, PositionedTurns] = {}
     for at, turn in enumerate(turns):
         found.setdefault(turn.episode_id, []).append((at, turn))
@@ -49,7 +49,7 @@ def _has_valid_kind(probe: Probe) -> bool:
 
 
 def _find_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes with evidence that is not in their episode or comes after them."""
+    """Return probes with evidence that is not in their episode or comes after the probe."""
     said = {turn.message_id: (turn.episode_id, turn.checkpoint) for turn in turns if turn.reason is None}
 
     def is_said(message: str, probe: Probe) -> bool:
@@ -68,7 +68,7 @@ def _is_noise_without_gold(turn: Turn) -> bool:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
-    """Return messages whose time is before the previous one in their episode; messages without a time are skipped."""
+    """Return messages whose time is before the previous time in the episode. Messages without a time are skipped."""
     last: dict[str, datetime] = {}
     found: list[int] = []
     for at, turn in sorted(enumerate(turns), key=lambda each: (each[1].event, each[1].position)):
@@ -83,7 +83,7 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
-    (_TURNS, "error"): {"noise_without_time_and_gold": EachRow(_is_noise_without_gold)},
+    (_TURNS, "error"): {"noise_has_no_time_or_gold": EachRow(_is_noise_without_gold)},
     (_PROBES, "error"): {
         "four_distinct_options": each_valid_row(_four_options),
         "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),

@@ -1,8 +1,8 @@
-"""Plans whose answer is computed from stated facts.
+"""Plans for questions whose answer is computed from stated facts.
 
 comparative       which of two entities has more; or whether a person and an event share a place
 aggregative       how many entities have a value, or at least a value
-post_processing   a value derived from an attribute of an entity identified by another one
+post_processing   a value derived from an attribute of an entity that another attribute identifies
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ _LESSER_IS_ASKED = ("birthday",)
 
 
 def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question which of two entities has more of an attribute; all entities have stated facts."""
+    """Plan a question about which of two entities has more of an attribute. All entities have stated facts."""
     if request.scenario == "hybrid":
         return _plan_shared_place(request)
     sort = subject_type_of(request)
@@ -61,7 +61,7 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
 
 
 def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question whether a person and an event share a place; both answers are equally likely."""
+    """Plan a question about whether a person and an event share a place. Both answers are equally likely."""
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
     meetings = [(one, other) for one in request.graph.roles for other in request.graph.events]
@@ -94,7 +94,7 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question how many entities have a value or more; all are evidence."""
+    """Plan a question about how many entities have a value, or at least a value. All these facts are evidence."""
     words = fact_templates(request.language)
     if request.scenario == "hybrid":
         asked: list[tuple[SubjectType, str]] = [("people", "hometown"), ("events", "location")]
@@ -130,7 +130,7 @@ def _plan_count(
     count: int,
     counts: CountTemplates,
 ) -> TrajectoryPlan:
-    """Build a counting plan with wrong counts near the correct one."""
+    """Build a plan for a counting question, with wrong options near the correct count."""
     facts = _facts_of_all(request, asked)
     wanted = [fact for fact in facts if (fact.subject.sort, fact.attribute) in asked]
     sessions, evidence = plan_sessions(request, facts, wanted)
@@ -143,7 +143,7 @@ def _plan_count(
 
 
 def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]) -> list[Fact]:
-    """Return these attributes of all entities; in observation, another attribute of each too."""
+    """Return facts about these attributes of all entities. In observation, add another attribute of each entity."""
     found = []
     for sort, name in asked:
         for node in nodes_of_type(request.graph, sort):
@@ -158,14 +158,14 @@ def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]
 
 
 def _measure(request: PlanRequest, name: str, node: Node) -> Any:
-    """Return the comparable value of an attribute."""
+    """Return the value of an attribute as a comparable number."""
     if name == "education":
         return request.vocabulary.educations.index(node[name])
     return _MEASURES[name](node[name])
 
 
 def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question for a value derived from an attribute of an identified entity."""
+    """Plan a question about a value derived from an attribute of an entity that another attribute identifies."""
     sort = subject_type_of(request)
     about = fact_templates(request.language).of(sort)
     target, by, name = request.rng.choice(find_conditions(request, sort, list(about.processed)))

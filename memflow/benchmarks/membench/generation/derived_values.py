@@ -1,4 +1,4 @@
-"""Values derived from an attribute: a digit sum, a season, a description. No model is called."""
+"""Values derived from an attribute: a digit sum, a season, a description. They are computed without a model."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from memflow.benchmarks.membench.generation.templates import fact_templates, fil
 
 @dataclass(frozen=True)
 class DerivedValue:
-    """A derived answer with computed wrong options. `fields` fill the question template."""
+    """A derived answer with computed wrong options. `fields` are the fields of the question template."""
 
     answer: str
     wrong: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ def derive_value(request: PlanRequest, name: str, node: Node) -> DerivedValue:
 
 
 def season_of(month: int) -> int:
-    """Return the season of a month from 1; winter is 0 and starts in December."""
+    """Return the season of a month (1 to 12). Winter is 0 and starts in December."""
     return month % 12 // 3
 
 
@@ -93,7 +93,7 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
 
 
 def _described(request: PlanRequest, value: str, known: Mapping[str, str]) -> DerivedValue:
-    """Return a description from the vocabulary and those of others."""
+    """Return the description of an entry in the vocabulary, and the descriptions of other entries."""
     return DerivedValue(known[value], _some(request, (text for name, text in known.items() if name != value)))
 
 
@@ -102,6 +102,6 @@ def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
 
 
 def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three of the options at random."""
+    """Return up to three random options."""
     unique = sorted(set(options))
     return tuple(request.rng.sample(unique, min(3, len(unique))))

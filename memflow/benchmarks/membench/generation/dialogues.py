@@ -1,7 +1,7 @@
 """Wording of plans by the simulator (paper, section 3.1 and appendix C).
 
-The simulator rewords planned messages, and invents the conversation around them. Required words are verified. Requests
-are independent. A trajectory that cannot be worded is quarantined with its reason.
+The simulator rewords planned messages and invents the conversation between them. Required words are verified. Requests
+are independent of each other. A trajectory without a valid wording is quarantined with the reason.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class _StepText:
-    """The texts of a step, without place and time."""
+    """The texts of a step, without stamps of place and time."""
 
     user: str = ""
     assistant: str = ""
@@ -40,7 +40,7 @@ class _StepText:
 async def word_trajectory(
     plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int, simulator: Chat
 ) -> Trajectory:
-    """Return the laid-out trajectory with its texts. `places` are the places from which the user writes."""
+    """Return the trajectory with its texts. `places` lists the places from which the user can write."""
     said = await _SessionWriter(plan, simulator).said()
     where = _places(plan, layout, places, seed)
     steps = []
@@ -60,20 +60,20 @@ async def word_trajectory(
 
 
 def find_missing_words(plain: str, worded: str, required_words: Sequence[str]) -> str | None:
-    """Return the fault of a wording that lost required words of its plain sentence; None if there is none."""
+    """Return which required words a wording lacks, as an error text, or None if it lacks none."""
     said, before = worded.casefold(), plain.casefold()
     missing = [word for word in required_words if word.casefold() in before and word.casefold() not in said]
     return f"these words have to stand in it as they are: {quote_list(missing)}" if missing else None
 
 
 def find_forbidden_words(worded: str, forbidden_words: Sequence[str]) -> str | None:
-    """Return the fault of a wording with forbidden words; None if there is none."""
+    """Return which forbidden words a wording contains, as an error text, or None if it contains none."""
     said = [word for word in forbidden_words if contains_word(worded, word)]
     return f"these words must not stand in it: {quote_list(said)}" if said else None
 
 
 def _places(plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int) -> list[str]:
-    """Return the place of each step: one per session, or one per message in observation."""
+    """Return the place of each step: the same within a session, or a new one per message in observation."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "places"))
     if plan.scene == "observation":
         return [rng.choice(places) for _ in layout.slots]
@@ -87,7 +87,7 @@ class _SessionWriter:
     simulator: Chat
 
     async def said(self) -> dict[StepSlot, _StepText]:
-        """Return the texts of all steps."""
+        """Return the texts of all steps, by slot."""
         asked: list[Awaitable[dict[StepSlot, _StepText]]] = []
         for number, session in enumerate(self.plan.sessions):
             asked += [
@@ -172,7 +172,7 @@ class _SessionWriter:
     async def _word_rounds(
         self, stem: str, count: int, slot: StepSlot, fields: Mapping[str, Any]
     ) -> dict[StepSlot, _StepText]:
-        """Return simulated rounds for consecutive slots."""
+        """Request conversation rounds for consecutive slots from the simulator."""
         narrowed = prompt(stem, rounds_of(count), self.plan.language)
         answer = await ask(self.simulator, narrowed, fields)
         if answer.value is None:

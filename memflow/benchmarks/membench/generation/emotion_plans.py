@@ -1,7 +1,8 @@
-"""Plans that ask for an unnamed mood, shown by consecutive remarks about one event.
+"""Plans for questions about a mood that no message names but consecutive remarks about one event show.
 
-The paper has such questions (table 7) but no procedure; this one is ours. One session has an event and remarks in the
-asked mood, another an event and remarks in a distant mood, which is a wrong option (sample/emotions_*.yaml).
+The paper has such questions (table 7) but no procedure; this procedure is ours. One session has an event and remarks in
+the mood of the answer. Another has an event and remarks in a clearly different mood, which is a wrong option
+(sample/emotions_*.yaml).
 """
 
 from functools import cache
@@ -21,7 +22,7 @@ from memflow.benchmarks.packaged import load_yaml
 
 
 class Mood(FrozenModel):
-    """A mood: its events and remarks, the words that name it, and similar moods."""
+    """A mood: its events and remarks, the words that name the mood, and similar moods."""
 
     mood: Words
     named: tuple[Words, ...] = Field(min_length=1)
@@ -31,7 +32,7 @@ class Mood(FrozenModel):
 
 
 class EmotionTemplates(FrozenModel):
-    """The moods of a language. `$happening` in the question stands for the event."""
+    """The moods of a language. In the question, `$happening` stands for the event."""
 
     asked: Words
     topic: Words
@@ -40,7 +41,7 @@ class EmotionTemplates(FrozenModel):
     moods: tuple[Mood, ...] = Field(min_length=8)
 
     def apart_from(self, *excluded: Mood) -> list[Mood]:
-        """Return the moods that are neither these nor similar to them."""
+        """Return the moods that are neither among these nor similar to one of them."""
         return [
             each
             for each in self.moods
@@ -57,7 +58,7 @@ def emotion_templates(language: Language) -> EmotionTemplates:
 
 
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
-    """Plan two sessions in two moods and a question for one of them."""
+    """Plan two sessions in two moods and a question about one of the moods."""
     words, rng = emotion_templates(request.language), request.rng
     mood = rng.choice(words.moods)
     other = rng.choice(words.apart_from(mood))
@@ -81,7 +82,7 @@ def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
 def _session(
     request: PlanRequest, words: EmotionTemplates, mood: Mood, happening: str, told: bool = True
 ) -> PlannedSession:
-    """Return a session with an event, remarks within minutes, and conversation about it."""
+    """Return a session with an event, remarks about it within minutes, and conversation about it."""
     rng, parameters = request.rng, request.parameters
     remarks = rng.sample(mood.remarks, min(rng.randint(*parameters.items), len(mood.remarks)))
     sentence = f"{happening[0].upper()}{happening[1:]}{words.stop}"

@@ -1,6 +1,6 @@
-"""Sessions that state facts about people, events, items and places.
+"""Sessions in which the user states facts about people, events, items and places.
 
-In participation each person or event has a session; its other attributes are the context of the conversation. In
+In participation each person or event has a session, whose conversation is about other attributes of the same entity. In
 observation all facts are in one session in random order.
 """
 
@@ -38,7 +38,7 @@ _LEAKS = {"name": ("email",), "email": ("name",)}
 
 @dataclass(frozen=True)
 class Subject:
-    """An entity that messages are about, referred to by name or by its relationship to the user."""
+    """An entity that messages are about. It is referred to by name or by its relationship to the user."""
 
     node: Node
     sort: SubjectType
@@ -51,18 +51,18 @@ class Subject:
 
     @property
     def reference_attribute(self) -> str:
-        """The attribute in the reference, which no other message states."""
+        """The attribute that the reference already states; no message states it separately."""
         return "name" if self.named else _REFERENCE_ATTRIBUTE[self.sort]
 
     @property
     def required_words(self) -> str:
-        """The words of the reference that every wording keeps."""
+        """The words of the reference that the wording must contain."""
         return self.node[self.reference_attribute]
 
 
 @dataclass(frozen=True)
 class Fact:
-    """An attribute of an entity. `stale` is a wrong value stated before the correction."""
+    """A fact to state: an attribute of an entity. `stale` is a wrong value that is stated before the correction."""
 
     subject: Subject
     attribute: str
@@ -70,11 +70,11 @@ class Fact:
 
     @property
     def value(self) -> str:
-        """The value of the attribute."""
+        """The correct value of the attribute."""
         return self.subject.node[self.attribute]
 
     def message(self, language: Language, evidence: bool) -> PlannedMessage:
-        """Return the message that states the fact, with gold if it is evidence."""
+        """Return the message that states the fact. It has gold if the fact is evidence."""
         text = self._state(language, self.value)
         if self.stale is not None:
             text = fill_sentence(fact_templates(language).corrected, told=text)
@@ -90,7 +90,7 @@ class Fact:
         )
 
     def stale_message(self, language: Language) -> PlannedMessage:
-        """Return the message that states the wrong value."""
+        """Return the message that states the wrong value, before its correction."""
         stale = self.stale or ""
         return PlannedMessage(
             self._state(language, stale), required_words=(stale, self.subject.required_words)
@@ -109,7 +109,7 @@ EvidencePositions = tuple[tuple[int, int], ...]
 def plan_sessions(
     request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
 ) -> tuple[tuple[PlannedSession, ...], EvidencePositions]:
-    """Return the sessions that state the facts, and the (session, message) positions of the wanted ones."""
+    """Return the sessions that state the facts, and the positions (session, message) of the facts that are evidence."""
     groups: dict[str, list[Fact]] = {}
     for fact in facts:
         spoken = request.scene == "participation"
@@ -125,7 +125,7 @@ def plan_sessions(
 def _order_messages(
     request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
 ) -> list[tuple[Fact, PlannedMessage]]:
-    """Return the facts as messages in random order, each wrong value before its correction."""
+    """Return the facts as messages in random order. Each wrong value comes before its correction."""
     language = request.language
     shuffled = [fact for fact in facts for _ in ((0, 1) if fact.stale is not None else (0,))]
     request.rng.shuffle(shuffled)
@@ -153,7 +153,7 @@ def _build_session(
 
 
 def _background(request: PlanRequest, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return the subject's other attributes, without those that reveal the facts."""
+    """Return the subject's other attributes, except those that reveal the stated facts."""
     subject, labels = facts[0].subject, request.vocabulary.labels
     hidden = {fact.attribute for fact in facts}
     hidden |= {leak for fact in facts for leak in _LEAKS.get(fact.attribute, ())}

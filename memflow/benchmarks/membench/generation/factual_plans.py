@@ -1,7 +1,7 @@
-"""Plans that ask for a stated fact (paper, section 3.3 and table 6).
+"""Plans for questions about a stated fact (paper, section 3.3 and table 6).
 
 simple             one attribute of an entity
-conditional        the same, of an entity identified by another attribute: two messages are needed
+conditional        an attribute of an entity that another attribute identifies: two messages are needed
 noisy              conditional, after small talk
 knowledge_update   an attribute that was first stated wrongly; the correction is the evidence
 """
@@ -64,19 +64,19 @@ _OTHER_SUBJECTS = 2
 
 
 def nodes_of_type(graph: Graph, sort: SubjectType) -> tuple[Node, ...]:
-    """Return the people, events, items or places of a graph, without the user."""
+    """Return the people (without the user), events, items or places of a graph."""
     return {"people": graph.roles, "events": graph.events, "items": graph.items, "places": graph.places}[sort]
 
 
 @dataclass(frozen=True)
 class QuestionSubjects:
-    """The entity that a question asks about, and the other entities of its type."""
+    """The entity that a question is about, and the other entities of the same type."""
 
     target: Subject
     others: tuple[Subject, ...]
 
     def describe_by(self, attribute: str, request: PlanRequest) -> str:
-        """Describe the target by an attribute."""
+        """Return a phrase that identifies the target by this attribute."""
         about = fact_templates(request.language).of(self.target.sort).attributes[attribute]
         return fill(about.which, value=self.identifying_value(attribute))
 
@@ -85,9 +85,10 @@ class QuestionSubjects:
         return self.target.node[attribute].rstrip(".。")
 
     def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
-        """Return the facts that messages state so that these attributes can be asked.
+        """Return the facts that messages must state so that a question can ask for these attributes.
 
-        In participation, these attributes of all entities. In observation, all of the target and these of the others.
+        In participation, they are these attributes of all entities. In observation, they are all attributes of the
+        target and these attributes of the others.
         """
         if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]
@@ -99,7 +100,7 @@ class QuestionSubjects:
         return found + list(self._asides(request))
 
     def _asides(self, request: PlanRequest) -> Iterator[Fact]:
-        """Yield facts of entities of other types, in a hybrid trajectory."""
+        """Yield facts about entities of other types, for hybrid trajectories only."""
         for sort in SUBJECT_TYPES if request.scenario == "hybrid" else ():
             if sort != self.target.sort:
                 nodes = nodes_of_type(request.graph, sort)
@@ -111,7 +112,7 @@ class QuestionSubjects:
 def select_subjects(
     request: PlanRequest, sort: SubjectType, target: Node, asked: Sequence[str]
 ) -> QuestionSubjects:
-    """Return all entities of a type, referred to by name unless the name is a stated fact."""
+    """Return all entities of a type. They are referred to by name, unless the name is one of the stated facts."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
     others = tuple(
@@ -121,7 +122,7 @@ def select_subjects(
 
 
 def subject_type_of(request: PlanRequest) -> SubjectType:
-    """Return the entity type of a request's scenario; a random one if hybrid."""
+    """Return the entity type of the request's scenario; a hybrid scenario gets a random type."""
     if request.scenario == "hybrid":
         return request.rng.choice(SUBJECT_TYPES)
     return {"roles": "people"}.get(request.scenario, request.scenario)  # type: ignore[return-value]
@@ -130,7 +131,7 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Return (entity, identifying attribute, asked attribute) triples in which the identification is unique."""
+    """Return all (entity, identifying attribute, asked attribute) triples with a unique identification."""
     nodes = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)
@@ -142,7 +143,7 @@ def find_conditions(
 
 
 def plan_simple(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question for one attribute of an entity."""
+    """Plan a question about one attribute of an entity."""
     sort = subject_type_of(request)
     name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
     subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
@@ -153,7 +154,7 @@ def plan_simple(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPlan:
-    """Plan a question for an attribute of an entity identified by another attribute."""
+    """Plan a question about an attribute of an entity that another attribute identifies."""
     sort = subject_type_of(request)
     target, by, name = request.rng.choice(find_conditions(request, sort, ASKABLE_ATTRIBUTES[sort]))
     subjects = select_subjects(request, sort, target, (by, name))
@@ -168,7 +169,7 @@ def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a wrong statement, its correction, and a question with the wrong value as an option."""
+    """Plan a wrong statement, its correction, and a question with the wrong value among the options."""
     sort = subject_type_of(request)
     nodes = nodes_of_type(request.graph, sort)
     name = request.rng.choice(
@@ -201,7 +202,7 @@ def _query(
     aside: bool = False,
     wrong: tuple[str, ...] = (),
 ) -> PlannedQuestion:
-    """Build the question for an attribute of the target, identified by name or by another attribute."""
+    """Build the question about an attribute of the target, which is identified by name or by another attribute."""
     called = subjects.target.reference(request.language) if by is None else subjects.describe_by(by, request)
     about = fact_templates(request.language).of(subjects.target.sort)
     return PlannedQuestion(

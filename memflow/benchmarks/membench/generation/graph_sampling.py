@@ -1,6 +1,6 @@
 """Random user graphs with MemSim's dependencies between attributes (paper, section 3.1).
 
-The n-th graph depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is called.
+Graph n depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is called.
 """
 
 import random
@@ -48,14 +48,17 @@ _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def sample_graph(
     seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
 ) -> Graph:
-    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events, half of work."""
+    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events.
+
+    Half of the people are relatives and half are colleagues. Half of the events are work events.
+    """
     return _GraphSampler(
         random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
     ).graph(f"u{number:04}")
 
 
 class _Deck(Generic[T]):
-    """Sampling without replacement."""
+    """A list from which items are drawn at random without replacement."""
 
     def __init__(self, rng: random.Random, things: Iterable[T]) -> None:
         left = list(things)
@@ -67,7 +70,7 @@ class _Deck(Generic[T]):
 
 @dataclass(frozen=True)
 class _Job:
-    """Attributes shared by all colleagues."""
+    """The job attributes that all colleagues share."""
 
     location: str
     education: str
@@ -77,7 +80,7 @@ class _Job:
 
 
 class _GraphSampler:
-    """A graph under construction and the values already used in it."""
+    """The builder of a graph. It records the values that the graph already uses."""
 
     def __init__(
         self,
@@ -95,7 +98,7 @@ class _GraphSampler:
         self.occupations: set[str] = set()
 
     def graph(self, user_id: str) -> Graph:
-        """Sample the whole graph."""
+        """Sample and return the whole graph."""
         rng, words, roles, events = self.rng, self.words, self.parameters.roles, self.parameters.events
         work = self._work()
         seats = _Deck(rng, work.occupation.positions)
@@ -131,7 +134,7 @@ class _GraphSampler:
         return Graph(user_id, tuple(nodes))
 
     def _work(self) -> _Job:
-        """Sample an unused occupation with a fitting education, in a big city."""
+        """Sample an unused occupation in a big city, with a fitting education."""
         rng, words = self.rng, self.words
         free = [each for each in words.occupations if each.name not in self.occupations]
         education = rng.choice(
@@ -155,7 +158,7 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """Sample a person whose age is relative to the user's age, `years`."""
+        """Sample a person whose age is `years`, the user's age, plus an age difference that fits the relationship."""
         gender = relation.gender or self._gender()
         family = surname if relation.surname else self.family.take()
         older = self.rng.randint(*relation.ages)
@@ -250,7 +253,7 @@ class _GraphSampler:
         return Node(entity_id, kind, rng.choice(thing.names), rng.choice(thing.relationships), attributes)
 
     def _new(self, make: Callable[[], str]) -> str:
-        """Return the first value of `make` that is not in this graph yet."""
+        """Call `make` until it returns a value that this graph does not have yet, and return that value."""
         while (value := make()) in self.taken:
             pass
         self.taken.add(value)
@@ -258,7 +261,7 @@ class _GraphSampler:
 
 
 def sample_states(domain: Domain, records: Sequence[Record]) -> States:
-    """Return the profiles and entities of `graphs` users, or the first `limit`. Raises BadInput, BadSettings."""
+    """Return the profiles and entities of `graphs` users, up to the domain's limit. Raises BadInput and BadSettings."""
     parameters = parameters_of(domain)
     words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
     wanted = parameters.graphs or 0

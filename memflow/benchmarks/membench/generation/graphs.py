@@ -1,6 +1,6 @@
 """A user's relation graph (people, events, items and places) and its conversion to and from rows.
 
-`graph_sampling.py` draws graphs; plans decide which part of a graph a trajectory uses.
+`graph_sampling.py` samples graphs. Plans select the part of a graph that a trajectory uses.
 """
 
 import json
@@ -43,8 +43,8 @@ PLACE_ATTRIBUTES = ("place_type", "review")
 class Node:
     """An entity: a person, an event, an item or a place, with formatted attribute values.
 
-    `relationship` is relative to the user: `self`, `aunt`, `owns`, and `attends` for events. `synthetic` names the
-    attributes that would be personal data.
+    `relationship` is relative to the user: for example `self`, `aunt`, `owns`, and `attends` for events. `synthetic`
+    lists the attributes that would be personal data of a real person.
     """
 
     entity_id: str
@@ -55,7 +55,7 @@ class Node:
     synthetic: tuple[str, ...] = ()
 
     def __getitem__(self, attribute: str) -> str:
-        """Return an attribute value, the `name` or the `relationship`. Raises KeyError."""
+        """Return an attribute value, the `name` or the `relationship`. Raises KeyError for an unknown attribute."""
         own = {"name": self.name, "relationship": self.relationship}
         return own[attribute] if attribute in own else self.attributes[attribute]
 
@@ -64,10 +64,10 @@ class Node:
 class Graph:
     """The relation graph of one user.
 
-    To make answers unique, no two nodes of a graph share a name; no two people share relationship, birthday, hobby,
-    character, position, phone or e-mail; no two events share type, content or time; no two items or places share a
-    type. Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation
-    and company.
+    Values that identify an entity are unique, so that answers are unique. No two nodes share a name. No two people
+    share relationship, birthday, hobby, character, position, phone or e-mail. No two events share type, content or
+    time. No two items or places share a type. Other values may repeat. Relatives share the hometown; colleagues share
+    work location, education, occupation and company.
     """
 
     user_id: str
@@ -80,7 +80,7 @@ class Graph:
 
     @property
     def roles(self) -> tuple[Node, ...]:
-        """All people but the user: relatives, then colleagues."""
+        """All people except the user: relatives, then colleagues."""
         return self.relatives + self.colleagues
 
     @property
@@ -109,7 +109,7 @@ class Graph:
         return self._of("place")
 
     def node(self, entity_id: str) -> Node:
-        """Return the node with this id. Raises KeyError."""
+        """Return the node with this id. Raises KeyError if there is none."""
         return {node.entity_id: node for node in self.nodes}[entity_id]
 
     def _of(self, kind: EntityKind) -> tuple[Node, ...]:
@@ -128,7 +128,7 @@ def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
 def graph_rows(
     graph: Graph, domain: str, vocabulary: Vocabulary, start: date
 ) -> tuple[Profile, list[Entity]]:
-    """Convert a graph to rows: the profile, without synthetic personal data, and one entity per node."""
+    """Convert a graph to rows: a profile without synthetic personal data, and one entity per node."""
     user = graph.user
     profile = Profile(
         domain=domain,
@@ -158,12 +158,12 @@ def graph_rows(
 
 
 def load_graph(states: States, user_id: str) -> Graph:
-    """Load a user's graph from the state rows, ignoring quarantined ones. Raises BadInput if there is none."""
+    """Build a user's graph from the state rows; quarantined rows are ignored. Raises BadInput without a graph."""
     return _graph(user_id, [row for row in states.entities if row.user_id == user_id and row.reason is None])
 
 
 def load_graphs(states: States) -> list[Graph]:
-    """Load the graphs of all users that are not quarantined, in the order of their profiles."""
+    """Build the graphs of all users that are not quarantined, in the order of their profiles."""
     graphs: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
     for row in states.entities:
         if row.reason is None and row.user_id in graphs:

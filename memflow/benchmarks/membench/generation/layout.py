@@ -1,4 +1,4 @@
-"""Order and times of the steps of a plan: a trajectory without texts."""
+"""Order and times of the steps of a plan. The result is a trajectory without texts."""
 
 import random
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class StepSlot:
-    """A future step: a planned message, or a round of the conversation around them, numbered by `filler`."""
+    """A future step: a planned message, or round number `filler` of the conversation between planned messages."""
 
     session: int
     message: int | None
@@ -23,7 +23,7 @@ class StepSlot:
 
 @dataclass(frozen=True)
 class TrajectoryLayout:
-    """A trajectory with empty texts, and the slot of each step."""
+    """A trajectory without texts, and the slot of each step."""
 
     trajectory: Trajectory
     slots: tuple[StepSlot, ...]
@@ -34,7 +34,7 @@ class TrajectoryLayout:
         return self.trajectory.message_id(len(self.slots) - 1)
 
     def with_question(self, question: ChoiceQuestion) -> Trajectory:
-        """Return the trajectory with its question."""
+        """Return the trajectory with this question."""
         return replace(self.trajectory, questions=(question,))
 
     def evidence(self, plan: TrajectoryPlan) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class TrajectoryLayout:
 
 
 def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> TrajectoryLayout:
-    """Lay out a plan. `dataset` is the data set of its probes."""
+    """Convert a plan to a trajectory without texts. `dataset` is the data set of its probes."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "layout"))
     sessions = [list(_slots(number, session, rng)) for number, session in enumerate(plan.sessions)]
     clock = random.Random(seeded(seed, plan.trajectory_id, "clock"))
@@ -80,7 +80,10 @@ def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> T
 
 
 def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator[StepSlot]:
-    """Yield the slots of a session: messages among rounds in random order, or each message followed by its fillers."""
+    """Yield the slots of a session.
+
+    Messages are at random positions among the rounds, or each message is followed by its filler rounds.
+    """
     if session.fillers:
         for message, fillers in enumerate(session.fillers):
             yield StepSlot(number, message)

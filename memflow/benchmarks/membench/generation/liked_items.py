@@ -1,4 +1,4 @@
-"""The user's preferred category per topic, items of a category, and other categories."""
+"""The user's preferred category per topic, the items of a category, and other categories."""
 
 from collections.abc import Collection
 from typing import cast
@@ -19,7 +19,7 @@ def topic_templates(request: PlanRequest, topic: str) -> TopicTemplates:
 
 
 def preferred_category(request: PlanRequest, topic: str) -> str:
-    """Return the user's preferred category. Raises BadInput if the graph or the preferences lack it."""
+    """Return the user's preferred category. Raises BadInput if the graph or the preferences do not contain it."""
     category = request.graph.user.attributes.get(topic)
     if category is None:
         raise BadInput(f"user {request.graph.user_id} has no {topic} preference; regenerate the states")
@@ -34,9 +34,9 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
 def sample_items(
     request: PlanRequest, topic: str, category: str, sizes: tuple[int, int], besides: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Return (chosen, remaining) items of a category in random order, excluding `besides`.
+    """Sample items of a category in random order, without those in `besides`, and return (chosen, remaining).
 
-    `sizes` is the minimum and maximum number chosen. Raises BadInput if there are fewer.
+    `sizes` is the minimum and maximum number of chosen items. Raises BadInput if the category has fewer items.
     """
     items = [item for item in request.categories(topic)[category] if item not in besides]
     least, most = sizes
@@ -50,12 +50,12 @@ def sample_items(
 
 
 def revealing_items(request: PlanRequest, topic: str, *categories: str) -> list[str]:
-    """Return the items whose title contains the name of one of the categories."""
+    """Return the items whose title contains the name of one of these categories."""
     items = (item for group in request.categories(topic).values() for item in group)
     return [item for item in items if any(contains_word(item, category) for category in categories)]
 
 
 def sample_other_categories(request: PlanRequest, topic: str) -> list[str]:
-    """Return three categories that the user does not prefer."""
+    """Sample three categories that the user does not prefer."""
     liked = preferred_category(request, topic)
     return request.rng.sample([name for name in request.categories(topic) if name != liked], DISTRACTOR_COUNT)

@@ -1,8 +1,8 @@
-"""Synthetic personal data in reserved ranges that no real person has.
+"""Synthetic personal data in reserved ranges, which belong to no real person.
 
 phone           555-0100 to 555-0199, reserved for fiction; Chinese subscriber numbers that begin with 0
 email           below .example, example.com, example.org, example.net (RFC 2606)
-id_number       US numbers of area 666, never issued; Chinese ones of region 99, which does not exist
+id_number       US numbers of area 666, never issued; Chinese numbers of region 99, which does not exist
 passport        of Utopia (UTO), the state of ICAO's specimens
 bank_account    card numbers that begin with 0000, which no bank issues, with a wrong check digit
 driver_licence  marked as a specimen
@@ -36,12 +36,12 @@ def sample_phone(rng: random.Random, area: str, language: Language) -> str:
 
 
 def sample_email(rng: random.Random, local: str, employer: str) -> str:
-    """Sample an e-mail address at the employer or at a provider, in a reserved domain."""
+    """Sample an e-mail address in a reserved domain, named after the employer or a provider."""
     return f"{local}@{rng.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
 
 
 def sample_documents(rng: random.Random, born: tuple[int, int, int], language: Language) -> dict[str, str]:
-    """Sample the user's documents. `born` is the birthday: year, month, day."""
+    """Sample the user's documents. `born` is the birthday as (year, month, day)."""
     if language == "zh":
         id_number = "99{:04}{:04}{:02}{:02}{:04}".format(rng.randrange(10_000), *born, rng.randrange(10_000))
     else:
@@ -58,7 +58,7 @@ def sample_documents(rng: random.Random, born: tuple[int, int, int], language: L
 
 
 def is_reserved(attribute: str, value: str) -> bool:
-    """Return whether a value is in its reserved range."""
+    """Return whether a value lies in its reserved range."""
     if re.fullmatch(_RESERVED[attribute], value) is None:
         return False
     if attribute == "bank_account":
@@ -68,6 +68,6 @@ def is_reserved(attribute: str, value: str) -> bool:
 
 
 def _check_digit(digits: str) -> int:
-    """Return the Luhn check digit."""
+    """Return the Luhn check digit of a number."""
     doubled = (int(digit) * (2 if at % 2 == 0 else 1) for at, digit in enumerate(reversed(digits)))
     return -sum(value // 10 + value % 10 for value in doubled) % 10

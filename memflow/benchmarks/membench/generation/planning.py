@@ -1,4 +1,4 @@
-"""All plans of a domain: for each user, a number per question kind and scenario, drawn by the domain's seed."""
+"""All plans of a domain: for each user, a number per question kind and scenario, sampled by the domain's seed."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ PLANNERS: Mapping[str, Planner] = {
 
 
 def planned_kinds(parameters: Parameters) -> list[tuple[QuestionKind, str]]:
-    """Return the (kind, scenario) pairs that every user is asked."""
+    """Return the (kind, scenario) pairs of the questions that each user gets."""
     return [
         (kind, scenario)
         for kind in KINDS.values()
@@ -40,7 +40,7 @@ def planned_kinds(parameters: Parameters) -> list[tuple[QuestionKind, str]]:
 
 
 def plan_trajectories(domain: Domain, records: Sequence[Record], states: States) -> list[TrajectoryPlan]:
-    """Return all plans of a domain, by user, then by kind. Raises BadInput, BadSettings."""
+    """Return all plans of a domain, by user, then by kind. Raises BadInput and BadSettings."""
     parameters = parameters_of(domain)
     words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
     found = []

@@ -1,7 +1,7 @@
 """Types of a plan: the messages and the question of a trajectory before the simulator words them.
 
-A plan depends only on the user's graph, the domain's parameters and its seed, so that turns and probes can be generated
-in separate steps.
+A plan depends only on the user's graph, the domain's parameters and its seed. So turns and probes can be generated in
+separate steps.
 """
 
 import random
@@ -18,10 +18,10 @@ from memflow.benchmarks.membench.kinds import QuestionKind, Scene
 
 @dataclass(frozen=True)
 class PlannedMessage:
-    """A plain sentence of the user, to be reworded by the simulator.
+    """A plain sentence of the user that the simulator rewords.
 
-    `assistant` is the plain reply; None leaves it to the simulator. `required_words` must stay in the wording.
-    `exposes` is gold, {"entity": ..., "attribute": ..., "value": ...}; None if the message is no evidence.
+    `assistant` is the plain reply, or None if the simulator invents it. The wording must contain `required_words`.
+    `exposes` is gold, {"entity": ..., "attribute": ..., "value": ...}, or None if the message is no evidence.
     """
 
     user: str
@@ -32,7 +32,7 @@ class PlannedMessage:
 
 @dataclass(frozen=True)
 class PlannedSession:
-    """A session: messages in order, with unrelated conversation around them.
+    """A session: messages in order, with unrelated conversation between them.
 
     The conversation is either `rounds` rounds about `context`, with the messages at random positions, or `fillers`
     rounds (messages in observation) after each message. `forbidden_words` must not occur in the session because they
@@ -50,11 +50,11 @@ class PlannedSession:
 
 @dataclass(frozen=True)
 class PlannedQuestion:
-    """The final question. `evidence` has (session, message) positions in the plan.
+    """The final question. `evidence` lists (session, message) positions in the plan.
 
-    `wrong` are incorrect options; the simulator adds more if there are fewer than three. The wording keeps
-    `required_words`. If `dated`, the answer is the date of a relative time in the evidence. If `aside`, small talk
-    precedes the question (kind `noisy`).
+    `wrong` lists incorrect options; the simulator adds more if there are fewer than three. The wording must contain
+    `required_words`. If `dated`, the answer is the date that a relative time in the evidence refers to. If `aside`,
+    small talk precedes the question (kind `noisy`).
     """
 
     question: str
@@ -68,7 +68,7 @@ class PlannedQuestion:
 
 @dataclass(frozen=True)
 class TrajectoryPlan:
-    """The plan of a trajectory. Its id ends in `KIND/SCENARIO/NUMBER`."""
+    """The plan of a trajectory. The id ends in `KIND/SCENARIO/NUMBER`."""
 
     trajectory_id: str
     user_id: str
@@ -82,7 +82,7 @@ class TrajectoryPlan:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """Inputs of one plan. `rng` is its own random generator."""
+    """The inputs of one plan. `rng` is a random generator for this plan only."""
 
     graph: Graph
     kind: QuestionKind
@@ -102,7 +102,7 @@ class PlanRequest:
 
     @property
     def scene(self) -> Scene:
-        """Whether an assistant participates."""
+        """The scene: participation if an assistant replies, otherwise observation."""
         return self.parameters.scene
 
     def categories(self, topic: str) -> Mapping[str, Sequence[str]]:

@@ -1,6 +1,6 @@
-"""Plans that ask for a preference shown by liked items only (paper, section 3.1 and appendix A.4).
+"""Plans for questions about a preference that only liked items show (paper, section 3.1 and appendix A.4).
 
-highlevel       items of one category in one session, each linked to the one before
+highlevel       items of one category in one session, each linked to the previous item
 highlevel_rec   a session per item, among items of three other categories; stated, or accepted or rejected
 """
 
@@ -31,7 +31,7 @@ STATED_SHARE = 0.3
 
 
 def plan_preference(request: PlanRequest) -> TrajectoryPlan:
-    """Plan linked liked items in one session, or a mood. Raises BadInput if there are too few items."""
+    """Plan linked liked items in one session, or a mood. Raises BadInput if a category has too few items."""
     if request.scenario == EMOTION:
         return plan_emotion(request)
     words, items = topic_templates(request, request.scenario), _liked(request)
@@ -56,7 +56,7 @@ def plan_preference(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_preference_from_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a session per liked or disliked item. Raises BadInput if there are too few items."""
+    """Plan a session for each liked or disliked item. Raises BadInput if a category has too few items."""
     others = sample_other_categories(request, request.scenario)
     liked = _liked(request)
     disliked = [_disliked(request, category) for category in others]
@@ -74,7 +74,7 @@ def _liked(request: PlanRequest) -> list[str]:
 
 
 def _disliked(request: PlanRequest, category: str) -> str:
-    """Return an item of a category whose title names neither this nor the preferred category."""
+    """Return an item of a category whose title names neither this category nor the preferred one."""
     silent = revealing_items(
         request, request.scenario, category, preferred_category(request, request.scenario)
     )
@@ -82,7 +82,7 @@ def _disliked(request: PlanRequest, category: str) -> str:
 
 
 def _judged(request: PlanRequest, item: str, liked: bool) -> PlannedSession:
-    """Return a session about one item: an opinion, or a recommendation that is accepted or rejected."""
+    """Return a session about one item: an opinion, or a recommendation that the user accepts or rejects."""
     words, rng = topic_templates(request, request.scenario), request.rng
     exposes = _exposed(request, item) if liked else None
     if rng.random() < STATED_SHARE:
@@ -106,7 +106,7 @@ def _exposed(request: PlanRequest, item: str) -> dict[str, str]:
 
 
 def _fillers(request: PlanRequest) -> int:
-    """Return the number of rounds after an item; at least one message in observation."""
+    """Return the number of rounds after an item; in observation, at least one message."""
     least, most = request.parameters.fillers
     return request.rng.randint(1 if request.scene == "observation" else least, most)
 

@@ -1,7 +1,8 @@
-"""Preference categories of films, food and books, with the items of each.
+"""Preference categories of films, food and books, with the items of each category.
 
-A category is a high-level preference; its items are what a user mentions (paper, section 3.1). An item belongs to one
-category only, so that items determine the preference. `sample/` has ours; `rating_counts.py` derives them from ratings.
+A category is a high-level preference; users mention its items (paper, section 3.1). An item belongs to one category
+only, so items determine the preference. `sample/` contains our categories; `rating_counts.py` derives categories from
+ratings.
 """
 
 import random
@@ -25,7 +26,7 @@ MIN_CATEGORIES = 4
 
 
 class Category(FrozenModel):
-    """A category of a topic. `weight` is the number of users with this preference; 1 without counts."""
+    """A category of a topic. `weight` is the number of users with this preference, or 1 if no counts exist."""
 
     topic: Topic
     name: Words
@@ -44,12 +45,12 @@ class Preferences:
         return {each.name: each.items for each in self.categories if each.topic == topic}
 
     def draw(self, topic: Topic, rng: random.Random) -> str:
-        """Draw a category of a topic, weighted by the users that prefer it."""
+        """Draw a category of a topic at random, weighted by the number of users who prefer it."""
         categories = [each for each in self.categories if each.topic == topic]
         return rng.choices(categories, [each.weight for each in categories])[0].name
 
     def but(self, other: "Preferences") -> "Preferences":
-        """Return a copy in which the topics of `other` replace ours."""
+        """Return a copy in which the topics of `other` replace the topics of the same name."""
         replaced = {each.topic for each in other.categories}
         return Preferences(
             (*(each for each in self.categories if each.topic not in replaced), *other.categories)
@@ -57,7 +58,7 @@ class Preferences:
 
 
 def build_preferences(categories: Iterable[Category]) -> Preferences:
-    """Validate and combine categories. Raises BadInput for too few categories or a repeated item."""
+    """Validate and combine categories. Raises BadInput if there are too few or if an item occurs twice."""
     found = Preferences(tuple(categories))
     for topic in {each.topic: None for each in found.categories}:
         by_name = found.of(topic)
@@ -72,7 +73,7 @@ def build_preferences(categories: Iterable[Category]) -> Preferences:
 
 
 def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Category]:
-    """Convert items by topic and category, as in our files. Raises ValidationError."""
+    """Convert items by topic and category, in the format of the sample files. Raises ValidationError."""
     return [
         Category(topic=topic, name=name, items=tuple(items))
         for topic, categories in lists.items()

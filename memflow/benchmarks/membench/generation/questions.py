@@ -1,6 +1,6 @@
 """Wording of questions by the simulator: question text, preceding small talk and missing wrong options.
 
-Dates are computed from the times of the evidence. A question that cannot be worded has a reason.
+Dates are computed from the times of the evidence. A question without a valid wording has a reason.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ WORD_SPACE = {"en": " ", "zh": ""}
 async def word_question(
     plan: TrajectoryPlan, layout: TrajectoryLayout, said: Mapping[str, Turn], seed: int, simulator: Chat
 ) -> ChoiceQuestion:
-    """Return the question of `plan`. `said` has the trajectory's messages by id. Raises BadInput."""
+    """Return the question of `plan` in words. `said` has the trajectory's messages by id. Raises BadInput."""
     evidence = layout.evidence(plan)
     missing = [message for message in (*evidence, layout.last) if message not in said]
     if missing:
@@ -58,7 +58,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question; one that asks for a date with the resolved date and nearby dates as wrong options."""
+    """Return the question. If it asks for a date, the answer is the resolved date and wrong options are near it."""
     query = plan.query
     if not query.dated:
         return query
@@ -74,7 +74,7 @@ def _day(plan: TrajectoryPlan, moment: datetime) -> str:
 
 @dataclass(frozen=True)
 class _WordedQuestion:
-    """The simulator's result for a question."""
+    """The simulator's wording of a question."""
 
     question: str
     wrong: Sequence[str]
@@ -88,7 +88,7 @@ class _QuestionWriter:
     simulator: Chat
 
     async def made(self) -> _WordedQuestion:
-        """Return the question text and wrong options, requested concurrently."""
+        """Request the question text and wrong options concurrently and return them."""
         worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
         reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
         if reason is not None:
@@ -110,7 +110,7 @@ class _QuestionWriter:
         return Answer(answer.value.text if answer.value else None, answer.reason)
 
     async def _murmur(self) -> Answer[str]:
-        """Return small talk before an aside question; empty for others."""
+        """Return small talk before an `aside` question; empty for all other questions."""
         if not self.query.aside:
             return Answer("")
 
@@ -147,7 +147,7 @@ class _QuestionWriter:
 
 
 def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:
-    """Return the fault of a wording that contains the answer although the plain question does not."""
+    """Return an error text if a wording contains the answer and the plain question does not; otherwise None."""
     answer = _normalize(query.answer)
     told = answer in _normalize(text) and answer not in _normalize(query.question)
     return f"it gives the answer away: {query.answer}" if told else None

@@ -1,7 +1,8 @@
 """Preference categories from ratings: items per category, and users per preferred category.
 
-A user prefers the most frequent category among positively rated items (paper, section 3.1); ties go to the first. Only
-items of a single category are used, most liked first. `rating_datasets.py` reads the files.
+A user prefers the category that is most frequent among the positively rated items (paper, section 3.1); of equally
+frequent categories, the first. Only items with a single category are used, most liked first. `rating_datasets.py` reads
+the files.
 """
 
 from array import array
@@ -29,7 +30,7 @@ _LONGEST = 300
 
 
 class PositiveRatings:
-    """Running counts of positive ratings. Memory grows with users and items, not with ratings."""
+    """Running counts of positive ratings. Memory use grows with users and items, not with ratings."""
 
     def __init__(self, items: Items) -> None:
         self.items = items
@@ -42,7 +43,7 @@ class PositiveRatings:
         self.unknown = 0
 
     def like(self, user: str, item: str) -> None:
-        """Count a positive rating of an item, or an unknown item."""
+        """Count a positive rating of an item. The item may be unknown."""
         names = self.items.get(item)
         if names is None:
             self.unknown += 1
@@ -55,7 +56,7 @@ class PositiveRatings:
             self._counts[at + self._places[name]] += 1
 
     def count_favorites(self, among: Sequence[str]) -> Counter[str]:
-        """Count the users per most frequent category among `among`."""
+        """Count users by their most frequent category among the categories in `among`."""
         places = [self._places[name] for name in among]
         found: Counter[str] = Counter()
         for at in range(0, len(self._counts), max(1, len(self.names))):
@@ -65,13 +66,13 @@ class PositiveRatings:
         return found
 
     def exclusive_items(self, name: str) -> list[str]:
-        """Return the liked items that have only this category, most liked first."""
+        """Return the liked items that have this category and no other, most liked first."""
         items = [item for item in self.liked if self.items[item] == (name,)]
         return sorted(items, key=lambda item: (-self.liked[item], item))[: TITLE_CANDIDATES * MAX_ITEMS]
 
 
 def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> list[Category]:
-    """Return the categories of a topic with their most liked items. Raises BadInput if there are too few."""
+    """Return the categories of a topic with their most liked items. Raises BadInput for too few categories."""
     rated = sum(ratings.liked.values())
     if not rated or ratings.unknown > MIN_KNOWN_SHARE * (rated + ratings.unknown):
         raise BadInput(
@@ -95,7 +96,7 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
 
 
 def _titled(items: Iterable[str], called: Mapping[str, str], used: set[str]) -> list[str]:
-    """Return distinct titles of items, ignoring case, up to the maximum."""
+    """Return distinct titles of items up to the maximum number; case is ignored."""
     found: list[str] = []
     for item in items:
         title = " ".join(called.get(item, "").split())

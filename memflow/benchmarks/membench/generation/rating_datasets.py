@@ -1,6 +1,6 @@
 """Readers of published ratings (MovieLens, Food.com, Goodreads) that return preference categories.
 
-Ratings from 4 of 5 are positive; 0 means no rating. `rating_counts.py` counts them.
+Ratings of 4 or 5 are positive; 0 means no rating. `rating_counts.py` counts them.
 """
 
 import re
@@ -67,7 +67,9 @@ Files = Mapping[str, StreamedFile]
 
 
 def movielens_100k(files: Files) -> list[Category]:
-    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre, which names u.item's last columns."""
+    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre, which has the names of u.item's last
+    columns.
+    """
     names = [name for name, _ in files["u.genre"].split_lines(2, "|")]
     items, titles = {}, {}
     for row in files["u.item"].split_lines(_COLUMNS_BEFORE_GENRES + len(names), "|", "latin-1"):
@@ -92,7 +94,7 @@ def movielens(files: Files) -> list[Category]:
 
 
 def foodcom(files: Files) -> list[Category]:
-    """Read Food.com: RAW_interactions.csv and RAW_recipes.csv; tastes are among a recipe's tags."""
+    """Read Food.com: RAW_interactions.csv and RAW_recipes.csv. Categories are taken from a recipe's tags."""
     items, titles = {}, {}
     for item, title, tags in files["RAW_recipes.csv"].csv_columns("id", "name", "tags"):
         told = (one or other for one, other in _QUOTED.findall(tags))
@@ -147,7 +149,7 @@ RATING_READERS: dict[str, Callable[[Files], list[Category]]] = {
 
 
 def files_by_name(streams: Sequence[StreamedFile]) -> dict[str, StreamedFile]:
-    """Return files by name without folder."""
+    """Return the files by name, without the folder."""
     return {PurePosixPath(one.source).name: one for one in streams}
 
 
@@ -162,7 +164,7 @@ def _build_categories(
     items: Items,
     titles: Titles | Mapping[str, str],
 ) -> list[Category]:
-    """Return the categories of (user, item, stars) triples. Raises BadInput naming the ratings file."""
+    """Return the categories from (user, item, stars) triples. Raises BadInput with the ratings file."""
     ratings = PositiveRatings(items)
     positive: dict[str, bool] = {}
     for number, (user, item, stars) in enumerate(rated, start=1):

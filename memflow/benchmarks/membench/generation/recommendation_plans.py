@@ -1,6 +1,6 @@
-"""Plans that ask for the assistant's recommendations, in one session or several.
+"""Plans for questions about the assistant's recommendations, in one session or several.
 
-In a session the user likes the first item, the assistant recommends the second, and further items are liked or
+In a session the user likes the first item and the assistant recommends the second. Further items are liked or
 recommended at random (paper, appendix A.4). No item occurs twice.
 """
 
@@ -29,14 +29,14 @@ MIN_SESSION_ITEMS = 3
 
 
 def plan_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """Plan one session with four or five items, as published. Raises BadInput if there are too few."""
+    """Plan one session with four or five items, as published. Raises BadInput if a category has too few items."""
     least, most = request.parameters.items
     session = _session(request, request.scenario, (min(least + 1, most), most))
     return _planned(request, [session], topic_templates(request, request.scenario).recommendations)
 
 
 def plan_recommendations_over_sessions(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a session per topic with three items each, as published. Raises BadInput if there are too few."""
+    """Plan one session per topic with three items each, as published. Raises BadInput for too few items."""
     least, _ = request.parameters.items
     sessions: list[_RecommendationSession] = []
     for topic in TOPICS:
@@ -98,7 +98,7 @@ def _planned(
 def sample_wrong_lists(
     request: PlanRequest, right: Sequence[str], others: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return three distinct wrong lists: one item missing, added or replaced."""
+    """Return three distinct wrong lists, each with one item removed, added or replaced."""
     places = range(len(right))
     shorter = [(*right[:at], *right[at + 1 :]) for at in places if len(right) > 1]
     longer = [

@@ -1,7 +1,7 @@
-"""Scripted simulator for MemBench's prompts; not a language model.
+"""Scripted simulator for MemBench's prompts, without a language model.
 
-It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are the
-correct one with another number or another last word.
+It repeats the given plain sentence after a random opening and takes other text from short lists. Wrong options are the
+correct option with another number or another last word.
 """
 
 import random
@@ -117,7 +117,7 @@ def random_of(request: ChatRequest) -> random.Random:
 
 
 def _rounds(request: ChatRequest) -> Rounds:
-    """State each fact in a round, then add rounds without content."""
+    """Return one round per fact, then rounds without facts."""
     rng, words = random_of(request), _words(request)
     topic = request.fields["topic"]
     facts = [
@@ -164,7 +164,7 @@ def _distractors(request: ChatRequest) -> Distractors:
 
 
 def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
-    """Yield variants of `answer`: with another number, in digits or words, or another last or first word."""
+    """Yield variants of `answer` with another number (in digits or words), or with another last or first word."""
     if numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
         for by in rng.sample(range(1, 10), 9):

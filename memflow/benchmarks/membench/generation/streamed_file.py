@@ -32,7 +32,7 @@ class StreamedFile:
 
     @contextmanager
     def open_text(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
-        """Open the file as text with unchanged line ends. Raises BadInput if truncated or wrongly encoded."""
+        """Open the file as text with unchanged line ends. Raises BadInput for a truncated file or a wrong encoding."""
         pack = gzip.open if self.source.endswith(_PACKED) else open
         try:
             with cast(TextIO, pack(self.path, "rt", encoding=encoding, newline="")) as file:
@@ -57,7 +57,7 @@ class StreamedFile:
                 yield found
 
     def csv_columns(self, *columns: str) -> Iterator[tuple[str, ...]]:
-        """Yield two or more columns of each row of a CSV file with header. Raises BadInput."""
+        """Yield the values of two or more columns for each row of a CSV file with a header. Raises BadInput."""
         with self.open_text() as file:
             reader = csv.reader(file, strict=True)
             try:
@@ -73,7 +73,7 @@ class StreamedFile:
                 raise self.bad(f"line {reader.line_num} is truncated or invalid CSV ({wrong})") from wrong
 
     def json_lines(self, shape: type[M]) -> Iterator[M]:
-        """Yield each non-empty JSON line, parsed as `shape`. Raises BadInput."""
+        """Yield each non-empty JSON line as an instance of `shape`. Raises BadInput."""
         for number, line in enumerate(self.lines(), start=1):
             if line.strip():
                 try:
@@ -84,10 +84,10 @@ class StreamedFile:
                     raise self.bad(f"line {number}: {File.first(wrong)}") from wrong
 
     def sha256(self) -> str:
-        """Return the SHA-256 of the file as stored."""
+        """Return the SHA-256 digest of the stored (possibly compressed) file."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def bad(self, what: str) -> BadInput:
-        """Return the error that rejects this file."""
+        """Return the BadInput error for a fault in this file."""
         return File(self.dataset, self.source, b"").bad(what)

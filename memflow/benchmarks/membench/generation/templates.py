@@ -1,8 +1,7 @@
-"""Sentence templates of messages and questions, one file per language: facts (`sentences_*`), preferences
-(`sayings_*`).
+"""Sentence templates of messages and questions, one file per language.
 
-In fact templates, `$who` is the entity and `$value` the value. In preference templates, `$item` is the item and
-`$before` the previous one. The simulator rewords the sentences.
+`sentences_*` has templates of facts: `$who` is the entity and `$value` the value. `sayings_*` has templates of
+preferences: `$item` is the item and `$before` the previous item. The simulator rewords the sentences.
 """
 
 import random
@@ -31,7 +30,7 @@ class AttributeTemplates(FrozenModel):
 
 
 class CountTemplates(FrozenModel):
-    """Templates of a count, singular and plural."""
+    """Templates of a count with its noun, in singular and plural."""
 
     one: str
     many: str
@@ -42,9 +41,10 @@ class CountTemplates(FrozenModel):
 
 
 class SubjectTemplates(FrozenModel):
-    """Templates of one entity type. `named` uses the name, `who` does not.
+    """Templates of one entity type. `named` contains the name, `who` does not.
 
-    `compared` asks which of two has more, `counted` how many have so much, `processed` for a derived value.
+    `compared` asks which of two entities has more; `counted` asks how many have a value; `processed` asks for a derived
+    value.
     """
 
     who: str
@@ -57,7 +57,7 @@ class SubjectTemplates(FrozenModel):
 
 
 class MixedTemplates(FrozenModel):
-    """Templates of questions about people and events together."""
+    """Templates of questions about a person and an event together."""
 
     compared: dict[str, str]
     same: str
@@ -107,7 +107,7 @@ def fill_sentence(pattern: str, **values: object) -> str:
 
 
 def name_of(pattern: str, node: Node) -> str:
-    """Fill a template with a node's attributes."""
+    """Fill a template with the attributes of a node and return the text."""
     own: Mapping[str, str] = {**node.attributes, "name": node.name, "relationship": node.relationship}
     return Template(pattern).substitute(own)
 
@@ -116,10 +116,10 @@ Variants = Annotated[tuple[Words, ...], Field(min_length=1)]
 
 
 class TopicTemplates(FrozenModel):
-    """Templates of one topic; `plural` is its name in questions.
+    """Templates of one topic. `plural` is the name of the topic in questions.
 
-    The user likes an item, also likes it, or dislikes it; or wants one, and accepts or rejects a recommendation.
-    Questions ask for the preferred category and for the recommendations.
+    With them the user likes an item, also likes an item, dislikes an item, wants an item, and accepts or rejects a
+    recommendation. Questions ask for the preferred category and for the recommendations.
     """
 
     plural: Words
@@ -135,7 +135,7 @@ class TopicTemplates(FrozenModel):
 
 
 class PreferenceTemplates(FrozenModel):
-    """All preference templates of a language. `comma` separates list items."""
+    """All preference templates of a language. `comma` is the separator of list items."""
 
     comma: str
     all_recommendations: Words
@@ -149,5 +149,5 @@ def preference_templates(language: Language) -> PreferenceTemplates:
 
 
 def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:
-    """Fill one of several templates at random."""
+    """Choose one of several templates at random and fill it."""
     return Template(rng.choice(ways)).substitute(things)

@@ -1,7 +1,7 @@
 """Increasing random times of messages, and parsing of written times.
 
-Sessions are hours to a day apart, their rounds one minute (paper, section 3.1); observed messages are hours apart.
-Nobody starts at night. Times in the published data sometimes decrease.
+Sessions are some hours to a day apart, and rounds of a session one minute (paper, section 3.1). Observed messages are
+hours apart. No session starts at night. In contrast, times in the published data sometimes decrease.
 """
 
 import random
@@ -27,9 +27,9 @@ def sample_times(
     rng: random.Random,
     within_minutes: Collection[int] = (),
 ) -> tuple[tuple[datetime, ...], ...]:
-    """Return a time per step of each session, given the numbers of steps; the first is `start`.
+    """Return the times of all steps by session, given the number of steps of each session. The first time is `start`.
 
-    In the sessions of `within_minutes`, observed messages are one minute apart.
+    In the sessions listed in `within_minutes`, observed messages are one minute apart.
     """
     found: list[list[datetime]] = []
     last = start
@@ -46,7 +46,7 @@ def sample_times(
 
 
 def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
-    """Return a time some hours after `moment`, during the day."""
+    """Return a random time some hours after `moment`, during the day."""
     hours = min(max(rng.gauss(*_HOURS), 1.0), 23.0)
     then = moment + timedelta(minutes=round(60 * hours))
     if then.hour >= SLEEPS:
@@ -55,14 +55,14 @@ def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
 
 
 def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> list[datetime]:
-    """Return other moments: some days before or after, or at another start hour."""
+    """Return other times near a time: some days before or after, or at another hour."""
     days = [moment + timedelta(days=by) for by in (-7, 7, -1, 1, -2, 2)]
     hours = [moment.replace(hour=hour) for hour in HOURS if hour != moment.hour]
     return rng.sample([*days, *hours], count)
 
 
 def parse_time(text: str) -> datetime:
-    """Parse the format of wording.format_time, in either language. Raises BadInput."""
+    """Parse a time in the format of wording.format_time, in either language. Raises BadInput."""
     try:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))
         return datetime(year, month, day, hour, minute)

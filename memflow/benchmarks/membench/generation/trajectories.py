@@ -1,4 +1,4 @@
-"""Turns and probes of generated domains: plans, worded by the simulator."""
+"""Turns and probes of generated domains, from plans that the simulator words."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Data sets from which user graphs are drawn, as raw records and back: vocabulary, preferences and ratings.
+"""Data sets from which user graphs are sampled: conversion of vocabulary, preferences and ratings to and from records.
 
-Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category, and
-each vocabulary, is a record.
+Our YAML files, and those of users, have a `language` and either a vocabulary or items by topic and category. Each
+category and each vocabulary is one record.
 """
 
 import json
@@ -35,14 +35,14 @@ _LIKES = "likes/"
 
 
 def is_user_source(dataset: Dataset) -> bool:
-    """Return whether user graphs are drawn from a data set."""
+    """Return whether a data set is a source of user graphs."""
     return dataset.name in rating_datasets.RATING_READERS or all(
         name.endswith(_LISTS) for name in dataset.files
     )
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Return the records of such a data set. Raises BadInput."""
+    """Return the records of a data set that is a source of user graphs. Raises BadInput."""
     streams = [StreamedFile(dataset, source, path) for source, path in files.items()]
     found: list[tuple[str, Any, StreamedFile]] = []
     if dataset.name in rating_datasets.RATING_READERS:
@@ -67,7 +67,10 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
-    """Load the vocabulary of the domain's language from the last data set that has one. Raises BadInput."""
+    """Return the vocabulary in the domain's language, from the last data set that has one.
+
+    Raises BadInput if no data set has one.
+    """
     language = parameters_of(domain).language
     for record in reversed(records):
         if record.record_id == _WORDS + language:
@@ -79,7 +82,7 @@ def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
 
 
 def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
-    """Load the preferences of all topics, each from the last data set that has it. Raises BadInput."""
+    """Return the preferences of all topics, each from the last data set that has the topic. Raises BadInput."""
     found = Preferences(())
     for name in dict.fromkeys(record.dataset for record in records):
         categories = [
@@ -101,7 +104,7 @@ def _like(category: Category) -> str:
 
 
 def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
-    """Yield the vocabulary or the categories of a file with their ids."""
+    """Yield the vocabulary or each category of a file, with an id."""
     try:
         content = yaml.safe_load("".join(stream.lines()))
         if isinstance(content, dict) and "language" in content:

@@ -63,7 +63,7 @@ def format_birthday(month: int, day: int, language: Language) -> str:
 
 
 def format_scale(count: int, unit: ScaleUnit, language: Language) -> str:
-    """Format a number of people, 1 to 9 of the unit: `nine hundred people`."""
+    """Format a number of people, given as 1 to 9 of a unit: `nine hundred people`."""
     if language == "zh":
         number = "" if (count, unit) == (1, "ten") else _counted_zh(count, after=unit != "ten")
         return f"{number}{_SIZES_ZH[unit]}人"
@@ -71,14 +71,14 @@ def format_scale(count: int, unit: ScaleUnit, language: Language) -> str:
 
 
 def format_duration(count: int, unit: DurationUnit, language: Language) -> str:
-    """Format a duration, 1 to 9 of the unit: `eight days`."""
+    """Format a duration, given as 1 to 9 of a unit: `eight days`."""
     if language == "zh":
         return f"{_counted_zh(count)}{_DAYS_ZH[unit]}"
     return f"{_ONES[count - 1]} {unit}{'' if count == 1 else 's'}"
 
 
 def format_relative_time(weeks: int, weekday: int, hour: int, language: Language) -> str:
-    """Format a time relative to the message, 1 or 2 weeks ahead: `next week Monday 9:00 AM`."""
+    """Format a time 1 or 2 weeks after the week of the message: `next week Monday 9:00 AM`."""
     at = HOURS.index(hour)
     if language == "zh":
         return f"{_COMING_ZH[weeks - 1]}{_WEEK_ZH[weekday]}{_CLOCK_ZH[at]}"
@@ -91,17 +91,17 @@ def format_absolute_time(moment: datetime) -> str:
 
 
 def parse_age(text: str) -> int:
-    """Return the years of an age. Raises BadInput."""
+    """Return the number of years of an age. Raises BadInput."""
     return _number(text, r"(\d+)(?: years old|岁)")
 
 
 def parse_height(text: str) -> int:
-    """Return the centimeters of a height. Raises BadInput."""
+    """Return the number of centimeters of a height. Raises BadInput."""
     return _number(text, r"(\d+)(?: cm|厘米)")
 
 
 def parse_birthday(text: str) -> tuple[int, int]:
-    """Return the month, from 1, and the day of a birthday. Raises BadInput."""
+    """Return the month (1 to 12) and the day of a birthday. Raises BadInput."""
     if match := re.fullmatch(r"(\d+)月(\d+)日", text):
         return int(match[1]), int(match[2])
     month, _, day = text.partition(" ")
@@ -111,22 +111,22 @@ def parse_birthday(text: str) -> tuple[int, int]:
 
 
 def parse_scale(text: str) -> int:
-    """Return the number of people of a scale. Raises BadInput."""
+    """Return the number of people that a scale states. Raises BadInput."""
     return _parse_counted(text, _SIZES, format_scale, "a scale")
 
 
 def parse_duration(text: str) -> int:
-    """Return the days of a duration; a month has 30. Raises BadInput."""
+    """Return the number of days of a duration; a month has 30 days. Raises BadInput."""
     return _parse_counted(text, _DAYS, format_duration, "a duration")
 
 
 def is_relative_time(time: str) -> bool:
-    """Return whether a time is relative to its message."""
+    """Return whether a time is relative to the time of its message."""
     return not _AT.fullmatch(time)
 
 
 def resolve_time(time: str, sent_at: datetime) -> datetime:
-    """Return the moment of a time in a message sent at `sent_at`; weeks begin on Monday. Raises BadInput."""
+    """Return the absolute time of a time in a message sent at `sent_at`. Weeks begin on Monday. Raises BadInput."""
     if not is_relative_time(time):
         try:
             return datetime.strptime(time, "%Y-%m-%d %H:%M")
@@ -145,7 +145,7 @@ def resolve_time(time: str, sent_at: datetime) -> datetime:
 def _parse_counted(
     text: str, units: Mapping[str, int], write: Callable[[int, Any, Language], str], what: str
 ) -> int:
-    """Return the value of 1 to 9 times a unit, as `write` formats it in either language."""
+    """Return the number, 1 to 9 times a unit, for which `write` returns this text in one of the languages."""
     languages: tuple[Language, ...] = ("en", "zh")
     for language, (unit, size), count in product(languages, units.items(), range(1, 10)):
         if text == write(count, unit, language):
@@ -154,7 +154,7 @@ def _parse_counted(
 
 
 def _counted_zh(count: int, *, after: bool = True) -> str:
-    """Return a Chinese numeral; two is 两 before a unit, except before 十."""
+    """Return a Chinese numeral. Before a unit two is 两, except before 十."""
     return "两" if count == 2 and after else _ONES_ZH[count - 1]
 
 

@@ -17,7 +17,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 def _latin(value: Any) -> Any:
-    """Expand a list of Latin words to a mapping of each word to its lower case."""
+    """Convert a list of Latin words to a mapping of each word to its lower case form."""
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 
@@ -26,7 +26,7 @@ LatinSpellings = Annotated[dict[Words, Words], BeforeValidator(_latin)]
 
 
 class FrozenModel(BaseModel):
-    """A validated, immutable part of a data file; unknown fields are rejected."""
+    """An immutable, validated part of a data file. Unknown fields are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -85,7 +85,7 @@ class ThingType(FrozenModel):
 
 
 class Vocabulary(FrozenModel):
-    """Word lists of one language, long enough that no word need repeat in a graph."""
+    """The word lists of one language. They are long enough for graphs without repeated words."""
 
     language: Language
     name: Words
@@ -116,7 +116,7 @@ class Vocabulary(FrozenModel):
 
     @model_validator(mode="after")
     def _suffices(self) -> "Vocabulary":
-        """Require enough distinct words for the largest graph."""
+        """Validate that the lists have enough distinct words for the largest graph."""
         people = 1 + MAX_PEOPLE
         for what, wanted in (
             ("family", people),
@@ -145,7 +145,7 @@ class Vocabulary(FrozenModel):
 
     @model_validator(mode="after")
     def _tells_apart(self) -> "Vocabulary":
-        """Require distinct names for everything that questions refer to."""
+        """Validate that everything that questions refer to has a distinct name."""
         events = self.work_events + self.rest_events
         for what, names in (
             ("cities", [each.name for each in self.cities]),
@@ -163,11 +163,11 @@ class Vocabulary(FrozenModel):
         return self
 
     def city(self, name: str) -> City:
-        """Return the city with this name. Raises KeyError."""
+        """Return the city with this name. Raises KeyError for an unknown name."""
         return {each.name: each for each in self.cities}[name]
 
     def occupation(self, name: str) -> Occupation:
-        """Return the occupation with this name. Raises KeyError."""
+        """Return the occupation with this name. Raises KeyError for an unknown name."""
         return {each.name: each for each in self.occupations}[name]
 
 

@@ -1,1 +1,1 @@
-"""Unrelated conversation that extends trajectories to a set length (paper, section 4)."""
+"""Unrelated conversation that extends trajectories to a given length (paper, section 4)."""

@@ -1,6 +1,6 @@
 """Phrases that noise must not contain, because they would answer or contradict a question (paper, section 4).
 
-Forbidden are: all options, the oracle's gold context, gold values of messages, and names in the user's graph. For
+They are all options, the oracle's gold context, gold values of messages, and names in the user's graph. For
 trajectories about preferences, phrases of liking and recommending are forbidden too.
 """
 
@@ -28,21 +28,21 @@ _EMPTY_ANSWERS = frozenset({" none ", " 无 "})
 def normalize(text: str) -> str:
     """Return the lower-case words, or Chinese characters, of `text`, each between spaces.
 
-    A phrase is in a text if its normalized form is in the text's: matches respect word boundaries and ignore
-    punctuation.
+    A text contains a phrase if its normalized form contains the normalized phrase. So matches respect word boundaries
+    and ignore punctuation.
     """
     return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).lower()))} "
 
 
 def find_conflict(said: str, phrases: Collection[str]) -> str | None:
-    """Return the first phrase contained in `said`, all normalized; None if there is none."""
+    """Return the first phrase that `said` contains, or None. All texts must be normalized."""
     return next((phrase for phrase in phrases if phrase in said), None)
 
 
 def forbidden_phrases(
     turns: Iterable[Turn], probes: Iterable[Probe], entities: Sequence[Entity] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Return the normalized phrases that noise must not contain, by trajectory."""
+    """Return, by trajectory, the normalized phrases that noise must not contain."""
     phrases: dict[str, set[str]] = {}
     for turn in turns:
         own = phrases.setdefault(turn.episode_id, set())
@@ -63,6 +63,6 @@ def forbidden_phrases(
 
 
 def _phrases(texts: Iterable[str]) -> set[str]:
-    """Return the normalized parts of texts; an answer to several questions is `A; B`."""
+    """Return the normalized parts of texts. An answer to several questions, `A; B`, has several parts."""
     found = {normalize(part) for text in texts for part in _APART.split(text)}
     return {phrase for phrase in found if phrase.strip()} - _EMPTY_ANSWERS

@@ -1,6 +1,6 @@
-"""Insertion of noise units between sessions or messages until a trajectory has its length (paper, section 4).
+"""Insertion of noise units between sessions or messages until a trajectory has its target length (paper, section 4).
 
-The noise of a trajectory depends only on the domain's seed, its id and messages, and the pool of units.
+The noise of a trajectory depends only on the domain's seed, the trajectory's id and messages, and the pool of units.
 """
 
 import random
@@ -23,7 +23,7 @@ from memflow.tokens import estimate
 
 @dataclass(frozen=True)
 class NoiseDraw:
-    """Units drawn for a trajectory, each with the number of earlier draws, and the number of skipped units."""
+    """The units drawn for a trajectory, each with its number of earlier draws; and the number of skipped units."""
 
     units: tuple[tuple[NoiseUnit, int], ...]
     passed_over: int
@@ -35,14 +35,14 @@ def insert_noise(
     pool: Sequence[NoiseUnit],
     forbidden: Mapping[str, Collection[str]] | None = None,
 ) -> list[Turn]:
-    """Insert noise so that each trajectory reaches `noise_tokens`, exceeding it by less than one unit.
+    """Insert noise so that each trajectory reaches `noise_tokens`; it exceeds this length by less than one unit.
 
     Tokens are memflow.tokens.estimate of the message texts. Trajectories that are long enough or not played stay
-    unchanged. Real messages keep order, ids and fields except the event number. Their positions among all units are a
-    uniformly drawn subset. Noise has no time and no place. `forbidden` has the phrases that noise must not contain, by
-    trajectory.
+    unchanged. Real messages keep their order, ids and all fields except the event number. Their positions among all
+    units are a uniformly drawn subset. Noise has no time and no place. `forbidden` maps each trajectory to the phrases
+    that noise must not contain.
 
-    Raises BadInput if the pool is invalid or every unit contains a forbidden phrase.
+    Raises BadInput if the pool is invalid or if every unit contains a forbidden phrase.
     """
     parameters = parameters_of(domain)
     units = NoisePool(pool)
@@ -61,7 +61,7 @@ def insert_noise(
 
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
-    """Group messages that must stay together: steps, or consecutive steps of one session."""
+    """Group messages that must stay together: one step, or all consecutive steps of one session."""
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
@@ -71,7 +71,7 @@ def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn
 def _merge_events(
     first: Turn, real: Sequence[list[list[Turn]]], drawn: NoiseDraw, chance: random.Random
 ) -> Iterator[Turn]:
-    """Yield the messages of a trajectory merged with its noise units, with events numbered from 0."""
+    """Yield the messages of a trajectory together with its noise units, with events numbered from 0."""
     slots = len(real) + len(drawn.units)
     places = set(chance.sample(range(slots), len(real)))
     of_real, of_noise = iter(real), iter(drawn.units)
@@ -91,7 +91,9 @@ def _merge_events(
 def _messages(
     first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
 ) -> Iterator[Turn]:
-    """Yield the rows of a noise step, modeled on the trajectory's first row. A repeated unit has a suffix in its id."""
+    """Yield the rows of a noise step, copied from the trajectory's first row. The id of a repeated unit has a
+    suffix.
+    """
     name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):
@@ -113,7 +115,7 @@ class NoisePool:
     """Noise units with their token counts and normalized texts."""
 
     def __init__(self, pool: Sequence[NoiseUnit]) -> None:
-        """Raise BadInput if two units share an id or a unit is empty."""
+        """Build the pool. Raises BadInput if two units share an id or if a unit is empty."""
         self._units: list[tuple[NoiseUnit, int, str]] = []
         seen: set[str] = set()
         for unit in pool:
@@ -127,7 +129,10 @@ class NoisePool:
             self._units.append((unit, tokens, _normalize_all(texts)))
 
     def draw(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Draw units of at least `missing` tokens without replacement, skipping conflicts; refill when empty."""
+        """Draw units with at least `missing` tokens without replacement, skipping conflicts.
+
+        When the pool is empty, it is filled again.
+        """
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0
         while missing > 0:
@@ -163,7 +168,8 @@ def lengthen(
 ) -> list[Turn]:
     """Add noise to the turns if the domain sets `noise_tokens`.
 
-    Published noise is used if the records contain it, else synthetic noise. Raises BadInput if all noise conflicts.
+    Published noise is used if the records contain any, otherwise synthetic noise. Raises BadInput if all noise
+    conflicts.
     """
     if not parameters_of(domain).noise_tokens:
         return list(turns)
@@ -173,7 +179,7 @@ def lengthen(
 
 
 def noise_units(domain: Domain, records: Sequence[Record]) -> tuple[NoiseUnit, ...]:
-    """Return the pool of noise units of a domain."""
+    """Return the noise units of a domain as a pool."""
     parameters = parameters_of(domain)
     published = published_units(records, parameters.scene)
     if published:

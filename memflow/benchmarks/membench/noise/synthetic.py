@@ -1,7 +1,7 @@
-"""Synthetic noise: news on topics outside all user graphs, from sample/noise_en.yaml and noise_zh.yaml.
+"""Synthetic noise: news on topics that no user graph contains, from sample/noise_en.yaml and noise_zh.yaml.
 
-Each unit is about one topic. Sentence templates are filled with the topic's phrases. Sizes are those of the published
-noise: three rounds with about 1,000 tokens in participation, three messages with about 100 in observation.
+Each unit is about one topic. The topic's phrases fill sentence templates. Sizes are those of the published noise: three
+rounds with about 1,000 tokens in participation, three messages with about 100 in observation.
 """
 
 import random
@@ -33,7 +33,7 @@ Several = Annotated[tuple[Words, ...], Field(min_length=2)]
 
 @dataclass(frozen=True)
 class NoiseUnit:
-    """Steps of noise that stay together. The id is unique in its pool and has no slash."""
+    """Steps of noise that stay together. The id is unique in the pool and contains no slash."""
 
     unit_id: str
     steps: tuple[Step, ...]
@@ -51,7 +51,7 @@ class _Topic(BaseModel):
 
 
 class Grammar(BaseModel):
-    """Topics with phrases, and templates of user reports and assistant remarks."""
+    """The topics with their phrases, and the templates of user reports and assistant remarks."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -63,13 +63,13 @@ class Grammar(BaseModel):
 
 @cache
 def load_grammar(language: str) -> Grammar:
-    """Load the grammar in `en` or `zh`."""
+    """Load the grammar of the language `en` or `zh`."""
     return Grammar.model_validate(load_yaml("memflow.benchmarks.membench", f"sample/noise_{language}.yaml"))
 
 
 @cache
 def synthetic_units(scene: Scene, language: str, tokens: int) -> tuple[NoiseUnit, ...]:
-    """Return distinct units for trajectories of this length. Longer pools start with the shorter pool's units."""
+    """Return distinct units for trajectories of this length. A longer pool starts with the units of a shorter pool."""
     wanted = POOL_FACTOR * tokens
     found: list[NoiseUnit] = []
     for unit in generate_units(scene, language):
@@ -81,7 +81,7 @@ def synthetic_units(scene: Scene, language: str, tokens: int) -> tuple[NoiseUnit
 
 
 def generate_units(scene: Scene, language: str) -> Iterator[NoiseUnit]:
-    """Yield distinct units without end, topic by topic in turn, the same in every run."""
+    """Yield distinct units without end, taking the topics in turn. The sequence is the same in every run."""
     of = load_grammar(language)
     said: set[tuple[Step, ...]] = set()
     names = list(of.topics)
@@ -98,14 +98,14 @@ def generate_units(scene: Scene, language: str) -> Iterator[NoiseUnit]:
 def _steps(
     of: Grammar, topic: _Topic, scene: Scene, language: str, chance: random.Random
 ) -> tuple[Step, ...]:
-    """Return three steps about one event; no template or detail occurs twice."""
+    """Return three steps about one event. No template or detail occurs twice."""
     fixed = {name: chance.choice(getattr(topic, name)) for name in ("thing", "done")}
 
     def join(frames: Sequence[str]) -> str:
         return ("" if language == "zh" else " ").join(map(sentence, frames))
 
     def sentence(frame: str) -> str:
-        """The frame filled, each time with other reasons, effects and plans; a detail has nothing to fill."""
+        """Fill the frame with random reasons, effects and plans of the topic."""
         drawn = {name: chance.choice(getattr(topic, name)) for name in ("cause", "effect", "next")}
         filled = frame.format(**fixed, **drawn, body=chance.choice(of.bodies))
         return filled[0].upper() + filled[1:]

@@ -1,8 +1,7 @@
-"""MemDaily (MemSim, arXiv 2409.20163), MemBench's Chinese predecessor: observation, factual, a file per kind and
-scenario.
+"""Reader of MemDaily (MemSim, arXiv 2409.20163), the Chinese predecessor of MemBench.
 
-A record is a trajectory with its questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer and
-options.
+It has factual questions in observation, with one file per kind and scenario. A record is a trajectory with its
+questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer and options.
 """
 
 import re
@@ -45,7 +44,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def trajectory(record: Record) -> Trajectory:
-    """Return the trajectory of a record; invalid questions have a reason."""
+    """Convert a record to a trajectory. An invalid question has a reason."""
     shaped = _MemDailyTrajectory.model_validate_json(record.content)
     _, name, scenario, _ = record.record_id.split("/")
     found = Trajectory(

@@ -1,6 +1,6 @@
-"""MemDaily's user graphs: graphs.json -> profiles and entities, with the attribute names of generated graphs.
+"""MemDaily's user graphs: conversion of graphs.json to profiles and entities.
 
-The files do not link trajectories to users.
+Attribute names are those of generated graphs. The files do not link trajectories to users.
 """
 
 import json
@@ -84,7 +84,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def states_of(domain: str, records: Sequence[Record]) -> States:
-    """Return the users and entities among the records; empty without graphs."""
+    """Return the users and entities of the graphs among the records; empty without graphs."""
     graphs = {
         f"{record.dataset}-{graph.gid}": graph
         for record in records

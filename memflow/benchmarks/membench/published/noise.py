@@ -29,7 +29,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def published_units(records: Sequence[Record], scene: Scene | None = None) -> dict[str, tuple[Step, ...]]:
-    """Return the steps of the noise units among the records, by unit id, of one scene or both."""
+    """Return the steps of the noise units in the records, by unit id, for one scene or both."""
     wanted = f"{NOISE}/{scene}/" if scene else f"{NOISE}/"
     return {
         record.record_id.removeprefix(f"{NOISE}/").replace("/", "-"): _steps(record)

@@ -25,26 +25,26 @@ class PublishedModel(BaseModel):
 
 
 def join_answer(text: str | list[str]) -> str:
-    """Return an answer as one text. Recommendations are lists whose titles contain commas."""
+    """Return an answer as one text. The titles in a list of recommendations can contain commas."""
     return text if isinstance(text, str) else "; ".join(text)
 
 
 def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[str]] | str:
-    """Reject choices that are a text without an error mark."""
+    """Raise ValueError if the choices are a text without an error mark."""
     if isinstance(value, str) and not _FAILED.search(value):
         raise ValueError("the choices are one text")
     return value
 
 
 def _targets(value: Any) -> Any:
-    """Normalize targets to lists: [step] or [step, session]; null is an empty list."""
+    """Convert targets to lists, [step] or [step, session]; null becomes an empty list."""
     if not isinstance(value, list):
         return [] if value is None else value
     return [target if isinstance(target, list) else [target] for target in value]
 
 
 class PublishedQuestion(PublishedModel):
-    """A question with answer, options and target steps."""
+    """A question with its answer, options and target steps."""
 
     question: Said
     answer: str | list[str]
@@ -55,7 +55,7 @@ class PublishedQuestion(PublishedModel):
 
 
 def choice_question(of: Trajectory, question: PublishedQuestion) -> ChoiceQuestion:
-    """Convert a published question; an invalid one gets a reason."""
+    """Convert a published question. An invalid question gets a reason."""
     options = question.choices if isinstance(question.choices, dict) else {}
     letters = sorted(options)
     targets = [target[0] for target in question.target_step_id if target and 0 <= target[0] < len(of.steps)]
@@ -71,7 +71,7 @@ def choice_question(of: Trajectory, question: PublishedQuestion) -> ChoiceQuesti
 
 
 def _faults(of: Trajectory, question: PublishedQuestion) -> Iterator[str]:
-    """Yield everything wrong with a question, its authors' error marks first."""
+    """Yield all faults of a question. The authors' error marks come first."""
     marks = [
         f"{found[0]} for its {what}"
         for what, text in (

@@ -1,7 +1,8 @@
-"""MemBench's own files: raw by question kind (MemData), or merged and sampled (data2test).
+"""Reader of MemBench's own files: raw by question kind (MemData), or merged and sampled (data2test).
 
-Raw files have place and time in fields and are named for their kind; merged files have them in the text. Steps are
-numbered across sessions. In `..._multiple_N.json`, extended by N noise units, the steps without a time are noise.
+In raw files, place and time are separate fields and the file name is the question kind. In merged files, the text
+contains place and time. Steps are numbered across sessions. A file `..._multiple_N.json` is extended by N noise units;
+its steps without a time are noise.
 """
 
 import json
@@ -30,7 +31,7 @@ NOISE_STEPS = 3
 
 
 class PublishedStep(PublishedModel):
-    """A round or a message: text, optional place and time, and gold facts."""
+    """A round or a message: its text, optional place and time, and gold facts."""
 
     message: Said | None = None
     user: Annotated[Said | None, Field(validation_alias=AliasChoices("user", "user_message"))] = None
@@ -59,16 +60,16 @@ class PublishedStep(PublishedModel):
 
     @property
     def scene(self) -> Scene:
-        """The scene of the step."""
+        """The scene of the step: participation or observation."""
         return "observation" if self.user is None else "participation"
 
     def texts(self) -> tuple[str, str | None]:
-        """Return the user's text and the assistant's, if any."""
+        """Return the user's text, then the assistant's text if the step has one."""
         return self.message or self.user or "", self.assistant
 
 
 def _sessions(value: Any) -> Any:
-    """Wrap steps without sessions in one session."""
+    """Convert steps without sessions to a single session."""
     if isinstance(value, list) and not any(isinstance(each, list) for each in value):
         return [value]
     return value
@@ -103,7 +104,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def trajectory(record: Record) -> Trajectory:
-    """Return the trajectory of a record; an invalid question has a reason."""
+    """Convert a record to a trajectory. An invalid question has a reason."""
     shaped = _PublishedTrajectory.model_validate_json(record.content)
     scene, name, scenario, _ = record.record_id.split("/")
     units = _units(record)
@@ -145,7 +146,10 @@ def _gold_fact(step: PublishedStep) -> dict[str, str] | None:
 
 
 def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Mark steps without a time as noise and number their units."""
+    """Mark steps without a time as noise and set their session to the number of their noise unit.
+
+    A noise unit is `NOISE_STEPS` consecutive noise steps.
+    """
     bare = count()
     return tuple(
         replace(step, noise=True, session=next(bare) // NOISE_STEPS) if step.sent_at is None else step
@@ -154,7 +158,7 @@ def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
-    """Return why noise cannot be identified; None if it can."""
+    """Return why the noise cannot be identified, or None if it can."""
     bare = sum(step.noise for step in steps)
     if bare == units * NOISE_STEPS:
         return None
@@ -174,7 +178,7 @@ def _scene(file: File) -> Scene:
 
 
 def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[Any]]]:
-    """Yield the trajectories of a file by kind and scenario."""
+    """Yield the trajectories of a file with their kind and scenario."""
     values = file.json()
     if not isinstance(values, dict) or not values:
         raise file.bad("expected trajectories by scenario, or by question kind and scenario")

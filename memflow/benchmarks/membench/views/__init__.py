@@ -1,4 +1,4 @@
-"""MemBench's views: accuracy by mechanism and by kind of question, as in its paper's tables, and memory capacity."""
+"""MemBench's views: accuracy by mechanism and by question kind, as in the paper's tables, and memory capacity."""
 
 from memflow.benchmarks.views import DOMAIN_OPTION, Option, View
 

@@ -1,4 +1,4 @@
-"""`show capacity`: the published capacity scores, domain by domain (MemBench, sections 3.4 and 4.4)."""
+"""`show capacity`: the capacity scores of each domain on the leaderboard (MemBench, sections 3.4 and 4.4)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ NUMBERS = ("knee", "95 % interval", "before", "beyond", "probes", "trajectories"
 
 
 def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
-    """Return the capacity of each assistant. Raises BadInput if none was measured, or not in `domain`."""
+    """Return the capacity of each assistant. Raises BadInput without capacity scores, or without any in `domain`."""
     rows = _rows(reader.scores())
     measured = dict.fromkeys(row["domain"] for row in rows)
     if not rows:
@@ -29,7 +29,7 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
 
 
 def _rows(scores: Sequence[Score]) -> list[dict[str, Any]]:
-    """A row for each domain, way of counting tokens and assistant, in the order of the leaderboard."""
+    """Yield a row for each domain, way of counting tokens and assistant, in the order of the leaderboard."""
     accuracy = {
         (one.domain, one.variant, one.assistant, one.slice): one.value
         for one in scores

@@ -1,4 +1,4 @@
-"""`show kinds`: accuracy by kind of question, as in MemBench's tables 10 to 12."""
+"""`show kinds`: accuracy by question kind, as in MemBench's tables 10 to 12."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ TITLES = {PREFERENCE: "preference", EMOTION: "emotion"}
 
 
 def show_kinds(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
-    """Return a table for each domain: a column for each kind of question, a line for each assistant."""
+    """Return a table for each domain, with one column per question kind and one row per assistant."""
     domains, found = measured_rows(reader, domain, KIND_SLICES)
     values = paper_values(domains, found) if paper else []
     parts = [part for one in domains for part in _table(one.name, found, values)]
@@ -42,7 +42,10 @@ def _table(name: str, found: Sequence[TableRow], values: Sequence[PaperValue]) -
 
 
 def _measured(own: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[Any]]:
-    """A line for each assistant, grouped by model where there are several; then chance, and the questions."""
+    """Yield a row per assistant, then the rows of chance and of the numbers of questions.
+
+    Assistants are grouped by model if there are several models.
+    """
     rows = {(row.assistant, row.slice): row for row in own}
     models = list(dict.fromkeys(row.model for row in own))
     for model in models:
@@ -62,7 +65,7 @@ def _accuracy(row: TableRow | None) -> str:
 
 
 def _questions(rows: Sequence[TableRow]) -> str:
-    """The number of questions; fewest and most where answers are missing."""
+    """Return the number of questions, or the range from fewest to most if assistants differ."""
     counts = sorted({row.scores["accuracy"].n for row in rows if "accuracy" in row.scores})
     return f"{'-'.join(dict.fromkeys(map(str, (counts[0], counts[-1]))))} " if counts else f"{NONE} "
 

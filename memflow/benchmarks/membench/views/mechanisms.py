@@ -1,4 +1,4 @@
-"""`show mechanisms`: memories by level of memory, as in MemBench's tables 3 to 5."""
+"""`show mechanisms`: memories by memory level, as in MemBench's tables 3 to 5."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -34,7 +34,7 @@ DOMAIN_WIDTH = 74
 
 
 def show_mechanisms(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
-    """Return the tables of each level of memory."""
+    """Return the tables of each memory level."""
     domains, found = measured_rows(reader, domain, LEVEL_SLICES)
     values = paper_values(domains, found) if paper else []
     parts = [part for slice_ in LEVEL_SLICES for part in _tables(slice_, found, values, reader.width)]
@@ -44,7 +44,7 @@ def show_mechanisms(reader: Reader, domain: Sequence[str] | None, paper: bool) -
 def _tables(
     slice_: str, found: Sequence[TableRow], values: Sequence[PaperValue], width: int
 ) -> Iterator[Part]:
-    """The tables of a level, with as many domains side by side as the width allows."""
+    """Yield the tables of a memory level. Domains are side by side as far as the width allows."""
     own = [row for row in found if row.slice == slice_]
     if not own:
         return
@@ -63,7 +63,7 @@ def _tables(
 
 
 def _measured(own: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[Any]]:
-    """A line for each assistant, grouped by model where there are several; then chance."""
+    """Yield a row per assistant, grouped by model if there are several models, then the row of chance."""
     several = len({row.model for row in own}) > 1
     for model, group in groupby(sorted(own, key=lambda row: row.model), key=lambda row: row.model):
         if several:
@@ -106,7 +106,7 @@ def _number(value: float | None) -> str:
 
 
 def _published(values: Sequence[PaperValue], domains: Sequence[str]) -> Iterator[list[Any]]:
-    """The paper's lines: a line for each mechanism, grouped by model."""
+    """Yield the paper's rows, one per mechanism, grouped by model."""
     found = {(one.model, one.mechanism, name, one.measure): one for name, _, one in values if name in domains}
     for model in dict.fromkeys(model for model, _, _, _ in found):
         yield [Dim(f"paper, {model}"), *([""] * len(domains) * len(HEADS))]

@@ -1,4 +1,4 @@
-"""What `show mechanisms` and `show kinds` share: the rows, the paper's values beside them, and the notes below."""
+"""Shared parts of `show mechanisms` and `show kinds`: the rows, the paper's values, and the notes below the tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -28,7 +28,9 @@ MEASURES = {
 def measured_rows(
     reader: Reader, wanted: Sequence[str] | None, slices: Sequence[str]
 ) -> tuple[list[Domain], list[TableRow]]:
-    """Return the measured domains and their rows. Raises BadInput if there are none, or not those wanted."""
+    """Return the measured domains and their rows. Raises BadInput without measurements, or for unmeasured `wanted`
+    domains.
+    """
     scores = reader.scores()
     domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
     if not domains:
@@ -45,7 +47,7 @@ def measured_rows(
 
 
 def paper_values(domains: Iterable[Domain], found: Sequence[TableRow]) -> list[PaperValue]:
-    """Return the paper's values for the domains and slices of `found`."""
+    """Return the paper's values that correspond to the domains and slices of `found`."""
     measured = {(row.domain, row.slice) for row in found}
     return [
         (domain.name, slice_, one)
@@ -59,7 +61,7 @@ def paper_values(domains: Iterable[Domain], found: Sequence[TableRow]) -> list[P
 def tables_answer(
     found: Sequence[TableRow], of_paper: Sequence[PaperValue], parts: Iterable[Part], *, paper: bool
 ) -> Answer:
-    """Return the tables with an explanation of their marks. `paper`: whether the paper's values were requested."""
+    """Return the tables with explanations of their marks. `paper` states whether the paper's values were requested."""
     names = dict.fromkeys(one.doubt for _, _, one in of_paper)
     problems = {name: doubts()[name] for name in names if name is not None}
     notes = []
@@ -78,7 +80,7 @@ def tables_answer(
 
 
 def _record(value: PaperValue) -> dict[str, Any]:
-    """A published value under the names of a measured row."""
+    """Return a published value as a record with the field names of measured rows."""
     domain, slice_, one = value
     return {
         "source": f"paper, table {one.table}",
@@ -94,7 +96,7 @@ def _record(value: PaperValue) -> dict[str, Any]:
 
 
 def paper_cell(one: Published | None) -> str:
-    """Return a published value as the paper prints it; empty if it has none."""
+    """Return a published value in the paper's format; empty without a value."""
     if one is None:
         return ""
     value = one.value if isinstance(one.value, str) else f"{one.value:.3f}"
@@ -102,7 +104,7 @@ def paper_cell(one: Published | None) -> str:
 
 
 def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEASURES)) -> Iterator[Note]:
-    """Return a note for each reason why values are missing, naming the measures and the assistants."""
+    """Return a note for each reason for missing values, with the metrics and assistants concerned."""
     several = len({row.domain for row in rows}) > 1
     found: dict[str, dict[str, list[str]]] = {}
     for measure in measures:
@@ -122,5 +124,5 @@ def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEAS
 
 
 def chance_cell(rows: Iterable[TableRow]) -> str:
-    """Return the accuracy by chance of the first row that has one."""
+    """Return the chance accuracy of the first row that has one."""
     return next((f"{value:.3f}" for row in rows if (value := row.value("random")) is not None), NONE)

@@ -1,4 +1,4 @@
-"""Checks of MemoryBench's rows. Checks of all benchmarks are in `memflow/checks`."""
+"""Checks of MemoryBench's rows. `memflow/checks` has the checks of all benchmarks."""
 
 from memflow.benchmarks.memorybench.checks import feedback, memory
 

@@ -1,4 +1,6 @@
-"""Checks of MemoryBench's feedback. Rules of the dialogue are errors; action rates are random, so they are warnings."""
+"""Checks of MemoryBench's feedback. Violated dialogue rules are errors; action rates are random, so they are
+warnings.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -51,7 +53,7 @@ def _is_long_if_copied(row: FeedbackRound) -> bool:
 
 
 def _find_rounds_after_end(rows: Rounds) -> list[int]:
-    """Return rounds after the one in which the user ended the dialogue or something failed."""
+    """Return rounds after the round in which the user ended the dialogue or a failure occurred."""
     last = {row.case_id: row.round for row in rows if row.ended or row.reason is not None}
     return [at for at, row in enumerate(rows) if row.round > last.get(row.case_id, row.round)]
 
@@ -62,7 +64,9 @@ def _find_test_cases(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
 
 
 def _find_wrong_score_fields(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return reactions with a score that no metric gives, or without the score that one gives."""
+    """Return reactions that have a score although no metric computes it, or that lack a score that a metric
+    computes.
+    """
     metrics = {probe.probe_id: probe.metric for probe in probes}
     return [
         at
@@ -73,7 +77,7 @@ def _find_wrong_score_fields(rows: Rounds, probes: Sequence[Probe]) -> list[int]
 
 
 def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> dict[int, RoundActions]:
-    """Return actions by row position; rows of unknown cases or data sets are skipped."""
+    """Return actions by row position. Rows of unknown cases or data sets are skipped."""
     known = {probe.probe_id for probe in probes}
     known_rows = [at for at, row in enumerate(rows) if row.case_id in known and row.dataset in TASKS]
     found = round_actions(domain, [rows[at] for at in known_rows], probes)
@@ -81,14 +85,16 @@ def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) 
 
 
 def _find_clipped_probabilities(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return rows whose P(like) + P(dislike) would exceed 1, so that rates are not met."""
+    """Return rows whose P(like) + P(dislike) would exceed 1 without clipping, so that the target rates are
+    not reached.
+    """
     return [at for at, one in _actions_by_position(domain, rows, probes).items() if not one.fits]
 
 
 def _find_unlikely_action_counts(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return rows of an action that occurs significantly more or less often than its probabilities.
+    """Return rows of an action whose frequency differs significantly from its probabilities.
 
-    If it occurs too often, rows with the action are returned, else rows without it.
+    If the action is too frequent, rows with the action are returned, otherwise rows without it.
     """
     found: set[int] = set()
     chances = [(at, one.chances) for at, one in _actions_by_position(domain, rows, probes).items()]

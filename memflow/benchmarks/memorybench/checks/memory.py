@@ -1,7 +1,8 @@
-"""Checks of the memory stage in MemoryBench: no test case reaches a memory, and on-policy dialogues are complete.
+"""Checks of MemoryBench's memory stage: no test case reaches a memory, and on-policy dialogues are complete.
 
-Messages of dialogues name their case, and only training cases have dialogues. Gold of test cases is searched in all
-texts, except for protocols that repeat training cases, cases about a corpus, and short, shared or visible gold.
+Message ids of dialogues contain the case, and only training cases have dialogues. All texts are searched for the gold
+of test cases. Exceptions are protocols that repeat training cases, cases about a corpus, and short, shared or visible
+gold.
 """
 
 import json
@@ -29,7 +30,7 @@ def _leak_rule(table: str) -> PerDomain:
 
 
 def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
-    """Return rounds with a critique but without the next round."""
+    """Return rounds that have a critique but no following round."""
     led = {(row.checkpoint, row.case_id, row.round) for row in rounds}
     return [
         at
@@ -42,7 +43,7 @@ def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
 def find_unwritten_answers(
     rounds: Sequence[PlayedRound], said: Sequence[TranscriptMessage]
 ) -> Collection[int]:
-    """Return rounds whose answer is not in the transcript."""
+    """Return rounds whose answer is missing in the transcript."""
     given = {
         (line.checkpoint, case_of(line.message_id), line.text)
         for line in said
@@ -60,13 +61,13 @@ MIN_GOLD_LENGTH = 16
 
 
 def find_test_dialogues(said: Sequence[TranscriptMessage], probes: Sequence[Probe]) -> list[int]:
-    """Return messages of dialogues about anything but a training case."""
+    """Return messages of dialogues about a case that is no training case."""
     train = _training(probes)
     return [at for at, line in enumerate(said) if not train.issuperset(_cases((line.message_id,)))]
 
 
 def find_test_sources(entries: Sequence[Entry], probes: Sequence[Probe]) -> list[int]:
-    """Return entries derived from such messages."""
+    """Return entries derived from messages of such dialogues."""
     train = _training(probes)
     return [at for at, entry in enumerate(entries) if not train.issuperset(_cases(entry.sources))]
 
@@ -101,7 +102,7 @@ def _public(probe: Probe) -> Iterator[str]:
 
 
 def _texts(gold: str) -> Collection[str]:
-    """Return the texts of a gold value, which may be a JSON object."""
+    """Return the texts in a gold value, which can be a JSON object."""
     try:
         parts = json.loads(gold)
     except ValueError:

@@ -1,5 +1,5 @@
-"""Scorers: replies -> verdicts, by task (paper, A.1.1, A.1.2). Each is a `scorer.Scorer`.
+"""Scorers, which convert replies to verdicts, by task (paper, A.1.1, A.1.2). Each is a `scorer.Scorer`.
 
-Every metric has the variant `standard`; where published results rest on an error, `published_code` reproduces it on
-request (domain parameter `variants`).
+Every metric has the variant `standard`. If published results are based on an error, the variant `published_code`
+reproduces it on request (domain parameter `variants`).
 """

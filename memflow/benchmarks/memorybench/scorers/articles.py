@@ -32,7 +32,7 @@ def _missing_backends(context: ScoringContext) -> list[str]:
 
 
 class ArticleScorer(Scorer):
-    """Scores of SciTechNews."""
+    """The scorer of SciTechNews."""
 
     stems = ("merge_article",)
     backends = frozenset({ENCODER_EN, CMUDICT})

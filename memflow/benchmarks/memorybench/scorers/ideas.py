@@ -1,8 +1,8 @@
 """IdeaBench: up to three hypotheses against the idea of the real paper, merged by a judge (A.1.1, A.1.2).
 
-A judge rates the hypothesis with the best BERTScore, and ranks all hypotheses and the real abstract for novelty and
-feasibility; a rank score is the share of three hypotheses above the real one. `standard` rotates the real abstract's
-position; in `published_code` it is first. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
+A judge rates the hypothesis with the best BERTScore. It also ranks all hypotheses and the real abstract for novelty and
+feasibility; a rank score is the share of three hypotheses above the real abstract. In `standard`, the position of the
+abstract varies; in `published_code`, it is first. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
 """
 
 import asyncio
@@ -51,7 +51,7 @@ def _missing_backends(context: ScoringContext) -> list[str]:
 
 
 class IdeaScorer(Scorer):
-    """Scores of IdeaBench."""
+    """The scorer of IdeaBench."""
 
     stems = ("idea_rating", *RANKS.values(), "merge_idea")
     backends = frozenset({ENCODER_EN})
@@ -109,7 +109,7 @@ class IdeaScorer(Scorer):
 
 
 def hypotheses(answer: str) -> list[str]:
-    """Return the first three hypotheses of a reply, from JSON or the published separators."""
+    """Return the first three hypotheses of a reply, which is JSON or has the published separators."""
     found = parse_list_reply(answer, "hypotheses") or _APART.split(answer)
     return [part.strip() for part in found if part.strip()][:MAX_HYPOTHESES]
 

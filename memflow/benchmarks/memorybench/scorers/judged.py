@@ -1,4 +1,4 @@
-"""Metrics that a judge alone decides (A.1.1): DialSim's accuracy, checklists, criteria, and the quality of NF-Cats."""
+"""Metrics from a judge's answer alone (A.1.1): DialSim's accuracy, checklists, criteria, and the quality of NF-Cats."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from memflow.records import Probe
 
 
 class AccuracyScorer(Scorer):
-    """DialSim: an answer is right if it equals the gold or a judge finds it equivalent."""
+    """DialSim: an answer is correct if it equals the gold or if a judge finds it equivalent."""
 
     stems = ("dialsim_judge",)
 
@@ -49,14 +49,14 @@ class AccuracyScorer(Scorer):
 
 
 async def accurate(probe: Probe, answer: str, context: ScoringContext) -> MetricValue:
-    """Return 1.0 or 0.0, or no value with the reason."""
+    """Return 1.0 or 0.0, or None with the reason."""
     scorer, answered = AccuracyScorer(), AnsweredProbe(probe, answer)
     computed = await scorer.compute(answered, context)
     return (computed.values or await scorer.judge(answered, context, computed))[0]
 
 
 class ChecklistScorer(Scorer):
-    """HelloBench: mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters, in one request."""
+    """HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters, in one request."""
 
     stems = ("checklist",)
 
@@ -86,8 +86,8 @@ def _mean(checked: Checked) -> float:
 class CriteriaScorer(Scorer):
     """WritingBench: a judge's score from 1 to 10 by the question's criteria.
 
-    `standard` averages one request per criterion, as WritingBench does; `published_code`, MemoryBench's, asks once for
-    all.
+    `standard` averages one request per criterion, as WritingBench does. `published_code`, as MemoryBench does, sends
+    one request for all criteria.
     """
 
     stems = ("criterion",)
@@ -137,10 +137,10 @@ def _criteria_fields(answered: AnsweredProbe, criteria: Sequence[Mapping[str, An
 
 
 class QualityScorer(Scorer):
-    """NF-Cats: a judge's score from 1 to 5 of how far an answer solves its question, without gold (after NTCIR-18).
+    """NF-Cats: a judge's score from 1 to 5 for how far an answer solves its question, without gold (after NTCIR-18).
 
-    `published_code` shows the judge the assistant's full prompt. That code also accepts scores of 6 to 10, and uses 1
-    without a score; ours does neither.
+    In `published_code`, the judge sees the full prompt. The published code also accepts scores of 6 to 10 and uses 1 if
+    the score is missing; memflow does neither.
     """
 
     stems = ("quality",)

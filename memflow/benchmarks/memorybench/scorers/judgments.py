@@ -1,7 +1,7 @@
-"""JuDGE: a judgment against the court's in ten measures, merged by a judge (A.1.1, A.1.2).
+"""JuDGE: comparison of a judgment with that of the court by ten measures, merged by a judge (A.1.1, A.1.2).
 
-`published_code` parses documents as the published code does (metrics/legal) and, as that code, shows the judge the
-prison term's value for every measure.
+`published_code` parses documents as the published code does (metrics/legal). Like that code, it shows the judge the
+value of the prison term for every measure.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def _missing_backends(context: ScoringContext) -> list[str]:
 
 
 class JudgmentScorer(Scorer):
-    """Scores of JuDGE."""
+    """The scorer of JuDGE."""
 
     stems = ("merge_judgment",)
     backends = frozenset({ENCODER_ZH})

@@ -1,7 +1,7 @@
-"""LimitGen: whether a paper's planted limitation is among the first three of a reply (A.1.1).
+"""LimitGen: whether one of the first three limitations in a reply is the planted limitation (A.1.1).
 
 For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it from 0
-to 5. `accuracy` is whether any passed; `rating`, the main metric, is the best score, or 0.
+to 5. `accuracy` is 1 if any limitation has both. `rating`, the main metric, is the best score, or 0.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d+[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """An aspect of limitations. `kinds` has descriptions by name."""
+    """An aspect of limitations. `kinds` maps the names of its kinds to descriptions."""
 
     name: str
     description: str
@@ -44,14 +44,16 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class LimitationResult:
-    """The score of a limitation of the planted kind, else None; or the reason why it is unknown."""
+    """The score of one limitation: None if it is not of the planted kind, or if the score is unknown (then with a
+    reason).
+    """
 
     score: int | None = None
     reason: str | None = None
 
 
 class LimitationScorer(Scorer):
-    """Scores of LimitGen."""
+    """The scorer of LimitGen."""
 
     stems = ("limitation_aspect", "limitation_kind", "limitation_score")
 
@@ -92,7 +94,9 @@ async def _judge(
 
 
 def limitations(answer: str) -> list[str]:
-    """Return the first three limitations of a reply: of its JSON, its list, or the whole reply as one."""
+    """Return the first three limitations of a reply: from its JSON or its list, or the whole reply as one
+    limitation.
+    """
     return [
         one
         for one in (parse_list_reply(answer, "limitations") or _of_list(answer) or [answer.strip()])

@@ -1,7 +1,7 @@
-"""Several measures merged by a judge into one score from 1 to 10 (A.1.2): JuDGE, IdeaBench, SciTechNews.
+"""One score from 1 to 10 into which a judge merges several measures (A.1.2): JuDGE, IdeaBench, SciTechNews.
 
-The judge sees the texts and all values. If a backend is missing, the variant names it (`without_bertscore`). If a
-judge's measure failed, nothing is merged.
+The judge sees the texts and all values. If a backend is missing, the variant contains its name (`without_bertscore`).
+If the judge failed on a measure, no merged score is computed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,16 @@ def variant_name(base: str, missing: Sequence[str]) -> str:
 
 
 def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
-    """Return the keys of a metric that may miss a backend: always `standard`, without a value if one is missing."""
+    """Return the keys of a metric whose backends can be missing.
+
+    The key `standard` is always included; it has no value if a backend is missing.
+    """
     named = [variant_name(base, missing) for base in bases]
     return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]
 
 
 def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
-    """Return the `standard` value, with its reason, if a backend is missing; else nothing."""
+    """Return the empty `standard` value with the reason if a backend is missing, otherwise an empty list."""
     if not missing:
         return []
     reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
@@ -43,7 +46,7 @@ def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricVa
 
 
 def format_value(marked: MetricValue | None) -> str:
-    """Format a value for the judge."""
+    """Format a value for the judge's prompt."""
     return NOT_MEASURED if marked is None or marked.value is None else f"{marked.value:.2f}"
 
 
@@ -54,7 +57,7 @@ async def merge(
     variant_name: str,
     failed: Sequence[MetricValue] = (),
 ) -> MetricValue:
-    """Return the merged score. `fields` fill the prompt; `failed` are the judge's failed measures."""
+    """Return the merged score. `fields` fill the prompt; `failed` lists the measures on which the judge failed."""
     if failed:
         reasons = "; ".join(f"{each.metric}: {each.reason}" for each in failed)
         return MetricValue(INTEGRATED, None, f"not merged, for want of a measure: {reasons}", variant_name)

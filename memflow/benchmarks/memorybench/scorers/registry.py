@@ -47,18 +47,18 @@ def scorer_of(task: Task) -> Scorer:
 
 
 def wants_published(domain: Domain) -> bool:
-    """Return whether the variant `published_code` is wanted."""
+    """Return whether the domain requests the variant `published_code`."""
     return PUBLISHED in parameters_of(domain).variants
 
 
 def required_backends_of(domain: Domain) -> frozenset[str]:
-    """Return the metric backends of the domain, besides a judge."""
+    """Return the metric backends that the domain needs, without the judge."""
     tasks = [task for dataset in domain.datasets for task in catalog.tasks_of(dataset)]
     return frozenset(name for task in tasks for name in scorer_of(task).required_backends(task.metric))
 
 
 def judge_prompts_of(domain: Domain) -> list[Prompt]:
-    """Return the judge's prompts of the domain, by its tasks."""
+    """Return the judge's prompts for the tasks of the domain."""
     scorers = [scorer_of(task) for dataset in domain.datasets for task in catalog.tasks_of(dataset)]
     stems = {stem for scorer in scorers for stem in scorer.stems}
     if wants_published(domain):

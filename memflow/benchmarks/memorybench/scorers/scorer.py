@@ -1,7 +1,7 @@
 """The base class of scorers, and their shared types and functions.
 
-Computed values come first, for all replies; then all judge requests are sent at once. A failed or unparseable judge
-yields a null value with its reason.
+All replies are first scored without a judge; then all judge requests are sent at once. A judge answer that fails or
+cannot be parsed yields a null value with a reason.
 """
 
 import json
@@ -28,7 +28,7 @@ MetricKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """A metric's value of a reply, or None with the reason."""
+    """The value of a metric for a reply, or None with the reason."""
 
     metric: str
     value: float | None
@@ -44,7 +44,7 @@ class MetricValue:
 
 @dataclass(frozen=True, slots=True)
 class ScoringContext:
-    """Metric backends, whether `published_code` is wanted, and the seed."""
+    """The metric backends, whether `published_code` is requested, and the seed."""
 
     backends: MetricBackends = field(default_factory=MetricBackends)
     published: bool = False
@@ -53,7 +53,7 @@ class ScoringContext:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredProbe:
-    """A probe and its answer. `place` numbers the probes of its task at its checkpoint."""
+    """A probe and its answer. `place` is the number of the probe among those of its task at its checkpoint."""
 
     probe: Probe
     answer: str
@@ -73,14 +73,14 @@ class AnsweredProbe:
 
 @dataclass(frozen=True, slots=True)
 class ComputedValues:
-    """Values computed without a judge. `shown` is the part of the answer the judge sees, if not all."""
+    """Values computed without a judge. `shown` is the part of the answer that the judge sees; None for all."""
 
     values: Sequence[MetricValue] = ()
     shown: str = ""
 
 
 class Scorer(ABC):
-    """How the replies of a task are scored. By default, nothing is computed and no judge is called."""
+    """The scorer of a task's replies. By default, it computes no value and calls no judge."""
 
     stems: tuple[str, ...] = ()
     """The judge's prompts."""
@@ -91,7 +91,7 @@ class Scorer(ABC):
 
     @abstractmethod
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        """Return the key of each value, for any answer; the probe's own metric first."""
+        """Return the keys of all values, which do not depend on the answer. The probe's own metric comes first."""
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
         """Compute the values that need no judge."""
@@ -100,11 +100,11 @@ class Scorer(ABC):
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        """Request the judge's values, given the computed ones."""
+        """Request the values that need a judge, given the computed values."""
         return []
 
     def required_backends(self, metric: str) -> frozenset[str]:
-        """Return the metric backends used besides a judge; `metric` is the task's."""
+        """Return the metric backends used in addition to the judge. `metric` is the metric of the task."""
         return self.backends
 
 
@@ -114,7 +114,7 @@ async def ask_judge(
     fields: Mapping[str, Any],
     check: Callable[[Any], str | None] | None = None,
 ) -> Answer[Any]:
-    """Return the judge's answer to the prompt `stem`; without a judge, none with its reason."""
+    """Return the judge's answer to the prompt `stem`. Without a judge, return no answer but a reason."""
     if context.backends.judge is None:
         return Answer(None, NO_JUDGE)
     return await ask(context.backends.judge, load(PACKAGE, stem), fields, check=check)
@@ -123,18 +123,18 @@ async def ask_judge(
 def judged_value(
     metric: str, answer: Answer[Any], read: Callable[[Any], float], variant: str = STANDARD
 ) -> MetricValue:
-    """Return the value that `read` extracts from the judge's answer, or none with the reason."""
+    """Return the value that `read` extracts from the judge's answer, or no value but a reason."""
     value = None if answer.value is None else float(read(answer.value))
     return MetricValue(metric, value, answer.reason, variant, completion_digest(answer))
 
 
 def completion_digest(answer: Answer[Any]) -> str | None:
-    """Return the ledger digest of the last completion, if recorded."""
+    """Return the ledger digest of the last completion, or None if it was not recorded."""
     return (answer.completion.digest or None) if answer.completion else None
 
 
 def wanted_variants(context: ScoringContext) -> list[str]:
-    """Return the wanted variants of a metric with a published error."""
+    """Return the requested variants of a metric that has an error in the published code."""
     return [STANDARD, PUBLISHED] if context.published else [STANDARD]
 
 
@@ -142,7 +142,7 @@ _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 
 
 def parse_list_reply(answer: str, name: str) -> list[str]:
-    """Return the texts of the list `name` in a reply's JSON object; empty if there is none."""
+    """Return the texts of the list `name` in a reply's JSON object; empty without such a list."""
     fenced = _FENCED.search(answer)
     text = fenced[1] if fenced else answer
     try:

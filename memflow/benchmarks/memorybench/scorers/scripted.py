@@ -27,7 +27,7 @@ _LABELLED = re.compile(r"^([A-D]):\n<<<\n(.*?)\n>>>$", re.MULTILINE | re.DOTALL)
 
 
 def _share(wanted: str, said: str) -> float:
-    """Return the share of the words of `wanted` that are in `said`."""
+    """Return the share of the words of `wanted` that occur in `said`."""
     words = set(search_words(wanted))
     return len(words & set(search_words(said))) / len(words) if words else 0.0
 
@@ -68,7 +68,7 @@ def _overlap(request: ChatRequest) -> Scored:
 
 
 def _ranked(request: ChatRequest, *, strange_first: bool) -> Ranking:
-    """Rank ideas by the words shared with the background; ties by digest."""
+    """Rank ideas by the number of words shared with the background. Ties are broken by digest."""
 
     def place(idea: tuple[str, str]) -> tuple[float, str]:
         known = _share(idea[1], request.fields["background"])

@@ -1,7 +1,7 @@
-"""Replies -> verdicts: each probe has one per metric of its task.
+"""Conversion of replies to verdicts: each probe has one verdict per metric of its task.
 
-A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are sent
-at once, bounded by the chat.
+A missing or failed reply has null values with a reason. All replies are first scored without a judge; then all judge
+requests are sent at once, limited by the chat.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from memflow.records import Probe, Reply, Verdict
 async def make_verdicts(
     domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
 ) -> list[Verdict]:
-    """Return the verdicts of all test probes in order, each probe's own metric first."""
+    """Return the verdicts of all test probes in order. The own metric of each probe comes first."""
     context = ScoringContext(backends, wants_published(domain), domain.seed)
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
@@ -59,7 +59,7 @@ async def make_verdicts(
 
 @dataclass(frozen=True, slots=True)
 class _ScoredProbe:
-    """A probe's scorer, metric keys and computed values; `answered` is None if nothing remains to judge."""
+    """A probe's scorer, metric keys and computed values. `answered` is None if no value needs a judge."""
 
     metric: Scorer
     rows: Sequence[MetricKey]
@@ -97,7 +97,7 @@ def _missing_values(rows: Sequence[MetricKey], reason: str) -> list[MetricValue]
 
 
 def _reason(reply: Reply | None) -> str:
-    """Why there is nothing to measure."""
+    """Return the reason why a reply has no values."""
     if reply is None:
         return "no reply; rerun the answers of this probe"
     return reply.reason or "the reply holds no answer"

@@ -1,7 +1,7 @@
-"""LoCoMo's F1, LexEval's ROUGE-L and WritingPrompts' METEOR, computed from words of answer and gold (A.1.1).
+"""LoCoMo's F1, LexEval's ROUGE-L and WritingPrompts' METEOR, computed from the words of answer and gold (A.1.1).
 
-`published_code` is LexEval's incorrect ROUGE-L, and METEOR with synonyms of stems. Without WordNet, METEOR has no
-value and `meteor_nowordnet` is added.
+`published_code` is LexEval's incorrect ROUGE-L, and METEOR with synonyms of stems. Without WordNet, METEOR has no value
+and `meteor_nowordnet` is added.
 """
 
 from typing import Literal
@@ -26,10 +26,10 @@ NO_SYNONYMS = "WordNet is missing; set `wordnet` in memflow.toml, or use meteor_
 
 
 class WordOverlapScorer(Scorer):
-    """F1, ROUGE-L or METEOR of an answer, by the metric of its probe."""
+    """The scorer for F1, ROUGE-L and METEOR. The metric of the probe selects one of them."""
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        """Return the keys; `published_code` exists for Chinese ROUGE-L, and for METEOR with WordNet."""
+        """Return the metric keys. `published_code` exists for Chinese ROUGE-L, and for METEOR with WordNet."""
         name = probe.metric
         if name == METEOR and (used := metric_name(language_of(probe), context.backends.synonyms)) != METEOR:
             return [(METEOR, STANDARD), (used, STANDARD)]

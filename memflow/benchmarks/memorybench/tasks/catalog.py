@@ -1,4 +1,4 @@
-"""The tasks of MemoryBench (paper, Tables 2, 8 and 9), and those of our sample."""
+"""The tasks of MemoryBench (paper, Tables 2, 8 and 9), and the tasks of our sample."""
 
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.errors import BadInput
@@ -67,13 +67,13 @@ PRIMARY = frozenset(each.metric for each in TASKS.values())
 
 
 def task(name: str) -> Task:
-    """Return the task with this name. Raises BadInput listing the known ones."""
+    """Return the task with this name. Raises BadInput with the list of known tasks."""
     if name not in TASKS:
         raise BadInput(f"MemoryBench has no task {name!r}; it has {', '.join(TASKS)}")
     return TASKS[name]
 
 
 def tasks_of(dataset: str) -> list[Task]:
-    """Return the tasks of a data set: one, except for our sample. Raises BadInput listing the known ones."""
+    """Return the tasks of a data set. Only our sample has several. Raises BadInput with the list of known data sets."""
     own = [each for each in TASKS.values() if each.name.startswith("sample_")]
     return [task(dataset), *(own if dataset == "memorybench_sample" else ())]

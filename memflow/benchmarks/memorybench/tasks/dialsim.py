@@ -27,7 +27,7 @@ DRAWN_QUESTIONS = 300
 
 
 class FanQuestion(BaseModel):
-    """A fan question in neutral words with its answer and date."""
+    """A fan question in neutral wording, with its answer and date."""
 
     question: Text
     answer: Text
@@ -35,21 +35,21 @@ class FanQuestion(BaseModel):
 
 
 class PublishedFanQuestion(BaseModel):
-    """A fan question in the pickle, in each speaker's words and neutrally."""
+    """A fan question of the pickle, in each speaker's wording and in neutral wording."""
 
     questions: dict[str, str]
     answer: str
 
 
 class Scene(BaseModel):
-    """A scene in the pickle with its fan questions; its temporal-graph questions are ignored."""
+    """A scene of the pickle with its fan questions. Its temporal-graph questions are ignored."""
 
     date: Text
     easy_q: dict[str, Any]
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per session of a script, or per question. Raises BadInput."""
+    """Return one record per session of a script, or per question. Raises BadInput."""
     if file.source.endswith(".txt"):
         return tv_scripts.sessions(file)
     return _pickled(file) if file.source.endswith(".pickle") else _own(file)
@@ -80,7 +80,7 @@ def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return one pool: the script and the questions to sample from."""
+    """Return one pool, with the script as corpus and the questions as cases."""
     contents = [json.loads(record.content) for record in records]
     found = [Script.model_validate(content) for content in contents if "script" in content]
     asked = [FanQuestion.model_validate(content) for content in contents if "question" in content]
@@ -92,7 +92,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
-    """Return the sessions as a memory receives them."""
+    """Return the sessions in the format that a memory receives."""
     return tuple(
         CorpusSession(
             script.date,
@@ -106,7 +106,7 @@ def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
 
 
 def case(case_id: str, question: str, answer: str, date: str | None) -> Case:
-    """Return the case of a fan question."""
+    """Convert a fan question to a case."""
     return Case(case_id=case_id, question=question, gold=answer, revealed=answer, asked_at=date)
 
 

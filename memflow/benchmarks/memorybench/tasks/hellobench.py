@@ -1,4 +1,4 @@
-"""HelloBench: long texts, each judged by a checklist (A.1.1). Three tasks from the categories of its five files."""
+"""HelloBench: long texts that a judge scores by a checklist (A.1.1). Three tasks cover categories of its five files."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,7 @@ class HelloBenchRow(BaseModel):
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per line of a selected category. Raises BadInput."""
+    """Return one record per line of a selected category. Raises BadInput."""
     wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
     lines = list(file.lines(HelloBenchRow))
     if not lines:
@@ -66,7 +66,7 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all cases in file order; the file is the stratum."""
+    """Return all cases in file order. The stratum of a case is its file."""
     ordered = sorted(records, key=lambda record: ORDER.index(_stem(record.source)))
     rows = zip(ordered, parse_rows(HelloBenchRow, ordered), strict=True)
     return [
@@ -78,7 +78,7 @@ def cases(records: Sequence[Record]) -> list[Case]:
 def case(
     case_id: str, instruction: str, checklist: Sequence[str], category: str | None, stratum: str | None
 ) -> Case:
-    """Return the case of an instruction with its checklist."""
+    """Convert an instruction with its checklist to a case."""
     return Case(
         case_id=case_id,
         question=instruction,

@@ -1,6 +1,6 @@
-"""IdeaBench: research ideas from the abstracts a paper cites; the paper's own idea is the gold (A.1.1).
+"""IdeaBench: research ideas from the abstracts that a paper cites; the idea of the paper itself is the gold (A.1.1).
 
-The published code draws other three abstracts in every run; here the draw depends only on the paper.
+The published code draws different abstracts in every run. Here the three abstracts depend only on the paper.
 """
 
 import csv
@@ -22,7 +22,7 @@ SEED = 42
 
 
 class Target(BaseModel):
-    """A target paper. Fields are required but may be empty."""
+    """A target paper. All fields are required but may be empty."""
 
     paperId: Said
     title: str
@@ -37,7 +37,7 @@ class Reference(BaseModel):
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per target or per reference, depending on the columns. Raises BadInput."""
+    """Return one record per target or per reference; the columns of the file determine which. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     columns = set(rows.fieldnames or ())
     if set(Reference.model_fields) <= columns:
@@ -59,7 +59,7 @@ def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> It
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all targets, each with three references."""
+    """Return all targets as cases, each with three references."""
     contents = [json.loads(record.content) for record in records]
     abstracts: dict[str, list[str]] = {}
     for content in contents:
@@ -73,7 +73,7 @@ def cases(records: Sequence[Record]) -> list[Case]:
 
 
 def _shown(target: Target, abstracts: Sequence[str]) -> str:
-    """Return up to three abstracts without braces, as published."""
+    """Return up to three abstracts, without braces as in the published code."""
     drawn = random.Random(seeded(SEED, target.paperId)).sample(abstracts, min(SHOWN, len(abstracts)))
     clean = [
         text.replace("{greater than or equal to}", "≥").replace("{", "").replace("}", "") for text in drawn
@@ -82,7 +82,7 @@ def _shown(target: Target, abstracts: Sequence[str]) -> str:
 
 
 def case(case_id: str, target: Target, background: str) -> Case:
-    """Return the case of a target; without abstracts it is quarantined, unlike in the published code."""
+    """Convert a target to a case. A target without abstracts is quarantined, unlike in the published code."""
     reason = None
     if not background.strip():
         reason = f"the paper {target.paperId} has no abstract of a reference; get filtered_references.csv"

@@ -11,7 +11,7 @@ from memflow.records import Record
 
 
 class LexEvalRow(BaseModel):
-    """A question: instruction, input and an expert's answer."""
+    """A question: instruction, input and the answer of an expert."""
 
     instruction: Said
     input: Said
@@ -19,18 +19,18 @@ class LexEvalRow(BaseModel):
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per line, by its number. Raises BadInput."""
+    """Return one record per line, identified by the line number. Raises BadInput."""
     return ((str(number), raw) for number, (raw, _) in enumerate(file.lines(LexEvalRow)))
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all questions."""
+    """Return all questions as cases."""
     rows = zip(records, parse_rows(LexEvalRow, records), strict=True)
     return [case(record.record_id, row.instruction + row.input, row.answer) for record, row in rows]
 
 
 def case(case_id: str, question: str, answer: str) -> Case:
-    """Return the case of a question. Instruction and input are joined without a separator, as published."""
+    """Convert a question to a case. Instruction and input are joined without a separator, as published."""
     return Case(case_id=case_id, question=question.strip(), gold=answer, revealed=answer, language="zh")
 
 

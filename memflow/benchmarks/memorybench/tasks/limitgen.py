@@ -56,9 +56,9 @@ class Label(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return the record of a file: a paper, `ablation/2403.00108v1`, or a kind's labels, `sections/ablation`.
+    """Return the record of a file.
 
-    Raises BadInput.
+    It is a paper, `ablation/2403.00108v1`, or the labels of a kind, `sections/ablation`. Raises BadInput.
     """
     path = PurePosixPath(file.source)
     folder, name = path.parent.name, path.name.removesuffix(".json")
@@ -77,7 +77,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all papers, by kind and name. Labels without a paper are ignored."""
+    """Return all papers as cases, by kind and name. Labels without a paper are ignored."""
     contents = {record.record_id: json.loads(record.content) for record in records}
     found = []
     for record_id in sorted(contents):
@@ -90,7 +90,7 @@ def cases(records: Sequence[Record]) -> list[Case]:
 
 
 def case(paper: str, kind: str, text: str, gold: str | None) -> Case:
-    """Return the case of a paper; without a label it is quarantined, unlike in the published code."""
+    """Convert a paper to a case. A paper without a label is quarantined, unlike in the published code."""
     return Case(
         case_id=f"{kind}/{paper}",
         question=text.strip(),

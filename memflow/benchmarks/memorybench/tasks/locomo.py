@@ -1,7 +1,7 @@
-"""LoCoMo: long conversations of two people, and questions about each (A.1.1).
+"""LoCoMo: long conversations between two people, with questions about each conversation (A.1.1).
 
-Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and speaker
-B the assistant, as in the paper.
+As in MemoryBench, image captions are not read, so some questions have no answer. As in the paper, speaker A is the user
+and speaker B the assistant.
 """
 
 import json
@@ -32,7 +32,7 @@ class LocomoMessage(BaseModel):
 
 
 class LocomoQuestion(BaseModel):
-    """A question. `split` is set in our sample only."""
+    """A question. Only the questions of our sample have a `split`."""
 
     question: Text
     answer: str | int | float | None = None
@@ -49,20 +49,20 @@ class LocomoQuestion(BaseModel):
         return self
 
     def evidence_ids(self) -> list[str]:
-        """Return the message ids in the evidence; some are published as `D8:6; D9:17` or `D30:05`."""
+        """Return the message ids in the evidence. Some are published in forms such as `D8:6; D9:17` or `D30:05`."""
         found = (match for text in self.evidence for match in _EVIDENCE.finditer(text))
         return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
 
 
 class ConversationDay(BaseModel):
-    """Messages of one day, in order."""
+    """The messages of one day, in order."""
 
     date: Text
     messages: list[LocomoMessage]
 
 
 class Conversation(BaseModel):
-    """A conversation of two people with its questions."""
+    """A conversation between two people, with its questions."""
 
     sample_id: Text
     speaker_a: Text
@@ -85,9 +85,9 @@ class Conversation(BaseModel):
         )
 
     def options(self) -> dict[int, tuple[str, str]]:
-        """Return options (a) and (b) of each adversarial question by position.
+        """Return options (a) and (b) of each adversarial question, by position of the question.
 
-        The correct option alternates over all adversarial questions, (a) first.
+        The correct option alternates over all adversarial questions, beginning with (a).
         """
         found: dict[int, tuple[str, str]] = {}
         for position, asked in enumerate(self.questions):
@@ -109,7 +109,7 @@ def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per conversation. Raises BadInput."""
+    """Return one record per conversation. Raises BadInput."""
     found = []
     for place, raw in enumerate(file.json_list("LoCoMo conversations")):
         name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
@@ -141,7 +141,7 @@ def _check_messages(file: File, where: str, conversation: Conversation) -> None:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return a pool per conversation, named by its position in the file: `locomo-3`."""
+    """Return one pool per conversation, named by its position in the file: `locomo-3`."""
     talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
     return [
         Pool(f"{dataset}-{record.position}", catalog.task(dataset), _cases(talk), corpus(talk))
@@ -169,7 +169,7 @@ def corpus(talk: Conversation) -> tuple[CorpusSession, ...]:
 
 
 def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
-    """Return all messages by id, with date and speaker."""
+    """Return the texts of all messages by id, with date and speaker."""
     return {
         message.message_id: f"[{session.date}] {message.speaker}: {message.text}"
         for session in sessions
@@ -185,7 +185,7 @@ def _cases(talk: Conversation) -> list[Case]:
 
 
 def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
-    """Return the case of a question, with its options if adversarial, and its evidence in `messages`."""
+    """Convert a question to a case, with options if it is adversarial. `messages` has the texts of its evidence."""
     # A few ids in the published evidence name no message.
     evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in messages]
     gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)

@@ -20,7 +20,7 @@ class NfCatsRow(BaseModel):
 
 
 def read(file: File) -> Iterator[tuple[str, Any]]:
-    """Yield a record per row, by its number. Raises BadInput."""
+    """Yield one record per row, identified by the row number. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     if not {"category", "question"} <= set(rows.fieldnames or ()):
         raise file.bad("the header lacks the columns category and question")
@@ -30,13 +30,13 @@ def read(file: File) -> Iterator[tuple[str, Any]]:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all questions."""
+    """Return all questions as cases."""
     rows = zip(records, parse_rows(NfCatsRow, records), strict=True)
     return [case(record.record_id, row.question, row.category) for record, row in rows]
 
 
 def case(case_id: str, question: str, category: str | None) -> Case:
-    """Return the case of a question without gold."""
+    """Convert a question to a case without gold."""
     return Case(case_id=case_id, question=question, gold="{}", revealed="", category=category)
 
 

@@ -1,4 +1,4 @@
-"""Readers by data set, and the pools of raw records."""
+"""Selection of the reader for each data set, and conversion of raw records to pools."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -43,7 +43,7 @@ READERS: Mapping[str, TaskReader] = {
 
 
 def reader_of(dataset: str) -> TaskReader:
-    """Return the reader of a data set. Raises BadInput if there is none."""
+    """Return the reader of a data set. Raises BadInput for a data set without a reader."""
     if dataset not in READERS:
         raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
     return READERS[dataset]

@@ -31,7 +31,7 @@ class SampleCase(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput."""
+    """Return one record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput."""
     if not file.source.endswith(".jsonl"):
         return locomo.read(file)
     found = list(file.lines(SampleCase))
@@ -48,7 +48,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return the conversations, then the cases by task."""
+    """Return the pools: the conversations, then the other cases by task."""
     contents = [json.loads(record.content) for record in records]
     talks = [record for record, content in zip(records, contents, strict=True) if "conversation" in content]
     cases = [SampleCase.model_validate(content) for content in contents if "case_id" in content]
@@ -72,7 +72,7 @@ def _case(case: SampleCase, rules: dict[str, str]) -> Case:
 
 
 def _gold(case: SampleCase) -> str:
-    """Return the gold for the task's metric."""
+    """Return the gold in the format of the task's metric."""
     metric = catalog.task(case.dataset).metric
     if metric == catalog.CHECKLIST:
         return json.dumps({"checklist": case.checklist}, ensure_ascii=False)

@@ -1,4 +1,6 @@
-"""SciTechNews, JRE-L in MemoryBench's code: papers to be retold as news (A.1.1). Published articles are not read."""
+"""SciTechNews, called JRE-L in MemoryBench's code: papers to rewrite as news (A.1.1). Published articles are
+not read.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -15,7 +17,7 @@ WORDS = 1024
 
 
 class SciTechNewsRow(BaseModel):
-    """A paper and its press release. Fields are required but may be empty."""
+    """A paper and its press release. All fields are required but may be empty."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -26,19 +28,19 @@ class SciTechNewsRow(BaseModel):
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per line, by its number. Raises BadInput."""
+    """Return one record per line, identified by the line number. Raises BadInput."""
     rows = enumerate(file.lines(SciTechNewsRow))
     return ((str(number), row.model_dump(by_alias=True)) for number, (_, row) in rows)
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all papers."""
+    """Return all papers as cases."""
     rows = zip(records, parse_rows(SciTechNewsRow, records), strict=True)
     return [case(record.record_id, row) for record, row in rows]
 
 
 def case(case_id: str, line: SciTechNewsRow) -> Case:
-    """Return the case of a paper; if a text is missing it is quarantined."""
+    """Convert a paper to a case. If a text is missing, the case is quarantined."""
     lacking = [name for name, text in line.model_dump(by_alias=True).items() if not text.strip()]
     shown = " ".join(line.abstract.split(" ")[:WORDS])
     return Case(

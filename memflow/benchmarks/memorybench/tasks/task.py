@@ -1,4 +1,4 @@
-"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3), and how they are read."""
+"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3), and the protocol of their readers."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ Part = Literal["train", "test"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A data set of MemoryBench, or a part of one.
+    """A data set of MemoryBench, or a part of a data set.
 
-    `published` is its name in published configurations and results; `metric` is its main metric and `measures` are the
+    `published` is its name in published configurations and results. `metric` is the main metric and `measures` are the
     others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem
-    of its prompt.
+    of the prompt.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def long_output(self) -> bool:
-        """Whether users copy its answers (A.2.3)."""
+        """Whether users can copy answers to this task (A.2.3)."""
         return self.format in ("SiLo", "LiLo")
 
 
@@ -47,9 +47,9 @@ class Task:
 class Case:
     """A question and its gold.
 
-    `case_id` is unique in its pool. `gold` is the metric's input, text or JSON; `revealed` is the oracle's gold
-    context. `evidence` has ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
-    `stratum` the unit of stratified splits, `asked_at` a simulated time. `reason` is set if the case cannot be asked.
+    `case_id` is unique in its pool. `gold` is the input of the metric, text or JSON. `revealed` is the oracle's gold
+    context. `evidence` lists ids of corpus messages, `rests_on` ids of training cases. `part` is the published split,
+    `stratum` the unit of stratified splits, `asked_at` a simulated time. A case with a `reason` cannot be asked.
     """
 
     case_id: str
@@ -69,7 +69,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CorpusMessage:
-    """A message of a corpus. `message_id` is unique in it."""
+    """A message of a corpus. `message_id` is unique in the corpus."""
 
     message_id: str
     speaker: str
@@ -79,7 +79,7 @@ class CorpusMessage:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSession:
-    """Messages of one session in order, and its published date."""
+    """The messages of one session in order, and its published date."""
 
     date: str
     messages: tuple[CorpusMessage, ...]
@@ -87,9 +87,9 @@ class CorpusSession:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Cases that are sampled and split together, with their corpus, if any.
+    """Cases that are sampled and split together, with their corpus if they have one.
 
-    `name` is the episode id of a corpus and the prefix of the case ids.
+    `name` is the episode id of the corpus and the prefix of the case ids.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class TaskReader:
-    """The reader of a data set: of its files, and of its records, which are `pools` or the `cases` of one pool."""
+    """The reader of a data set. It reads files and converts records to `pools`, or to the `cases` of one pool."""
 
     read: Callable[[File], Iterable[tuple[str, Any]]]
     """Returns the ids and contents of the records in a file. Raises BadInput."""
@@ -122,5 +122,5 @@ class TaskReader:
 
 
 def parse_rows(shape: type[M], records: Iterable[Record]) -> list[M]:
-    """Parse the contents of records."""
+    """Parse the contents of records as rows."""
     return [shape.model_validate_json(record.content) for record in records]

@@ -28,7 +28,7 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class JsonRow(BaseModel):
-    """Any JSON object; `UnifiedRow` validates it."""
+    """Any JSON object. `UnifiedRow` validates the content."""
 
 
 class CorpusText(BaseModel):
@@ -38,12 +38,12 @@ class CorpusText(BaseModel):
 
 
 def task_of(dataset: str) -> Task:
-    """Return the task of a data set: `unified_judge` has the rows of `judge`."""
+    """Return the task of a data set. For example, `unified_judge` has the rows of `judge`."""
     return catalog.task(dataset.removeprefix("unified_"))
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per row, `JuDGE/12`, or the corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
+    """Return one record per row, `JuDGE/12`, or the corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
     path, task = PurePosixPath(file.source), task_of(file.dataset.name)
     if path.parent.name == _CORPUS:
         return [(f"{_CORPUS}/{path.stem}", _corpus(file, task))]
@@ -77,7 +77,10 @@ def _corpus(file: File, task: Task) -> dict[str, Any]:
 
 
 def _part(file: File, path: PurePosixPath) -> Part:
-    """Return training or test by the name of the file or folder: `test.jsonl`, `test/data-00000-of-00001.arrow`."""
+    """Return the split, training or test, that the file or folder name states.
+
+    Examples are `test.jsonl` and `test/data-00000-of-00001.arrow`.
+    """
     for name in (path.name, path.parent.name):
         if said := re.match(r"(train|test)\b", name):
             return "train" if said[1] == "train" else "test"
@@ -105,7 +108,7 @@ def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """Return a pool per published data set: `judge`, `locomo-3`. Raises BadInput if a corpus is missing."""
+    """Return one pool per published data set: `judge`, `locomo-3`. Raises BadInput if a corpus is missing."""
     task = task_of(dataset)
     contents = {record.record_id: json.loads(record.content) for record in records}
     rows: dict[str, list[UnifiedRow]] = {}

@@ -1,6 +1,6 @@
 """Conversion of unified rows to the cases of the original files, by task.
 
-The question is cut out of the published prompt by markers; without markers, the prompt is the question.
+Markers in the published prompt delimit the question. Without markers, the whole prompt is the question.
 """
 
 import json
@@ -32,7 +32,7 @@ _ASKED_AT = "in the context of "
 
 
 def text_between(text: str, before: str = "", after: str = "") -> str:
-    """Return the text after the first `before` and before the last `after`; a missing marker cuts nothing."""
+    """Return the text between the first `before` and the last `after`. A missing marker removes no text."""
     inner = text.partition(before)[2] if before and before in text else text
     return (inner.rpartition(after)[0] if after and after in inner else inner).strip()
 
@@ -48,7 +48,7 @@ def _answer(row: UnifiedRow) -> str:
 
 
 def _id(row: UnifiedRow) -> str:
-    """Return the id in the original file."""
+    """Return the id that the row has in the original file."""
     if row.id is None:
         raise ValueError("it has no id")
     return str(row.id)

@@ -1,5 +1,6 @@
-"""A row of the unified data set (paper, section 2.3). Nested fields are JSON or Python literals and are never
-evaluated.
+"""A row of the unified data set (paper, section 2.3).
+
+Nested fields are JSON or Python literals. They are parsed but never evaluated.
 """
 
 import ast
@@ -40,7 +41,7 @@ class PromptMessage(BaseModel):
 
 
 class UnifiedRow(BaseModel):
-    """A case: its prompt and gold. `part` is set from the file path; published dialogues are ignored.
+    """A case: its prompt and gold. The file path determines `part`. Published dialogues are ignored.
 
     `test_idx` is the position in the original data set.
     """

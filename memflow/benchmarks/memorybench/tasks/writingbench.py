@@ -1,7 +1,7 @@
-"""WritingBench: English and Chinese texts, each judged by its own criteria (A.1.1).
+"""WritingBench: English and Chinese texts, each judged by criteria of its own question (A.1.1).
 
-Three tasks from its domains, without finance and business; the domain is the stratum, as in the published code. A
-missing language is detected by script.
+There are three tasks from its domains, without finance and business. As in the published code, the stratum is the
+domain. A missing language is detected from the script of the text.
 """
 
 import json
@@ -43,7 +43,7 @@ class Criterion(BaseModel):
     nine: Annotated[Text, Field(alias="9-10")]
 
     def gold(self) -> dict[str, Any]:
-        """Return the criterion as the judge sees it."""
+        """Return the criterion in the format of the judge's prompt."""
         levels = (self.one, self.three, self.five, self.seven, self.nine)
         names = ("1-2", "3-4", "5-6", "7-8", "9-10")
         return {
@@ -73,7 +73,7 @@ class WritingBenchRow(BaseModel):
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per query of the data set's domains. Raises BadInput."""
+    """Return one record per query in the data set's domains. Raises BadInput."""
     wanted = WRITINGBENCH_DOMAINS[file.dataset.name]
     rows = list(file.lines(WritingBenchRow))
     found = [(str(row.index), raw) for raw, row in rows if row.domain1 in wanted]
@@ -83,7 +83,7 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all queries."""
+    """Return all queries as cases."""
     return [
         replace(
             case(str(row.index), row.query, row.checklist, row.domain1),
@@ -95,7 +95,7 @@ def cases(records: Sequence[Record]) -> list[Case]:
 
 
 def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str | None) -> Case:
-    """Return the case of a query with its criteria."""
+    """Convert a query with its criteria to a case."""
     return Case(
         case_id=case_id,
         question=query,

@@ -17,7 +17,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class WritingPromptsRow(BaseModel):
-    """A premise after a tag such as `[WP]`, and a story."""
+    """A premise, preceded by a tag such as `[WP]`, and a story."""
 
     prompt: Text
     story: Text
@@ -29,7 +29,7 @@ class WritingPromptsRow(BaseModel):
 
 
 def read(file: File) -> Iterable[tuple[str, Any]]:
-    """Return a record per row, by its number. Raises BadInput."""
+    """Return one record per row, identified by the row number. Raises BadInput."""
     import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
@@ -48,13 +48,13 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all premises."""
+    """Return all premises as cases."""
     rows = zip(records, parse_rows(WritingPromptsRow, records), strict=True)
     return [case(record.record_id, row.premise, row.story) for record, row in rows]
 
 
 def case(case_id: str, premise: str, story: str) -> Case:
-    """Return the case of a premise with its story."""
+    """Convert a premise with its story to a case."""
     return Case(case_id=case_id, question=premise, gold=story, revealed=story)
 
 

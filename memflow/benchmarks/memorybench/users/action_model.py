@@ -1,6 +1,7 @@
-"""MemoryBench's action model: probabilities of like, dislike and copy by satisfaction (paper, A.2.3).
+"""MemoryBench's action model: probabilities of like, dislike and copy, given satisfaction (paper, A.2.3).
 
-Likes rise and dislikes fall with satisfaction S. Two constants calibrate them to given rates over a population of S.
+As satisfaction S rises, likes become more probable and dislikes less. Two constants calibrate the probabilities so that
+their means over a population of S equal given rates.
 """
 
 import math
@@ -32,8 +33,8 @@ PUBLISHED_HISTOGRAMS: Mapping[Family, Mapping[int, float]] = {
 class ActionModel(BaseModel):
     """Parameters of the action model, with the paper's defaults.
 
-    Rates are shares of answers liked and disliked: 6.5 % get either, 86 % of these a like. Midpoints are S0 and
-    steepness is k of the sigmoids: a high `like_midpoint` is a user who rarely likes.
+    Rates are shares of answers: 6.5 % are liked or disliked, and 86 % of these are liked. Midpoints are S0 and
+    steepness is k of the sigmoids. A user with a high `like_midpoint` likes rarely.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,7 +56,7 @@ class ActionModel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ActionProbabilities:
-    """Probabilities of like and dislike, which exclude each other, and of copy, which is independent."""
+    """Probabilities of like and dislike, which exclude each other, and of copy, which is independent of them."""
 
     like: float
     dislike: float
@@ -64,7 +65,7 @@ class ActionProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class DrawnActions:
-    """The drawn actions of a user."""
+    """The randomly drawn actions of a user."""
 
     liked: bool
     disliked: bool
@@ -81,9 +82,9 @@ class CalibratedModel:
     c_dislike: float
 
     def actions(self, satisfaction: int, *, long_output: bool = False) -> ActionProbabilities:
-        """Return P(like | S), P(dislike | S) and P(copy | S); only long outputs are copied.
+        """Return P(like | S), P(dislike | S) and P(copy | S). Only long outputs can be copied.
 
-        Probabilities above 1 are clipped; `fits` reports this. Raises BadInput for S off the scale.
+        Probabilities above 1 are clipped; `fits` reports this. Raises BadInput if S is outside the scale.
         """
         if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
             raise BadInput(
@@ -107,7 +108,7 @@ def calibrate(
 ) -> CalibratedModel:
     """Calibrate `model` so that its rates are the means over a histogram of S.
 
-    Unreachable rates stay 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
+    A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """
     _known(family)
     total = sum(histogram.values())
@@ -167,7 +168,7 @@ def _known(family: str) -> None:
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:
-    """Return uncalibrated like and dislike values: sigmoids of S, or a step between right and wrong."""
+    """Return the values of like and dislike before calibration: sigmoids of S, or steps between wrong and right."""
     if family == "binary":
         return (1.0, 0.0) if score >= MIN_RIGHT_SATISFACTION else (0.0, 1.0)
     return (

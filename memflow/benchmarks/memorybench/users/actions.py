@@ -1,4 +1,4 @@
-"""Random user actions of a domain: the action model of each family, one seeded draw per row (A.2.3)."""
+"""Random user actions of a domain: the action model of each metric family, with one seeded draw per row (A.2.3)."""
 
 import random
 from collections import Counter
@@ -28,13 +28,13 @@ _FAMILIES: Mapping[str, Family] = {LOCOMO_F1: "deterministic", ACCURACY: "binary
 
 
 def action_family(metric: str) -> Family:
-    """Return the action family of a metric."""
+    """Return the action family that a metric belongs to."""
     return _FAMILIES.get(metric, "general")
 
 
 @dataclass(frozen=True, slots=True)
 class RoundActions:
-    """Action probabilities of a round; `felt` is its satisfaction with noise."""
+    """The action probabilities of a round. `felt` is its satisfaction including noise."""
 
     felt: int
     family: Family
@@ -46,7 +46,7 @@ class RoundActions:
 def round_actions(
     domain: Domain, rows: Sequence[FeedbackRound], probes: Sequence[Probe]
 ) -> list[RoundActions | None]:
-    """Return the action probabilities of each row; None without satisfaction.
+    """Return the action probabilities of each row, or None for rows without satisfaction.
 
     Noise is added after calibration (A.3.9).
     """
@@ -61,7 +61,7 @@ def round_actions(
 
 
 def add_actions(domain: Domain, rows: Sequence[Round], probes: Sequence[Probe]) -> list[Round]:
-    """Return the rows with drawn actions, and with noisy satisfaction if there is noise."""
+    """Return the rows with drawn actions, and with noisy satisfaction if the domain has noise."""
     noisy = parameters_of(domain).noise > 0
     found = []
     for row, pressing in zip(rows, round_actions(domain, rows, probes), strict=True):

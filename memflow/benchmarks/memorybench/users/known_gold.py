@@ -1,5 +1,6 @@
-"""Gold context of simulated users, never shown to assistants or memories (paper, A.2.2). Texts are in
-`evaluation_*.md`.
+"""Gold context of simulated users, which assistants and memories never see (paper, A.2.2).
+
+The texts are in `evaluation_*.md`.
 """
 
 import json
@@ -27,12 +28,12 @@ _SCORED_APART = ("popular",)
 
 
 def user_knowledge(probe: Probe) -> str:
-    """Return the gold context in the user's prompt."""
+    """Return the gold context for the prompt of the simulated user."""
     return _shown(probe, "evaluation")
 
 
 def scoring_standards(probe: Probe) -> str:
-    """Return the gold context in the satisfaction scorer's prompt."""
+    """Return the gold context for the prompt that scores satisfaction."""
     return _shown(probe, "standards" if _KINDS.get(probe.dataset) in _SCORED_APART else "evaluation")
 
 

@@ -1,7 +1,8 @@
 """Reactions of simulated users to an answer: satisfaction, critique, and the end of the dialogue (A.2.1).
 
-For LoCoMo and DialSim a metric determines satisfaction and fixed texts. Elsewhere the simulator plays the user and, in
-a separate request, scores. A failed simulator is a reason, never a satisfied user as in the published code.
+For LoCoMo and DialSim, a metric determines satisfaction and selects fixed texts. For other tasks, the simulator plays
+the user and, in a separate request, scores the answer. If the simulator fails, the reaction has a reason; in the
+published code it then counts as a satisfied user.
 """
 
 import asyncio
@@ -38,10 +39,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A user's reaction to an answer, or the reason why it is unknown.
+    """A user's reaction to an answer, or the reason why the reaction is unknown.
 
-    `score` is the metric's, if one determines satisfaction; `satisfaction` is 1 to 10; `critique` is None if the user
-    ends silently; `ended` means that no further answer is wanted.
+    `score` is the value of the metric, if a metric determines satisfaction. `satisfaction` is 1 to 10. `critique` is
+    None if the user ends without a message. `ended` means that the user wants no further answer.
     """
 
     score: float | None = None
@@ -52,9 +53,9 @@ class Reaction:
 
 
 def satisfaction(f1: float) -> int:
-    """Return the satisfaction, 1 to 10, with an answer of this F1.
+    """Return the satisfaction, 1 to 10, with an answer that has this F1.
 
-    The paper gives 0.9 -> 10, 0.8 -> 9, 0.5 -> 6. We extend this line: 0.7 -> 8, 0.3 -> 4, 0 -> 1.
+    The paper states 0.9 -> 10, 0.8 -> 9, 0.5 -> 6. memflow extends this line: 0.7 -> 8, 0.3 -> 4, 0 -> 1.
     """
     return min(10, int(10 * f1 + _ROUNDING) + 1)
 
@@ -64,8 +65,8 @@ async def react(
 ) -> Reaction:
     """Return the reaction of the user of `probe` to the last message of `history`.
 
-    `history` has both sides' messages from the question on, without recall. `judge`, by default the simulator, decides
-    on DialSim answers that differ from the gold. Raises BadInput for a data set without a persona.
+    `history` has the messages of both sides from the question on, without recall. `judge`, by default the simulator,
+    decides about DialSim answers that differ from the gold. Raises BadInput for a data set without a persona.
     """
     if probe.metric == LOCOMO_F1:
         score = locomo_f1(history[-1].content, probe.gold, probe.category or "")
@@ -83,7 +84,7 @@ async def react(
 
 
 def prompts() -> list[Prompt]:
-    """Return all prompts used in reactions."""
+    """Return all prompts that reactions use."""
     judged = [load(JUDGING, stem) for stem in AccuracyScorer.stems]
     return [*judged, *all_prompts(PACKAGE)]
 

@@ -10,7 +10,7 @@ from memflow.errors import BadInput
 
 
 def show_partitions(reader: Reader, macro: bool, pooled: bool) -> Answer:
-    """Return the scores of the measured partitions. Raises BadInput if there is none."""
+    """Return the scores of the measured partitions. Raises BadInput if no partition was measured."""
     scores = reader.scores()
     domains = partitions(reader.domains(dict.fromkeys(score.domain for score in scores)))
     variant = "pooled" if pooled else "standard"

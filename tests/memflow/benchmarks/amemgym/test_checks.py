@@ -219,7 +219,7 @@ WARNED: list[tuple[Damage, str]] = [
     (put({}, "periods", 1, "sessions", 0, "exposed_states"), "sessions_expose_1_to_3_values"),
     (put("2020-12-01 20:00:00", *SESSION_TIME), "sessions_on_last_days_of_period"),
     (put("2020-12-30 12:00:00", *SESSION_TIME), "sessions_in_the_evening"),
-    (sessions_expose_all_again, "few_values_exposed_twice"),
+    (sessions_expose_all_again, "at_most_1_percent_of_turns_repeat_exposed_variable"),
     (lambda user: choices(user).insert(0, unreached(user)), "options_of_unreached_states_last"),
     (lambda user: choices(user).append(unreached(user)), "option_count_as_configured"),
     (lambda user: user["qas"].pop(), "question_count_as_configured"),

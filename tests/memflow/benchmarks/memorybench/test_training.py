@@ -62,7 +62,7 @@ def test_unusable_answer_is_omitted_with_reason() -> None:
     ]
     probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
     learned = training(rows, probes, "like")
-    assert {each.case_id: each.reason for each in learned.left_out} == {
+    assert {each.case_id: each.reason for each in learned.excluded} == {
         "b": "its row is quarantined: no feedback on b: no answer",
         "c": "its answer is empty",
         "d": "question.probes has no such case",
@@ -100,9 +100,9 @@ def test_liked_first_answer_is_example_or_omitted_in_any_row_order(pressed: Any,
     shuffled = [*rows]
     chance.shuffle(shuffled)
     assert training(shuffled, probes[::-1], "like") == learned
-    found = {each.case_id for each in (*learned.examples, *learned.left_out)}
+    found = {each.case_id for each in (*learned.examples, *learned.excluded)}
     assert found == {each.case_id for each in rows if each.liked}
-    assert len(found) == len(learned.examples) + len(learned.left_out)
+    assert len(found) == len(learned.examples) + len(learned.excluded)
     assert sum(learned.first_answers.values()) == len(rows)
 
 
@@ -122,5 +122,5 @@ def test_lora_defaults_match_paper() -> None:
 
 async def test_demo_gives_training_examples(demo: Any) -> None:
     learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
-    assert all(not each.left_out for each in learned)
+    assert all(not each.excluded for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

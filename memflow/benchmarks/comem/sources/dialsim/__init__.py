@@ -2,11 +2,11 @@
 
 The input is DialSim's pickle with its questions, or a show's script with questions by rule. memflow ships neither.
 
-    scenes.py               files to records, records to scenes with their seasons
+    scenes.py               conversion of files to records, and of records to scenes with seasons
     seasons.py              dates, and the seasons of a script
     published_questions.py  the pickle's questions, and their sampling
-    rule_questions.py       questions by rule: who says a line, who said words last
-    names.py                people's names exchanged
+    rule_questions.py       questions by rule: who says a line, and who says certain words last
+    names.py                replacement of people's names
 """
 
 import random
@@ -39,7 +39,7 @@ NO_RULE = "published questions have no labels by rule: set keys to annotated, im
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return a context per season of a show."""
+    """Return one context per season of a show."""
     show, shown = show_of(records), scenes(records)
     by_season: dict[int, list[DialSimScene]] = {}
     for scene in shown:

@@ -1,7 +1,7 @@
-"""Exchange of people's names in a show, so that knowledge of the show does not help (DialSim's `shuffle`).
+"""Replacement of people's names in a show, so that general knowledge of the show does not help (DialSim's `shuffle`).
 
-Names are words of speaker tags, first and family names alike. Each is replaced by another in tags, messages,
-questions and options. Short forms that no tag contains (`Rach`) and pronouns stay.
+Names are the words of speaker tags, both first and family names. Each name is replaced by another one in tags,
+messages, questions and options. Short forms that no tag contains (`Rach`) and pronouns stay.
 """
 
 import random
@@ -28,21 +28,24 @@ _AMID = re.compile(r"(?:(?<=[a-z,;] )|(?<=M[rs]\. )|(?<=Mrs\. )|(?<=Dr\. ))[^\W\
 
 @dataclass(frozen=True)
 class NameMapping:
-    """The replacement of each name: a bijection without fixed points."""
+    """A bijective mapping of names in which no name maps to itself."""
 
     instead: Mapping[str, str]
 
     def text(self, text: str) -> str:
-        """Return the text with every name replaced, also in capitals."""
+        """Return the text with every name replaced, including names in capital letters."""
         return WORD.sub(lambda word: self._written.get(word[0], word[0]), text)
 
     def option(self, text: str) -> str:
-        """Return an option with every name replaced; DialSim capitalizes only an option's first letter."""
+        """Return an option with every name replaced, including lower-case names.
+
+        DialSim capitalizes only the first letter of an option.
+        """
         return WORD.sub(lambda word: self._written.get(word[0], self._small.get(word[0], word[0])), text)
 
     @property
     def back(self) -> "NameMapping":
-        """The inverse mapping."""
+        """The inverse of this mapping."""
         return NameMapping({new: old for old, new in self.instead.items()})
 
     @cached_property
@@ -55,7 +58,7 @@ class NameMapping:
 
 
 def shuffle_names(lines: Sequence[ContextMessage], seed: int, show: str) -> NameMapping:
-    """Return the replacement of a show's names. A single name is kept."""
+    """Return a random mapping of the names in a show. If the show has only one name, the mapping is empty."""
     left = names_of(lines)
     chance = random.Random(seeded(seed, "names", show))
     chance.shuffle(left)
@@ -64,10 +67,10 @@ def shuffle_names(lines: Sequence[ContextMessage], seed: int, show: str) -> Name
 
 
 def names_of(lines: Sequence[ContextMessage]) -> list[str]:
-    """Return the words of speaker tags that are names, sorted.
+    """Return the sorted words of speaker tags that are names.
 
-    A name is capitalized, is not a title, and occurs within a sentence or belongs to a frequent speaker. It is
-    capitalized more often than not, unlike a common word (`woman`).
+    A name is capitalized, is not a title, and occurs within a sentence or belongs to a frequent speaker. Unlike a
+    common word (`woman`), it is capitalized in more than half of its occurrences.
     """
     common = CommonWords(line.text for line in lines)
     tags = Counter(line.speaker for line in lines if line.speaker)
@@ -84,7 +87,7 @@ def names_of(lines: Sequence[ContextMessage]) -> list[str]:
 
 
 class CommonWords:
-    """The words that messages write in lower case more often than capitalized."""
+    """The words that are written in lower case more often than capitalized in the messages."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.small: Counter[str] = Counter()
@@ -110,7 +113,7 @@ def _written_as_name(word: str) -> bool:
 
 
 def rename_people(context: Context, names: NameMapping) -> Context:
-    """Return the context with every name replaced, in messages, questions and options."""
+    """Return the context with every name replaced in messages, questions and options."""
     lines = tuple(
         replace(line, text=names.text(line.text), speaker=line.speaker and names.text(line.speaker))
         for line in context.messages

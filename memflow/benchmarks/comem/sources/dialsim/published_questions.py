@@ -1,7 +1,7 @@
 """DialSim's published questions: parsing and sampling.
 
-`hard_q` are questions over a temporal graph, `easy_q` a fan quiz, both by kind. DialSim samples one question per
-scene in each run; here the domain's seed determines it.
+`hard_q` are questions about a temporal graph and `easy_q` are a fan quiz. Both have several kinds. DialSim samples one
+question per scene in each run; here the domain's seed determines the sample.
 """
 
 import random
@@ -24,7 +24,7 @@ ASKER = 3
 
 
 class PublishedQuestion(BaseModel):
-    """A question of the pickle, in neutral wording (`default`) and in each asker's wording."""
+    """A question of the pickle, in neutral wording (`default`) and in the wording of each asker."""
 
     questions: dict[str, str]
     options: tuple[Said, ...] = Field((), max_length=10)
@@ -32,13 +32,13 @@ class PublishedQuestion(BaseModel):
 
     @property
     def words(self) -> str:
-        """The neutral wording; without it, a question cannot be asked."""
+        """The neutral wording. A question without it cannot be asked."""
         return self.questions.get("default", "").strip()
 
 
 @dataclass(frozen=True)
 class DrawnQuestion:
-    """A sampled question of a scene, with its sort, kind and key."""
+    """A sampled question of a scene, with its sort (`hard_q` or `easy_q`), kind and key."""
 
     sort: str
     kind: str
@@ -51,7 +51,7 @@ QuestionsBySort = Mapping[str, Mapping[str, Sequence[DrawnQuestion]]]
 
 
 def questions_by_sort(scene: Mapping[str, Any]) -> QuestionsBySort:
-    """Return the questions of a scene that have a wording."""
+    """Return the questions of a scene that have a neutral wording."""
     found: dict[str, dict[str, list[DrawnQuestion]]] = {}
     for sort in CANNOT:
         for kind, held in scene.get(sort, {}).items():
@@ -65,7 +65,7 @@ def questions_by_sort(scene: Mapping[str, Any]) -> QuestionsBySort:
 def draw_questions(
     asks: QuestionsBySort, date: str, times: int, chance: random.Random
 ) -> list[DrawnQuestion]:
-    """Return `times` samples without duplicates, by DialSim's procedure; all questions where `times` is 0."""
+    """Return the distinct questions of `times` draws by DialSim's procedure, or all questions if `times` is 0."""
     if not times:
         return [each for kinds in asks.values() for held in kinds.values() for each in held]
     found: dict[tuple[str, str, str], DrawnQuestion] = {}
@@ -82,7 +82,9 @@ def draw_questions(
 
 
 def _weighed(sort: str, kinds: Sequence[str], chance: random.Random) -> list[str]:
-    """Return the kinds to sample from. Answerable kinds are repeated until the others are below their share."""
+    """Return the kinds to sample from. Answerable kinds are repeated until the share of the others is below
+    its limit.
+    """
     mark, share = CANNOT[sort]
     sound = [kind for kind in kinds if mark not in kind]
     chance.shuffle(sound)
@@ -94,13 +96,13 @@ def _weighed(sort: str, kinds: Sequence[str], chance: random.Random) -> list[str
 
 
 def _dated(words: str, date: str) -> bool:
-    """Return whether a question names its own month or year; DialSim skips such questions."""
+    """Return whether a question contains the month or year of its own date. DialSim skips such questions."""
     month, _, year = (*date.replace(",", "").split(), "", "", "")[:3]
     return bool(year) and (f"{month} {year}" in words or f"in {year}" in words)
 
 
 def choose_asker(said: Sequence[Utterance], show: str, chance: random.Random) -> str | None:
-    """Return a speaker near a random utterance of the assistant's character; None where there is none."""
+    """Return a random speaker near a random utterance of the assistant's character, or None without such a speaker."""
     chatbot = CHATBOTS.get(show)
     places = [place for place, each in enumerate(said) if each.speaker == chatbot]
     if not places:
@@ -113,10 +115,10 @@ def choose_asker(said: Sequence[Utterance], show: str, chance: random.Random) ->
 def build_question(
     question_id: str, asks: DrawnQuestion, by: str | None, date: str, end: int, speakers: Sequence[str]
 ) -> ContextQuestion:
-    """Return the question in the asker's wording, if any, after `end` messages.
+    """Return the question in the asker's wording, if any, to be asked after `end` messages.
 
-    A "not enough information" option is added last, as in DialSim. An option that is a speaker's name is true of that
-    speaker. A question whose answer is no option is quarantined.
+    A "not enough information" option is added last, as in DialSim. If an option is a speaker's name, `true_of` is that
+    speaker. A question whose answer is not an option is quarantined.
     """
     names = {speaker.casefold(): speaker for speaker in speakers}
     words = asks.quiz.questions.get(by or "default", "").strip() or asks.quiz.words

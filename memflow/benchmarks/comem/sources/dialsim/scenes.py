@@ -1,6 +1,6 @@
-"""DialSim's files to records, one per scene; and records to a show's scenes with their seasons, in order.
+"""Conversion of DialSim's files to records, one per scene, and of records to a show's scenes with seasons.
 
-The pickle names seasons; for a script, seasons.py infers them from the dates.
+The pickle states the seasons. For a script, seasons.py infers them from the dates.
 """
 
 import json
@@ -27,7 +27,7 @@ _EPISODE = re.compile(r"S(?P<season>\d+)E(?P<episode>\d+)\b.*", re.DOTALL)
 
 
 class PublishedScene(BaseModel):
-    """A scene of the pickle, with its questions by sort and kind."""
+    """A scene of the pickle file, with its questions by sort and kind."""
 
     date: Text
     script: str
@@ -37,7 +37,7 @@ class PublishedScene(BaseModel):
 
 @dataclass(frozen=True)
 class DialSimScene:
-    """A scene: its season from 1, its number in order of broadcast, its name, its date, and its utterances."""
+    """A scene: its season, from 1, its number in broadcast order, its name, its date, and its utterances."""
 
     season: int
     number: int
@@ -49,7 +49,7 @@ class DialSimScene:
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per scene. Raises BadInput."""
+    """Return one record per scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
         raise file.bad("it contains no scene")
@@ -76,14 +76,14 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _quizzes(file: File, published: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the questions of a kind by their keys, or by their list positions from 0."""
+    """Yield the questions of a kind by key, or by position, from 0, if they are a list."""
     keyed = enumerate(published) if isinstance(published, list) else entries(file, published, where)
     for key, raw in keyed:
         yield str(key), file.shaped(PublishedQuestion, raw, f"{where} {key}").model_dump()
 
 
 def show_of(records: Sequence[Record]) -> str:
-    """Return the show that the records' file name contains."""
+    """Return the name of the show that the records' file name contains."""
     found = _SHOW.fullmatch(PurePosixPath(records[0].source).name)
     if found is None:
         raise ValueError(f"{records[0].source} names no show")
@@ -91,7 +91,7 @@ def show_of(records: Sequence[Record]) -> str:
 
 
 def scenes(records: Sequence[Record]) -> list[DialSimScene]:
-    """Return a show's scenes in order of broadcast."""
+    """Return a show's scenes in broadcast order."""
     contents = [json.loads(record.content) for record in records]
     if "episode" not in contents[0]:
         told = seasons([content["date"] for content in contents])
@@ -121,7 +121,7 @@ def scenes(records: Sequence[Record]) -> list[DialSimScene]:
 
 
 def by_date(shown: Sequence[DialSimScene]) -> list[DialSimScene]:
-    """Return scenes by date; scenes of one day keep their order (paper, A.3.1)."""
+    """Return the scenes sorted by date. Scenes of the same day keep their order (paper, A.3.1)."""
     ordered = sorted(zip(days([scene.date for scene in shown]), shown, strict=True), key=lambda each: each[0])
     return [scene for _, scene in ordered]
 

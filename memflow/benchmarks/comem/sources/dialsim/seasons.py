@@ -1,7 +1,7 @@
-"""Dates of scenes, and the seasons of a script that does not name them.
+"""Dates of scenes, and the seasons of a script without season numbers.
 
-Dates are a language model's estimates: some are flashbacks, some are wrong. Therefore a season is inferred from the
-television years of several consecutive scenes.
+The dates are estimates of a language model: some belong to flashbacks and some are wrong. Therefore, a season is
+inferred from the television years of several consecutive scenes.
 """
 
 import re
@@ -32,7 +32,7 @@ _DAY = re.compile(r"(?P<month>[A-Za-z]+)\.? +(?P<day>\d{1,2})(?:st|nd|rd|th)?,? 
 
 
 def day(text: str) -> date | None:
-    """Parse a date such as `September 22, 1994`; None where it is invalid."""
+    """Parse a date such as `September 22, 1994`. Return None for an invalid date."""
     found = _DAY.fullmatch(text.strip())
     if found is None:
         return None
@@ -46,8 +46,10 @@ def day(text: str) -> date | None:
 
 
 def days(texts: Sequence[str]) -> list[date]:
-    """Return the date of every scene in order of broadcast. An invalid date is replaced by the previous one, or at
-    the start by the first valid one."""
+    """Return the date of every scene in broadcast order.
+
+    An invalid date is replaced by the previous valid date, or by the first valid date at the start.
+    """
     read = [day(text) for text in texts]
     last = next((each for each in read if each is not None), date.min)
     found = []
@@ -58,11 +60,11 @@ def days(texts: Sequence[str]) -> list[date]:
 
 
 def seasons(texts: Sequence[str]) -> list[int]:
-    """Return the season of every scene, from 1, by the dates in order of broadcast.
+    """Return the season of every scene, from 1, inferred from the dates in broadcast order.
 
-    Season 1 is the most frequent television year of the first five dated scenes. A scene of a later year starts the
-    next season if, of it and the following four scenes without earlier years, more than half have a later year.
-    Single flashbacks and wrong dates stay in the current season.
+    Season 1 is the most frequent television year of the first five dated scenes. A scene of a later year can start the
+    next season. It does if more than half of this scene and the next four have a later year; scenes of earlier years
+    are not counted. Single flashbacks and wrong dates stay in the current season.
     """
     years = [_year(each) for each in map(day, texts)]
     dated = [year for year in years if year is not None]
@@ -79,11 +81,11 @@ def seasons(texts: Sequence[str]) -> list[int]:
 
 
 def _year(played: date | None) -> int | None:
-    """Return the television year, named after the calendar year of its start."""
+    """Return the television year: the calendar year in which it starts."""
     return None if played is None else played.year - (played.month < STARTS)
 
 
 def _most(years: Sequence[int]) -> int:
-    """Return the most frequent year, the earliest of several; 0 where there is none."""
+    """Return the most frequent year, the earliest one of several, or 0 if there are no years."""
     counted = Counter(years)
     return max(counted, key=lambda year: (counted[year], -year), default=0)

@@ -1,8 +1,9 @@
 """FriendsQA (Yang and Choi, SIGDIAL 2019): scenes of a series with questions, under a free license.
 
-A context is a season, a session is a scene. Each extractive question about a scene becomes a multiple-choice question
-about the season: it names its scene, gets distractors by rule, and `I don't know.` as last option. The answer is
-unknown before its utterance. Stage directions have the speaker `Note`, because they contain a quarter of the answers.
+A context is a season and a session is a scene. Each extractive question about a scene becomes a multiple-choice
+question about the season. It names its scene, gets distractors by rule, and has `I don't know.` as last option. The
+answer is unknown before its utterance. Stage directions have the speaker `Note`, because they contain a quarter of the
+answers.
 
     scenes.py  the schema of a published scene    spans.py  the gold answer of several annotators, distractors
     text.py    detokenization
@@ -52,7 +53,7 @@ TOO_FEW = f"fewer than {WRONG} answers to other questions of its kind can be dis
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return a record per scene. Raises BadInput."""
+    """Return one record per scene. Raises BadInput."""
     published = file.json()
     scenes = published.get("data") if isinstance(published, dict) else None
     if not isinstance(scenes, list) or not scenes:
@@ -64,7 +65,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return a context per season, with its scenes by episode and number."""
+    """Return one context per season, with its scenes sorted by episode and number."""
     seasons: dict[tuple[str, int], list[FriendsQAScene]] = defaultdict(list)
     for record in records:
         scene = FriendsQAScene.model_validate(json.loads(record.content))
@@ -94,7 +95,7 @@ class _CandidateQuestion:
 
     @property
     def dropped(self) -> str | None:
-        """Why the question is dropped because of its answer, if so."""
+        """The reason why the question is dropped because of its answer, or None."""
         if self.gold is None:
             return DISAGREE
         if self.gold.person is not None and self.kind != "Who":
@@ -118,7 +119,7 @@ class _SeasonBuilder:
                 self.posed.append(_CandidateQuestion(scene, question, accepted, best(accepted)))
 
     def context(self, dataset: str, number: int) -> Context:
-        """Return the season as a context."""
+        """Convert the season to a context."""
         lines = (
             ContextMessage(detokenize(each.utterance).text, "user", each.speaker, session, scene.place)
             for session, scene in enumerate(self.scenes, start=1)
@@ -127,7 +128,10 @@ class _SeasonBuilder:
         return Context(f"season_{number}", dataset, tuple(lines), tuple(self._questions()))
 
     def _questions(self) -> Iterator[ContextQuestion]:
-        """Yield the questions in order, sampled down to `most_questions`; dropped questions stay."""
+        """Yield the questions in order, with at most `most_questions` usable ones, sampled by seed.
+
+        Questions with a `dropped` reason are always included and do not count toward the limit.
+        """
         asked = [
             self._choice(each)
             for each in self.posed
@@ -162,14 +166,14 @@ class _SeasonBuilder:
         )
 
     def _pool(self, posed: _CandidateQuestion) -> Iterator[AnswerSpan]:
-        """Yield the gold answers to questions of the same kind in other scenes."""
+        """Yield the gold answers to questions of the same kind in other scenes of the season."""
         for other in self.posed:
             fits = other.kind == posed.kind and other.scene is not posed.scene and other.dropped is None
             if fits and other.gold is not None:
                 yield other.gold
 
     def _worded(self, scene: FriendsQAScene, question: SceneQuestion) -> str:
-        """Return the question with its scene: `In season 1, episode 23, scene 6: Who opens the door?`"""
+        """Return the question with its scene, as in `In season 1, episode 23, scene 6: Who opens the door?`"""
         told = []
         if self.parameters.scene != "speakers":
             told.append(f"In {scene.place}")

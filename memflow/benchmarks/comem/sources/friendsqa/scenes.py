@@ -1,6 +1,6 @@
 """The schema of a published FriendsQA scene, and its validation.
 
-Texts are tokens separated by spaces. An answer is a token span of one utterance, or its speaker.
+Texts are tokens separated by spaces. An answer is a token span of one utterance, or the speaker of the utterance.
 """
 
 import re
@@ -31,12 +31,12 @@ class SceneUtterance(_PublishedModel):
 
     @property
     def speaker(self) -> str:
-        """The speaker's name: `Chandler Bing and Joey Tribbiani`, `Note`, `All`."""
+        """The speakers as text: `Chandler Bing and Joey Tribbiani`, `Note`, `All`."""
         return " and ".join(CALLED.get(name, name) for name in self.speakers)
 
     @property
     def named(self) -> bool:
-        """Whether its speakers are named people."""
+        """Whether the speakers are people with names."""
         return not any(name.startswith("#") for name in self.speakers)
 
 
@@ -51,7 +51,7 @@ class AnnotatedAnswer(_PublishedModel):
 
 
 class SceneQuestion(_PublishedModel):
-    """A question with its annotated answers. Its id ends in its kind, optionally followed by `_Paraphrased`."""
+    """A question with its annotated answers. The id ends in the question's kind and an optional `_Paraphrased`."""
 
     id: Said
     question: Said
@@ -59,7 +59,7 @@ class SceneQuestion(_PublishedModel):
 
 
 class SceneParagraph(_PublishedModel):
-    """The utterances and questions of a scene. The colon in the key is the published file's."""
+    """The utterances and questions of a scene. The published file has the colon in the key."""
 
     utterances: tuple[SceneUtterance, ...] = Field(min_length=1, validation_alias="utterances:")
     qas: tuple[SceneQuestion, ...]
@@ -90,7 +90,7 @@ class SceneParagraph(_PublishedModel):
 
 
 class FriendsQAScene(_PublishedModel):
-    """A scene: `s01_e23_c06` is scene 6 of season 1, episode 23."""
+    """A scene. The id `s01_e23_c06` stands for season 1, episode 23, scene 6."""
 
     title: Title
     paragraphs: tuple[SceneParagraph] = Field()
@@ -109,17 +109,17 @@ class FriendsQAScene(_PublishedModel):
 
     @property
     def said(self) -> tuple[SceneUtterance, ...]:
-        """The utterances, in order."""
+        """The utterances in order."""
         return self.paragraphs[0].utterances
 
     @property
     def questions(self) -> tuple[SceneQuestion, ...]:
-        """The questions."""
+        """The questions of all paragraphs."""
         return self.paragraphs[0].qas
 
     @property
     def at(self) -> tuple[int, int, int]:
-        """Season, episode and number."""
+        """The season, episode and scene number."""
         found = _TITLE.fullmatch(self.title)
         assert found is not None  # `title` is validated
         season, episode, number = map(int, found.groups())
@@ -127,7 +127,7 @@ class FriendsQAScene(_PublishedModel):
 
     @property
     def place(self) -> str:
-        """The scene in words: `season 1, episode 23, scene 6`."""
+        """The position of the scene in words: `season 1, episode 23, scene 6`."""
         season, episode, number = self.at
         return f"season {season}, episode {episode}, scene {number}"
 
@@ -143,6 +143,6 @@ PARAPHRASED = "_Paraphrased"
 
 
 def kind_of(question_id: str) -> str | None:
-    """Return the kind at the end of a question id, before `_Paraphrased`; None where there is none."""
+    """Return the question kind in a question id, or None if the id has no kind."""
     kind = question_id.removesuffix(PARAPHRASED).rpartition("_")[2]
     return kind if kind in KINDS else None

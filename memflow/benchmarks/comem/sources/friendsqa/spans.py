@@ -1,7 +1,7 @@
-"""The gold answer among several annotated answers, the people that names refer to, and distractors.
+"""Selection of the gold answer among annotated answers, of the people that names refer to, and of distractors.
 
-A distractor is an answer to another question of the same kind and season, or another person. It shares no word with
-any annotated answer, and does not occur in the scene. Those of another speaker and of similar length come first.
+A distractor is an answer to another question of the same kind and season, or another person. It shares no word with an
+annotated answer and does not occur in the scene. Answers of another speaker and of similar length are preferred.
 """
 
 import math
@@ -32,7 +32,7 @@ LEAST = 3
 class AnswerSpan:
     """An answer: its text, its words, the person that it names, and its utterance.
 
-    `true_of` is that person, else the speaker, else "".
+    `true_of` is that person, otherwise the speaker, otherwise "".
     """
 
     text: str
@@ -42,14 +42,14 @@ class AnswerSpan:
     utterance: int
 
     def agrees(self, other: "AnswerSpan") -> bool:
-        """Return whether both name the same person or share a word."""
+        """Return whether both answers name the same person or share a word."""
         if self.person is not None and other.person is not None:
             return self.person == other.person
         return bool(self.words & other.words)
 
 
 class SeasonSpeakers:
-    """The speakers of a season, the most frequent first."""
+    """The speakers of a season, most frequent first."""
 
     def __init__(self, scenes: Iterable[FriendsQAScene]) -> None:
         lines = Counter(
@@ -58,8 +58,11 @@ class SeasonSpeakers:
         self.names = tuple(sorted(lines, key=lambda name: (-lines[name], name)))
 
     def person(self, text: str, here: Sequence[str]) -> str | None:
-        """Return the person that a text names: in full, or by an unambiguous first name, first among `here`, then in
-        the season."""
+        """Return the person that a text names, or None.
+
+        The text is a full name or an unambiguous first name. First names are looked up among `here`, then in the
+        season.
+        """
         if text in self.names:
             return text
         if len(text) < LEAST or not text.isalpha() or not text[0].isupper():
@@ -77,7 +80,9 @@ def spans_of(scene: FriendsQAScene, question: SceneQuestion, people: SeasonSpeak
 
 
 def best(spans: Sequence[AnswerSpan]) -> AnswerSpan | None:
-    """Return the answer that agrees with most others, people first; None where several answers all disagree."""
+    """Return the answer that agrees with most others; ties prefer people. Return None if several answers all
+    disagree.
+    """
 
     def backed(at: int) -> int:
         return sum(spans[at].agrees(other) for place, other in enumerate(spans) if place != at)
@@ -108,7 +113,7 @@ def words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Option:
-    """An option, and the speaker of whom it is true, or ""."""
+    """An option, and the speaker of whom the option is true, or ""."""
 
     text: str
     true_of: str
@@ -139,7 +144,7 @@ def wrong_options(
 
 
 def said_in(scene: FriendsQAScene) -> frozenset[str]:
-    """Return the words of a scene, including its speakers' names."""
+    """Return the words of a scene, including the names of its speakers."""
     said = (detokenize(each.utterance).text for each in scene.said)
     return words(" ".join((*said, *scene.speakers)))
 
@@ -151,8 +156,10 @@ def _others(
     people: SeasonSpeakers,
     draw: random.Random,
 ) -> list[Option]:
-    """Return people who are not annotated answers: first of the scene, then the most frequent of the season. People
-    named in the question come last."""
+    """Return people who are not annotated answers: from the scene in random order, then the season's most frequent.
+
+    People whom the question names come last.
+    """
     here = list(scene.speakers)
     draw.shuffle(here)
     right = {each.person for each in accepted}

@@ -1,7 +1,7 @@
 """Detokenization of published text, with the position of each token.
 
-Only safe joins are made: `do n't`, `gon na`, punctuation, brackets and quotes. Dashes stay as published, because
-`good - bye` and `no - no` look alike.
+Only unambiguous joins are made: `do n't`, `gon na`, punctuation, brackets and quotes. Dashes stay as published, because
+`good - bye` and `no - no` have the same form.
 """
 
 import re
@@ -22,12 +22,12 @@ class DetokenizedText:
     places: tuple[tuple[int, int], ...]
 
     def between(self, first: int, last: int) -> str:
-        """Return the tokens from `first` to `last`, inclusive, without surrounding punctuation."""
+        """Return the text of the tokens from `first` to `last`, inclusive, without surrounding punctuation."""
         return trimmed(self.text[self.places[first][0] : self.places[last][1]])
 
 
 def detokenize(published: str) -> DetokenizedText:
-    """Detokenize a published text."""
+    """Join the tokens of a published text to normal text."""
     text, places, before, quoted, joined = "", [], "", False, True
     for token in published.split():
         mark = '"' if token in ('"', "``", "''") else token
@@ -44,7 +44,7 @@ def detokenize(published: str) -> DetokenizedText:
 
 
 def trimmed(text: str) -> str:
-    """Return a text without punctuation at its ends; an abbreviation such as `Jr.` keeps its period."""
+    """Return a text without punctuation at both ends. An abbreviation such as `Jr.` keeps its period."""
     inner = text.strip(_ENDS)
     end = text.find(inner) + len(inner)
     short = re.search(r"(\b(Jr|Sr)|\.[A-Za-z])$", inner) is not None

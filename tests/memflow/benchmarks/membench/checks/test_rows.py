@@ -88,7 +88,7 @@ def test_quarantined_probe_passes_checks(rows: Rows):
 def test_noise_with_time_or_gold_fails(rows: Rows, changes: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **changes)
-    assert failed(rows, TURNS) == {"noise_without_time_and_gold": 1}
+    assert failed(rows, TURNS) == {"noise_has_no_time_or_gold": 1}
 
 
 def test_unparseable_time_fails(rows: Rows):
