@@ -189,7 +189,7 @@ class Dense(SearchIndex):
 
     def _index(self, number: int, item: Item) -> None:
         if item.vector is None:
-            raise BadInput(f"entry {item.entry_id} has no vector; rerun the memory with an embedder")
+            raise BadInput(f"entry {item.entry_id} has no vector. Rerun the memory with an embedder.")
         if number == 0:
             self._matrix = np.empty((64, len(item.vector)), np.float32)
         elif number == len(self._matrix):
