@@ -158,8 +158,8 @@ def build_trainer(
     )
     if len(trainer.train_dataset) != len(examples):
         raise TrainingError(
-            f"the trainer used only {len(trainer.train_dataset)} of {len(examples)} examples. Raise "
-            "`length`, or install the version of trl that memflow's extra `sft` requires."
+            f"the trainer used only {len(trainer.train_dataset)} of {len(examples)} examples. "
+            "Install the version of trl that memflow's extra `sft` requires, then rerun."
         )
     return trainer, losses
 

@@ -203,6 +203,6 @@ class Dense(SearchIndex):
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (
-            f"{what} has a vector of {vector.shape[-1]} numbers, others of {self._matrix.shape[1]}; read a"
-            " memory with the embedder it was written with, or play it again"
+            f"{what} has a vector of {vector.shape[-1]} numbers, but other vectors have {self._matrix.shape[1]}."
+            " Rerun the memory with a single embedder."
         )

@@ -45,8 +45,10 @@ def collect(
             known = found.setdefault(each.name, each)
             first = owner.setdefault(each.name, benchmark)
             if replace(known, primary_for=frozenset()) != replace(each, primary_for=frozenset()):
-                reason = (f"{first} defines the metric {each.name!r} differently; rename the metric, or use "
-"the existing definition")
+                reason = (
+                    f"{first} defines the metric {each.name!r} differently; rename the metric, or use "
+                    "the existing definition"
+                )
                 unusable.append(UnusableMetric(each.name, benchmark, reason))
                 continue
             found[each.name] = known.primary_in(*each.primary_for)

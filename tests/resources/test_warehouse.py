@@ -128,7 +128,7 @@ def test_reasons_cover_every_table(filled):
 def test_unknown_query_or_parameter_is_rejected(filled):
     with pytest.raises(BadInput, match="there are continual, coverage, leaderboard"):
         filled.query("nothing")
-    with pytest.raises(BadInput, match="has no parameter 'colour'; it has assistant, domain"):
+    with pytest.raises(BadInput, match="has no parameter 'colour'; its parameters are assistant, domain"):
         filled.query("coverage", colour="red")
 
 

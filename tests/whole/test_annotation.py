@@ -51,7 +51,7 @@ def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path
         settings = settings_of(home, url)
         stopped = run_pipeline(settings, order, watcher, Budget(calls=100))
         [(run, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
-        assert "the budget of 100 calls is spent" in reason and run.partition == DOMAIN
+        assert "the budget of 100 calls is used up" in reason and run.partition == DOMAIN
         assert len(asked(log)) == 100 == in_ledger(home)
         assert watcher.steps[-1][1] == 4 * QUESTIONS
         outcome = run_pipeline(settings, order, watcher)

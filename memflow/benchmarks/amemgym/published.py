@@ -108,5 +108,6 @@ class PublishedUser(_PublishedModel):
                 elif choice.type is not None and (choice.type == "experience") != (choice.state in lived):
                     there = "some" if choice.state in lived else "no"
                     yield (
- f"{place}.answer_choices.{at}.type: the type is {choice.type}, but {there} period "
-"has its state")
+                        f"{place}.answer_choices.{at}.type: the type is {choice.type}, but {there} period "
+                        "has its state"
+                    )

@@ -54,7 +54,7 @@ def test_the_knee_is_shown_or_that_there_is_none(measured) -> None:
 
 
 def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
-    assert f"it was measured in {DOMAIN}" in measured.error(
+    assert f"domains with such results: {DOMAIN}" in measured.error(
         "show", "capacity", "--domain", "membench_memdaily"
     )
 

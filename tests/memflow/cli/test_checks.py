@@ -71,10 +71,10 @@ def test_data_docs_are_written_where_they_are_asked_for(measured, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("question.prbes",), "there is no table 'question.prbes'; there are raw.records"),
+        (("question.prbes",), "there is no table 'question.prbes'; the tables are raw.records"),
         (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'; it has"),
         (("--assistant", "awe"), "the lake has no assistant 'awe'; it has awi, full"),
-        (("--docs", "docs"), "--docs needs --engine gx"),
+        (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )
 def test_a_name_that_the_lake_does_not_have_is_refused(measured, arguments, reason: str) -> None:

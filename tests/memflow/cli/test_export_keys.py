@@ -70,7 +70,7 @@ def test_export_names_the_scripted_model_and_what_is_left_out(labeled) -> None:
 @pytest.mark.parametrize(
     ("domain", "reason"),
     [
-        ("amemgym_demo", "is for domains of CoMem"),
+        ("amemgym_demo", "only supports domains of CoMem"),
         ("comem_other", "no domain 'comem_other'"),
         ("comem_amemgym", "Materialize the asset question/keys"),
     ],

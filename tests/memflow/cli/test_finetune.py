@@ -121,7 +121,7 @@ def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(tau
     before = Path("liked/manifest.json").read_bytes()
     again = home(*command)
     assert again.exit_code == 0 and "is of this very training already" in again.stderr
-    assert "is of another training" in home.error(*command, "--rank", "16")
+    assert "contains an adapter of a different training" in home.error(*command, "--rank", "16")
     assert Path("liked/manifest.json").read_bytes() == before
     assert home(*command, "--rank", "16", "--force").exit_code == 0
     assert read_manifest(Path("liked")).parameters["rank"] == 16
@@ -141,9 +141,12 @@ def test_people_are_told_what_to_do_next(taught: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (("--model", "small", "--action", "copy"), "none that can be learned has a copy; --count says more"),
-        (("--model", "scripted"), "the model scripted has no weights of its own to train"),
-        (("--model", "nobody"), "there is no [models.nobody]"),
+        (
+            ("--model", "small", "--action", "copy"),
+            "first answers that can be used has a copy. See the reasons with --count",
+        ),
+        (("--model", "scripted"), "the model scripted has no weights that can be trained"),
+        (("--model", "nobody"), "[models.nobody] does not exist"),
     ],
 )
 def test_what_cannot_be_trained_is_told(taught: Any, arguments: tuple[str, ...], match: str) -> None:
@@ -154,11 +157,13 @@ def test_what_cannot_be_trained_is_told(taught: Any, arguments: tuple[str, ...],
 def test_without_a_training_environment_it_says_how_to_name_one(taught: Any) -> None:
     Path("memflow.toml").write_text('[models.small]\nkind = "vllm"\nmodel = "small"\n', encoding="utf-8")
     refused = taught()("finetune", DOMAIN, "--model", "small")
-    assert refused.exit_code == 1 and "as `python` under [training] in memflow.toml" in refused.stderr
+    assert refused.exit_code == 1 and "Set `python` under [training] in memflow.toml" in refused.stderr
 
 
 def test_a_domain_whose_users_press_nothing_is_refused(empty: Any) -> None:
-    assert "whose users do not like answers" in empty.error("finetune", "amemgym_demo", "--model", "scripted")
+    assert "whose users never like an answer" in empty.error(
+        "finetune", "amemgym_demo", "--model", "scripted"
+    )
 
 
 def test_a_domain_without_feedback_is_refused(empty: Any) -> None:

@@ -46,7 +46,7 @@ def test_usage_mistakes_are_two(empty) -> None:
 
 
 def test_settings_that_are_not_there(empty) -> None:
-    assert "there is no settings file elsewhere.toml" in empty.error(
+    assert "the settings file elsewhere.toml does not exist" in empty.error(
         "--settings", "elsewhere.toml", "domains"
     )
 
@@ -60,13 +60,13 @@ def test_settings_that_are_not_there(empty) -> None:
         ("show made", "memflow run --demo"),
         ("show costs", "memflow run --demo"),
         ("checks", "memflow run --demo"),
-        ("show capacity", "such as membench_memdaily_capacity"),
+        ("show capacity", "such as `memflow run --domain membench_memdaily_capacity`"),
         ("show checkpoints", "memflow run --domain comem_demo"),
         ("show mechanisms", "memflow run --domain membench_memdaily"),
         ("show kinds", "memflow run --domain membench_memdaily"),
         ("show times", "memflow run"),
         ("show partitions", "memflow run"),
-        ("plot memorybench", "nothing was measured yet"),
+        ("plot memorybench", "has results yet"),
     ],
 )
 def test_empty_home_names_the_command_that_fills_it(empty, command: str, next_step: str) -> None:

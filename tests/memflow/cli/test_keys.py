@@ -53,8 +53,8 @@ def test_keys_are_shown_as_text(annotated):
 @pytest.mark.parametrize(
     ("domain", "says"),
     [
-        ("amemgym_demo", "amemgym_demo is of amemgym"),
-        (DOMAIN, f"`memflow run --domain {DOMAIN}` builds them"),
+        ("amemgym_demo", "amemgym_demo belongs to amemgym"),
+        (DOMAIN, f"`memflow run --domain {DOMAIN}`"),
         ("nowhere", "there is no domain 'nowhere'"),
     ],
 )

@@ -144,4 +144,4 @@ def test_what_there_is_no_picture_of_is_said(leaderboard, empty) -> None:
     assert "no membench picture 'beauty'. Known: factual_mechanisms" in leaderboard.error(
         "plot", "membench", "--metric", "beauty"
     )
-    assert "no score of beauty by period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")
+    assert "no scores of beauty per period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")

@@ -29,7 +29,10 @@ def test_without_matplotlib_it_says_what_to_install(measured, tmp_path, monkeypa
 def test_what_cannot_be_drawn_is_said(measured, empty) -> None:
     for arguments, said in (
         (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
-        (("amemgym_demo", "--metric", "beauty"), "no score of beauty by period; it has accuracy"),
+        (
+            ("amemgym_demo", "--metric", "beauty"),
+            "no scores of beauty per period; metrics with such scores: accuracy",
+        ),
     ):
         assert said in measured.error("plot", *arguments)
     assert "Known: none" in empty("plot", "amemgym_demo").stderr

@@ -90,7 +90,7 @@ def test_prices_come_of_the_settings(measured, tmp_path) -> None:
 
 
 def test_costs_of_what_was_never_measured(measured) -> None:
-    assert "no memory was measured yet" in measured.error("show", "costs", "--domain", "beauty")
+    assert "no memory has costs yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_are_shown_when_asked_for(measured) -> None:

@@ -91,8 +91,8 @@ def test_incomplete_questions_are_excluded():
     [
         ([[1], [0]], "is not \\(questions, checkpoints \\+ 1\\)"),
         ([1, 0, 1], "is not"),
-        ([[0, 2]], "values from 0 to 1"),
-        ([[0, -0.1]], "values from 0 to 1"),
+        ([[0, 2]], "values outside 0 to 1"),
+        ([[0, -0.1]], "values outside 0 to 1"),
         (np.zeros((0, 5)), "no question has an answer"),
         ([[np.nan, 1]], "no question has an answer"),
     ],

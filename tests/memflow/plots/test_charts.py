@@ -117,7 +117,9 @@ def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
 
 
 def test_a_metric_without_figures_is_refused_with_those_that_have_some():
-    with pytest.raises(BadInput, match="d has no score of f1 by period; it has accuracy, memory_score"):
+    with pytest.raises(
+        BadInput, match="d has no scores of f1 per period; metrics with such scores: accuracy, memory_score"
+    ):
         chart(scores_of("accuracy", "memory_score"), "d", "f1")
 
 
@@ -135,7 +137,7 @@ def test_cycles_of_an_evolution_are_drawn_by_themselves():
     assert {curve.name for curve in drawn.curves} == {"awi_cycles", "other_cycles"}
     assert [point.value for point in drawn.curves[0].points] == [0, 0.25, 0.5]
     assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}
-    with pytest.raises(BadInput, match="no score of cycles"):
+    with pytest.raises(BadInput, match="no scores of cycles"):
         chart(scores_of("accuracy"), "d", "cycles")
 
 

@@ -319,7 +319,7 @@ def test_only_a_memory_with_a_policy_evolves_and_only_where_feedback_is_given() 
 def test_an_episode_built_on_another_is_refused() -> None:
     chat = Asked(ScriptedChat(handlers()), {}, [])
     recipe = registry.find("complete", OWN)
-    with pytest.raises(BadInput, match="episode with a base: b"):
+    with pytest.raises(BadInput, match="the episode b has a base"):
         asyncio.run(
             play_assistant(
                 environment("complete", chat),

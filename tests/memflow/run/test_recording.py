@@ -101,10 +101,10 @@ def spoilt(line: int, **fields) -> str:
     [
         (
             WHOLE[: WHOLE.index("\n", WHOLE.index("Words 2")) + 1],
-            "it has 3 messages, but its header counts 4",
+            "the file has 3 messages, but its header says 4",
         ),
         (WHOLE[:-20], "line 5: Invalid JSON"),
-        (spoilt(2, text="Other words."), "not those that were recorded"),
+        (spoilt(2, text="Other words."), "differ from the digest in the header"),
         (spoilt(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
         (spoilt(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
         (spoilt(1, position=-1), "line 2, position: Input should be greater"),
@@ -129,7 +129,7 @@ def test_no_line_can_go_or_come_unseen(at, how):
 @given(st.permutations(range(1, 5)).filter(lambda order: [*order] != [1, 2, 3, 4]))
 def test_no_order_but_its_own_will_do(order):
     rows = WHOLE.splitlines()
-    with pytest.raises(BadInput, match="changed afterwards"):
+    with pytest.raises(BadInput, match="the file was modified"):
         read("\n".join([rows[0], *(rows[at] for at in order)]))
 
 

@@ -113,7 +113,7 @@ def test_a_checkpoint_knows_only_what_had_been_said() -> None:
 def test_what_cannot_be_attributed_says_why() -> None:
     probes = [probe("p", ["m1"])]
     [unasked] = attributed(probes, [reply("p", {}, model=None)], [verdict("p", None, "nobody there")])
-    assert unasked.reason == "the probe was not asked" and unasked.stored is None
+    assert unasked.reason == "the probe has no reply" and unasked.stored is None
     [unread] = attributed(
         probes, [reply("p", {"note-1": ["m1", "m2"]})], [verdict("p", None, "no answer in it")]
     )

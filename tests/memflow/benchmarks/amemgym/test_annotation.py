@@ -116,7 +116,7 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
     assert lost.message_id not in {unit.id for unit in found.units}
     assert found.header.population == len(tables.turns) - 1
     silent = replace(tables, said=[replace(said, reason="no") for said in tables.said])
-    with pytest.raises(BadInput, match="no sessions for a sheet of integrity"):
+    with pytest.raises(BadInput, match="no sessions, so no sheet of integrity"):
         sheet(silent, "integrity", assistant="full")
 
 

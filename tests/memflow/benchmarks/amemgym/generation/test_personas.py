@@ -91,7 +91,7 @@ def test_other_seed_and_file_order_select_others():
 
 def test_duplicate_persona_in_two_datasets_is_refused():
     again = [replace(row, dataset="other") for row in named("u1")]
-    with pytest.raises(BadInput, match="two of its data sets have a persona 'u1'"):
+    with pytest.raises(BadInput, match="the persona 'u1' occurs twice"):
         select_personas(domain(users=2), named("u1") + again)
 
 
@@ -184,5 +184,5 @@ def test_trait_lists_supply_missing_personas():
 
 
 def test_composed_personas_end_with_the_names():
-    with pytest.raises(BadInput, match="needs 99999 users, but has only 1152 personas"):
+    with pytest.raises(BadInput, match="needs 99999 users, but its data sets have only 1152 personas"):
         select_personas(domain(users=99999), invented("en"))

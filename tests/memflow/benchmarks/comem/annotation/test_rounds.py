@@ -315,5 +315,5 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
 
 
 def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
-    with pytest.raises(BadSettings, match="no annotators are set"):
+    with pytest.raises(BadSettings, match="no annotator models are set"):
         asyncio.run(bench.gold_labels(find("comem_demo_annotated"), records, [], None))

@@ -57,7 +57,7 @@ async def test_observation_has_no_replies(planned, simulator):
 
 
 async def test_observation_rejects_conversation_rounds(planned, simulator):
-    with pytest.raises(BadInput, match="leads no conversation"):
+    with pytest.raises(BadInput, match="contains a dialogue"):
         await worded(planned(scene="observation", rounds=2), simulator())
 
 

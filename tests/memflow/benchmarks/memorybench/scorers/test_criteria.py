@@ -49,6 +49,8 @@ async def test_failed_criterion_yields_null_with_name(judge, probe_of, marks_of)
 
 
 async def test_missing_criteria_are_reported(probe_of, marks_of, judge) -> None:
-    message = "its gold has no 'criteria', which criteria needs; reread writingbench_law"
+    message = (
+        "its gold lacks 'criteria', which the metric criteria needs. Rebuild the partition writingbench_law"
+    )
     with pytest.raises(BadInput, match=message):
         await marks_of(probe_of("writingbench_law", {"checklist": []}), "Dear all", judge())

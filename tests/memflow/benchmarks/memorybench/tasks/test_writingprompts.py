@@ -59,10 +59,10 @@ def test_prompt_asks_for_story(read_files) -> None:
         (b"", "truncated or invalid Parquet"),
         (rows(3)[:200], "truncated or invalid Parquet"),
         (b"prompt,story\na,b\n", "truncated or invalid Parquet"),
-        (table(prompt=["a"]), "it has no column story"),
+        (table(prompt=["a"]), "the file lacks the columns story"),
         (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
         (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
-        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt has only a tag"),
+        (table(prompt=["[WP] "], story=["b"]), "row 1: the prompt consists only of a tag"),
         (rows(0), "it has no rows"),
     ],
 )
