@@ -107,7 +107,7 @@ def read_manifest(folder: Path) -> Manifest:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise BadInput(
-            f"{folder / MANIFEST}: the field {place} is invalid: {first['msg']}. Train the adapter again."
+            f"{folder / MANIFEST}: invalid {place}: {first['msg']}. Train the adapter again."
         ) from wrong
     if compute_revision(folder, manifest) != manifest.revision:
         raise BadInput(

@@ -143,8 +143,8 @@ BROKEN = {
     foreign: r"the file is truncated or invalid JSON",
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
-    same_id_twice: r"duplicate id .*0;",
-    no_such_state: r"record 1 \(id .*1\) contradicts itself: periods.1.state.\w+: the value is 'elsewhere', but the updates",
+    same_id_twice: r"the id .*0 occurs twice;",
+    no_such_state: r"contradicts itself: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
 
 

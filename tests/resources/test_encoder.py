@@ -94,7 +94,7 @@ def test_layer_is_looked_up_or_required(tmp_path: Path) -> None:
     assert FolderEncoder(tmp_path, name="roberta-base").name == "roberta-base"
     with pytest.raises(BadSettings, match="the BERTScore layer of"):
         FolderEncoder(tmp_path)
-    with pytest.raises(MissingData, match="the folder .* does not exist"):
+    with pytest.raises(MissingData, match=r"the folder .* does not exist"):
         FolderEncoder(tmp_path / "none")
 
 

@@ -80,7 +80,7 @@ def test_wrong_checksum_is_rejected(folder, files):
         ("set/a.json",),
     )
     with pytest.raises(
-        BadInput, match=f"its SHA-256 is {sum_of(ONE)}, instead of {sum_of(TWO)}. Ask its author."
+        BadInput, match=f"its SHA-256 is {sum_of(ONE)} instead of {sum_of(TWO)}. Ask its author."
     ):
         library.paths(dataset)
 

@@ -203,7 +203,7 @@ def test_existing_folder_is_not_overwritten(tmp_path: Path, trainer: Any) -> Non
 
 def test_unwritable_folder_is_reported(tmp_path: Path, trainer: Any) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="cannot write .*file/liked"):
+    with pytest.raises(BadInput, match=r"cannot write .*file/liked"):
         trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
 
 

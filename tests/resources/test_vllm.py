@@ -95,7 +95,7 @@ def test_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: ty
 
 def test_early_exit_shows_the_log(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho no such weights; exit 3\n")
-    with pytest.raises(EndpointDown, match=r"(?s)exited with status 3: .*no such weights"):
+    with pytest.raises(EndpointDown, match=r"(?s)exited with status 3.*no such weights"):
         VllmServer("tiny", executable=program).__enter__()
 
 

@@ -63,11 +63,11 @@ class TestMemoryScore:
     @pytest.mark.parametrize(
         ("overall", "upper", "random", "said"),
         [
-            ([0.5] * 11, [0.9] * 10, 0.2, "upper bound (10,)"),
-            ([0.5] * 11, [0.9] * 11, [0.2] * 10, "random (10,)"),
+            ([0.5] * 11, [0.9] * 10, 0.2, "upper bound has (10,)"),
+            ([0.5] * 11, [0.9] * 11, [0.2] * 10, "random has (10,)"),
             (0.43, UPPER, 0.2, "`overall` has the shape ()"),
             ([0.5], UPPER, 0.2, "`overall` has the shape (1,)"),
-            (np.ones((5, 11)), np.ones((4, 11)), 0.2, "upper bound (4, 11)"),
+            (np.ones((5, 11)), np.ones((4, 11)), 0.2, "upper bound has (4, 11)"),
             ([], [], 0.2, "has no periods"),
             (["x"], [1], 0.2, "overall is not an array of numbers"),
             ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is not an array of numbers"),

@@ -124,7 +124,7 @@ def test_benchmarks_may_share_a_definition_and_may_not_contradict_each_other() -
     found = collect(SHARED, {"one": [OWN], "two": [replace(OWN, direction="lower")]})
     [clash] = found.unusable
     assert found.metrics["brevity"] == OWN and (clash.name, clash.package) == ("brevity", "two")
-    assert clash.reason.startswith("one defines the metric 'brevity' differently; rename it")
+    assert clash.reason.startswith("one defines the metric 'brevity' differently; rename the metric")
     assert unusable_metrics() == ()
 
 

@@ -120,7 +120,7 @@ def _scitechnews(row: UnifiedRow, said: Mapping[str, str]) -> Case:
 def _limitgen(row: UnifiedRow, said: Mapping[str, str]) -> Case:
     label, kind = limitgen.Label.model_validate(row.info), row.info["category"]
     if kind not in limitgen.ASPECTS:
-        raise ValueError(f"{kind!r} is not a limitation kind")
+        raise ValueError(f"{kind} is not a limitation kind")
     paper = text_between(row.prompt(), "Paper to review:")
     # The published code writes `unknown` where a paper has no label.
     return limitgen.case(

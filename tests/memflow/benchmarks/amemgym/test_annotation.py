@@ -139,7 +139,9 @@ def test_default_sample_size_is_the_papers(tables) -> None:
 def test_unknown_kind_is_refused() -> None:
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
-    with pytest.raises(BadSettings, match="memorybench has no items to annotate; amemgym has"):
+    with pytest.raises(
+        BadSettings, match=r"memorybench has no items to annotate. Benchmarks with such items: amemgym"
+    ):
         kind_of("memorybench", "exposure")
 
 

@@ -158,7 +158,7 @@ def test_user_with_quarantined_message_or_without_questions_is_omitted(demo):
     probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]
     users, left_out = omitted(demo.states, turns, probes)
     assert users == ["tomas"]
-    assert left_out[0] == ("nora", None, "the message nora/0 is quarantined: it cannot be read")
+    assert left_out[0] == ("nora", None, "message nora/0 is quarantined: it cannot be read")
     assert left_out[-1] == ("mei", None, "the user has no valid question")
 
 

@@ -164,7 +164,7 @@ def test_dataset_name_may_differ(demo, choices, on):
 def test_other_chat_model_is_refused(demo, choices, on):
     other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
     with pytest.raises(
-        BadInput, match=r"full has other settings .* the chat model is mmmmmmmm on-policy and nn"
+        BadInput, match=r"full has different settings .* the chat model is mmmmmmmm on-policy and nn"
     ):
         compare(on, other)
 

@@ -77,7 +77,7 @@ def test_test_case_is_rejected() -> None:
 
 
 def test_two_first_rounds_of_a_case_are_rejected() -> None:
-    with pytest.raises(BadInput, match="several first rounds of a"):
+    with pytest.raises(BadInput, match="several first rounds of the case a"):
         training([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 

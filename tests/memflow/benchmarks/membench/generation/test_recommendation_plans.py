@@ -107,7 +107,7 @@ def test_plan_depends_on_seed():
         ({"items": (20, 20)}, "'Comedy' has 9 unused items, but 20 are needed"),
         (
             {"liked": {"movie": "Slapstick"}},
-            "prefers the movie 'Slapstick', which the preferences lack; they have Action",
+            "prefers the movie category 'Slapstick', which the preferences lack; they have Action",
         ),
         ({"liked": {}}, "u1 has no movie preference; regenerate the states"),
     ],

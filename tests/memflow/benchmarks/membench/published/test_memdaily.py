@@ -67,7 +67,7 @@ def folder_of(name: str) -> str:
         ("01_simple_roles", [DAILY, DAILY], "the id observation/simple/roles/0 occurs twice"),
         ("roles", [DAILY], "does not have the form NUMBER_KIND_SCENARIO, for example 01_simple_roles.json"),
         ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
-        ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; its scenarios are roles, events, hybrid"),
+        ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; its scenarios are roles, events"),
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; its scenarios are none"),
     ],
 )  # fmt: skip

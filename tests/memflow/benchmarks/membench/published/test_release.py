@@ -182,7 +182,7 @@ DAMAGED: list[tuple[Any, str]] = [
         {"roles": [sampled("participation")]},
         "unknown question kind 'FirstAgentDataLowLevel_multiple_0'",
     ),
-    ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the whole"),
+    ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the top level"),
     (changed(tid="first"), "simple, roles, trajectory 0: at tid"),
     (changed(tid=None), "trajectory 0: at tid"),
     (changed(message_list=[]), "message_list is empty"),
@@ -208,7 +208,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
-        "duplicate id participation/simple/roles/0",
+        "the id participation/simple/roles/0 occurs twice",
     ),
 ]
 

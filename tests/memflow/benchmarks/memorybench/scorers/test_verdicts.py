@@ -142,7 +142,8 @@ async def test_incomplete_gold_is_isolated_with_reason(probes, judge) -> None:
     broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in probes]
     verdicts = await BENCH.verdicts(DOMAIN, broken, replies(probes), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
-        "probe limitgen/0: its gold lacks 'category', which the metric rating needs. Rebuild the partition limitgen"
+        "probe limitgen/0: its gold lacks 'category', which the metric rating needs. Rebuild the partition limitgen "
+        "of raw/records."
     }
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 

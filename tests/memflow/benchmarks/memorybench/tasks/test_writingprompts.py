@@ -63,7 +63,7 @@ def test_prompt_asks_for_story(read_files) -> None:
         (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
         (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
         (table(prompt=["[WP] "], story=["b"]), "row 1: the prompt consists only of a tag"),
-        (rows(0), "it has no rows"),
+        (rows(0), "the file has no rows"),
     ],
 )
 def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
