@@ -64,7 +64,9 @@ def test_export_names_the_scripted_model_and_what_is_left_out(labeled) -> None:
     assert "the gold labels of 21 questions of comem_demo" in shown and "gone" in shown
     line = json.loads(Path("keys.jsonl").read_text(encoding="utf-8").splitlines()[1])
     assert line["keys"][0]["grounds"] == [{"hand": "verifier", "model": LABEL}]
-    assert "keys.jsonl exists; --force" in labeled.error("export", "keys", DOMAIN, "keys.jsonl")
+    assert "keys.jsonl already exists. Overwrite it with --force" in labeled.error(
+        "export", "keys", DOMAIN, "keys.jsonl"
+    )
 
 
 @pytest.mark.parametrize(

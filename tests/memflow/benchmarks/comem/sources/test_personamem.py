@@ -214,7 +214,10 @@ def test_damaged_contexts_file_is_refused(tmp_path: Path, contexts: str, complai
 
 def test_question_after_its_context_is_refused(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
-    complaint = f"question q1 ends at message 11 of {CONTEXTS}, context c1, but that context has 10 messages. Get questions_*"
+    complaint = (
+        f"question q1 ends at message 11 of {CONTEXTS}, context c1, but that context has 10 messages. "
+        "Get questions_*"
+    )
     with pytest.raises(BadInput, match=re.escape(complaint)):
         load_contexts(DOMAIN, records)
 
