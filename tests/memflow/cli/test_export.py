@@ -73,7 +73,7 @@ def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) ->
 
 def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
     play(empty, None)
-    assert "run.jsonl cannot be written: No such file" in empty.error(
+    assert "run.jsonl (No such file or directory)" in empty.error(
         *EXPORT, str(tmp_path / "none" / "run.jsonl")
     )
 

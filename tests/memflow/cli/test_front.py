@@ -66,7 +66,7 @@ def test_settings_that_are_not_there(empty) -> None:
         ("show kinds", "memflow run --domain membench_memdaily"),
         ("show times", "memflow run"),
         ("show partitions", "memflow run"),
-        ("plot memorybench", "has results yet"),
+        ("plot memorybench", "Run its domains first"),
     ],
 )
 def test_empty_home_names_the_command_that_fills_it(empty, command: str, next_step: str) -> None:

@@ -122,7 +122,9 @@ def test_programs_get_rows_of_ours_and_of_the_papers(leaderboard) -> None:
 
 def test_a_domain_that_was_not_measured_is_refused(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
-        assert f"measured: {DOMAIN}, {OURS}" in leaderboard.error("show", command, "--domain", "amemgym_demo")
+        assert f"domains with results: {DOMAIN}, {OURS}" in leaderboard.error(
+            "show", command, "--domain", "amemgym_demo"
+        )
 
 
 def test_pictures_of_a_domain_and_over_several_are_written(leaderboard, tmp_path) -> None:
