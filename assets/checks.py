@@ -81,7 +81,8 @@ def _results(
     partitions = [partition_key(*parts(context))] if context.has_partition_key else lake.partitions(table)
     if not partitions:
         raise MissingData(
-            f"{table} is not in the lake ({lake.root}): materialize {table.replace('.', '/')} first"
+            f"{table} is missing from the lake ({lake.root}). Materialize the asset "
+            f"{table.replace('.', '/')} first."
         )
     results = combine(
         result

@@ -87,7 +87,7 @@ def compute_revision(folder: Path, manifest: Manifest) -> str:
     for name in (WEIGHTS, CONFIGURATION):
         if not (folder / name).is_file():
             raise BadInput(
-                f"{folder} is not an adapter: {name} is missing. Train it with `memflow finetune`."
+                f"{folder} is not an adapter: {name} is missing. Train an adapter with `memflow finetune`."
             )
     weights = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
     scale = {name: manifest.parameters[name] for name in ("rank", "alpha")}
@@ -100,14 +100,19 @@ def read_manifest(folder: Path) -> Manifest:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except OSError as wrong:
         raise BadInput(
-            f"{folder} is not an adapter of `memflow finetune`: cannot read {MANIFEST} ({wrong.strerror})"
+            f"{folder} is not an adapter of `memflow finetune`: cannot read {MANIFEST} "
+            f"({wrong.strerror}). Fix the path, or train an adapter."
         ) from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise BadInput(f"{folder / MANIFEST}: invalid {place}: {first['msg']}") from wrong
+        raise BadInput(
+            f"{folder / MANIFEST}: invalid {place}: {first['msg']}. Train the adapter again."
+        ) from wrong
     if compute_revision(folder, manifest) != manifest.revision:
-        raise BadInput(f"the weights in {folder} differ from its {MANIFEST}. Train the adapter again.")
+        raise BadInput(
+            f"the weights in {folder} differ from the digest in {MANIFEST}. Train the adapter again."
+        )
     return manifest
 
 
@@ -116,7 +121,8 @@ def load_adapter(folder: Path, revision: str) -> Manifest:
     manifest = read_manifest(folder)
     if manifest.revision != revision:
         raise BadSettings(
-            f"the adapter in {folder} has the revision {manifest.revision}, but memflow.toml has revision = "
-            f"{revision!r}. Fix it in memflow.toml: answers are cached by revision."
+            f"the adapter in {folder} has the revision {manifest.revision}, but memflow.toml has "
+            f"revision = {revision!r}. Fix `revision` in memflow.toml, because answers are cached by "
+            "revision."
         )
     return manifest

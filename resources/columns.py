@@ -64,7 +64,9 @@ def validate(table: str, rows: Sequence[Any]) -> list[Any]:
     row_type = TABLES[table]
     for number, row in enumerate(rows):
         if type(row) is not row_type:
-            raise BadInput(f"row {number} of {table} is a {type(row).__name__}, not a {row_type.__name__}")
+            raise BadInput(
+                f"row {number} of {table} has the type {type(row).__name__} instead of {row_type.__name__}"
+            )
     found = list(rows)
     for column in columns(table):
         is_type = _IS_TYPE[column.type]

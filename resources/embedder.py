@@ -125,8 +125,8 @@ class EndpointEmbedder:
         data = sorted(answer.get("data") or (), key=lambda one: one["index"])
         if len(data) != len(keys):
             raise BadInput(
-                f"{self.endpoint.url} returned {len(data)} vectors for {len(keys)} texts. "
-                f"Check that {self.model} is an embedding model."
+                f"{self.endpoint.url} returned {len(data)} vectors for {len(keys)} texts. Check that "
+                f"{self.model} is an embedding model."
             )
         vectors = {
             key: TimedVector(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
@@ -143,8 +143,8 @@ class FolderEmbedder:
         self.folder = Path(folder).expanduser()
         if not self.folder.is_dir():
             raise MissingData(
-                f"there is no folder {self.folder}. Set `model` under [embedder] in memflow.toml to a folder of "
-                "sentence-transformers weights."
+                f"the folder {self.folder} does not exist. Set `model` under [embedder] in memflow.toml "
+                "to a folder of sentence-transformers weights."
             )
         self.fingerprint = digest("folder", checksums(self.folder))
         self.dimensions = 0
@@ -170,7 +170,8 @@ class FolderEmbedder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise BadSettings(
-                "an embedder of kind folder needs sentence-transformers. Install memflow[local-embedder]."
+                "the embedder of kind folder needs sentence-transformers, which is not installed. "
+                "Install memflow[local-embedder]."
             ) from error
         return SentenceTransformer(str(self.folder), local_files_only=True)
 

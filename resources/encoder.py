@@ -36,13 +36,13 @@ class FolderEncoder:
         self.folder = Path(folder).expanduser()
         if not self.folder.is_dir():
             raise MissingData(
-                f"there is no folder {self.folder}. Fix `folder` under [encoder] in memflow.toml."
+                f"the folder {self.folder} does not exist. Fix `folder` under [encoder] in memflow.toml."
             )
         self.name = name or self.folder.name
         if layer is None and self.name not in BEST_LAYERS:
             raise BadSettings(
-                f"the BERTScore layer of {self.name} is not known. Set `layer` under [encoder] in memflow.toml, or "
-                f"`name` to one of {', '.join(BEST_LAYERS)}."
+                f"the BERTScore layer of {self.name} is unknown. Set `layer` under [encoder] in "
+                f"memflow.toml, or set `name` to one of {', '.join(BEST_LAYERS)}."
             )
         self.layer = BEST_LAYERS[self.name] if layer is None else layer
         self.fingerprint = digest("encoder", self.layer, checksums(self.folder))
@@ -89,12 +89,14 @@ class FolderEncoder:
             from transformers import AutoConfig, AutoModel, AutoTokenizer
         except ImportError as error:
             raise BadSettings(
-                "BERTScore needs torch and transformers. Install memflow[bert], or remove [encoder] from memflow.toml."
+                "BERTScore needs torch and transformers, which are not installed. Install memflow[bert], "
+                "or remove [encoder] from memflow.toml."
             ) from error
         config = AutoConfig.from_pretrained(self.folder, local_files_only=True)
         if not 1 <= self.layer <= config.num_hidden_layers:
             raise BadSettings(
-                f"{self.name} has {config.num_hidden_layers} layers, not {self.layer}. Fix `layer` in [encoder]."
+                f"{self.name} has {config.num_hidden_layers} layers, but `layer` is {self.layer}. Fix "
+                "`layer` under [encoder] in memflow.toml."
             )
         tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
         model = AutoModel.from_pretrained(

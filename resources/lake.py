@@ -242,7 +242,7 @@ class Lake:
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
-            raise BadInput(f"a partition of {table} needs a name")
+            raise BadInput(f"no partition of {table} is given. Pass the name of one.")
         return f"{self.folder(table)}/{_file_name(partition)}"
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
@@ -250,8 +250,8 @@ class Lake:
             return self.filesystem.open_input_file(self.path(table, partition))
         except FileNotFoundError:
             raise MissingData(
-                f"{table} of {partition} is not in the lake ({self.root}). Materialize the asset "
-                f"{_asset_key(table)} for this partition first, or run {_rebuild_command(table, partition)}."
+                f"{table} of {partition} is missing from the lake ({self.root}). Materialize the asset "
+                f"{_asset_key(table)} for this partition, or run {_rebuild_command(table, partition)}."
             ) from None
 
     def _parquet(self, table: str, partition: str, file: pa.NativeFile) -> pq.ParquetFile:

@@ -37,8 +37,8 @@ class LanceIndex:
         lengths = sorted({len(entry.vector) for entry in entries if entry.vector is not None})
         if len(lengths) > 1:
             raise BadInput(
-                f"entries of {assistant} in {domain} have vectors of different lengths ({lengths}). "
-                "Rerun them with one embedder."
+                f"the entries of {assistant} in {domain} have vectors of different lengths ({lengths}). "
+                "Rerun them with a single embedder."
             )
         database = lancedb.connect(self.root)
         name = _name(domain, assistant)
@@ -69,7 +69,7 @@ class LanceIndex:
         text only. Raises MissingData if the domain and assistant have no index.
         """
         if text is None and vector is None:
-            raise BadInput("a search needs a text, a vector or both")
+            raise BadInput("neither a text nor a vector to search for is given. Pass one or both.")
         table = self._table(domain, assistant)
         where = _where(sequence, episode)
         orders = []
@@ -85,8 +85,8 @@ class LanceIndex:
         table = _opened(lancedb.connect(self.root), _name(domain, assistant))
         if table is None:
             raise MissingData(
-                f"no entries of {assistant} in {domain} are indexed at {self.root}. "
-                "Materialize the asset memory/indexes for this partition first."
+                f"the entries of {assistant} in {domain} are not indexed at {self.root}. Materialize the "
+                "asset memory/indexes for this partition."
             )
         return table
 
@@ -141,7 +141,10 @@ def _by_vector(table: Any, vector: Sequence[float], where: str | None, k: int) -
     if not table.count_rows("vector IS NOT NULL"):
         return []
     if len(vector) != length:
-        raise BadInput(f"the query vector has {len(vector)} numbers, but the entries have {length}")
+        raise BadInput(
+            f"the query vector has {len(vector)} numbers, but the vectors of the entries have "
+            f"{length}. Use the embedder that wrote the entries."
+        )
     query = table.search(list(vector), vector_column_name="vector").distance_type("cosine")
     found = query.where(wanted, prefilter=True).select([*FIELDS, "_distance"]).limit(k).to_list()
     return [_row(each, 1 - each["_distance"]) for each in found]

@@ -191,7 +191,8 @@ class SqlLedger:
         unknown = set(by) - {*CONTEXT_COLUMNS, "prompt"}
         if unknown:
             raise BadSettings(
-                f"usage can be grouped by {', '.join(CONTEXT_COLUMNS)} and prompt, not by {', '.join(sorted(unknown))}"
+                f"usage cannot be grouped by {', '.join(sorted(unknown))}. Use "
+                f"{', '.join(CONTEXT_COLUMNS)} or prompt."
             )
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}

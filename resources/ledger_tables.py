@@ -91,7 +91,8 @@ def open_engine(url: str) -> Engine:
         if parsed.get_backend_name() == "sqlite":
             if not parsed.database or parsed.database == ":memory:":
                 raise BadSettings(
-                    "the SQLite URL of a ledger needs a path. A ledger in memory is memflow.chat.ledger.MemoryLedger."
+                    "the SQLite URL of the ledger has no path. Add one in memflow.toml; in code, use "
+                    "memflow.chat.ledger.MemoryLedger for a ledger in memory."
                 )
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
             engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
@@ -107,7 +108,7 @@ def open_engine(url: str) -> Engine:
                     connection.execute(CreateIndex(index, if_not_exists=True))
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         raise BadSettings(
-            f"the ledger {without_password(url)} cannot be opened: {error}. Fix `ledger` in memflow.toml."
+            f"cannot open the ledger {without_password(url)}: {error}. Fix `ledger` in memflow.toml."
         ) from error
     return engine
 

@@ -78,15 +78,15 @@ class Library:
         holding = self.status_of(dataset)
         if holding.missing:
             raise MissingData(
-                f"{', '.join(holding.missing)} of the data set {dataset.name} is missing; "
-                f"searched {self._where(dataset)}. {dataset.how}"
+                f"{', '.join(holding.missing)} of the data set {dataset.name} is missing; searched "
+                f"{self._where(dataset)}. {dataset.how}"
             )
         if holding.wrong:
             name = holding.wrong[0]
             path = self._there(dataset)[name]
             raise BadInput(
-                f"{path} of the data set {dataset.name} is not the published file: its SHA-256 is "
-                f"{self._sum(path)}, not {dataset.sums[name]}. {dataset.how}"
+                f"{path} of the data set {dataset.name} differs from the published file: its SHA-256 is "
+                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.how}"
             )
         return self._there(dataset)
 
@@ -111,7 +111,8 @@ class Library:
         if not found:
             ways = " ".join(each.how for each in lacking)
             raise MissingData(
-                f"{domain.name}: none of its data sets exists here. {ways} Then set MEMFLOW_DATA to that folder."
+                f"{domain.name}: none of its data sets is installed. {ways} Then set MEMFLOW_DATA to the "
+                "folder of the files."
             )
         partly = [
             replace(each, how=f"{each.how} Until then it is read without {', '.join(each.optional)}.")

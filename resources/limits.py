@@ -144,7 +144,7 @@ class Budget:
             broken = self._broken(self.spent + most)
             if broken:
                 raise BudgetSpent(
-                    f"the budget of {broken} is spent, so no more requests are sent. Raise it, then rerun."
+                    f"the budget of {broken} is used up, so no more requests are sent. Raise it, then rerun."
                 )
             fits = not self._broken(self.spent + self._reserved + most)
             if fits:

@@ -63,7 +63,8 @@ def train(folder: Path, events: EventStream) -> dict[str, Any]:
     )
     if not examples:
         raise TrainingError(
-            f"every request has {wanted['length']} tokens or more, so no answer token is left. Raise `length`."
+            f"every request has at least {wanted['length']} tokens, so no token is left for the "
+            "answer. Raise `length`."
         )
     on_gpu = torch.cuda.is_available()
     model = AutoModelForCausalLM.from_pretrained(
@@ -117,7 +118,7 @@ def build_trainer(
                 return
             if not math.isfinite(loss):
                 raise TrainingError(
-                    f"the loss was {loss} at step {state.global_step}: lower the learning rate"
+                    f"the loss was {loss} at step {state.global_step}. Lower the learning rate, then rerun."
                 )
             losses.append(loss)
             events.emit("step", step=state.global_step, of=state.max_steps, loss=loss)
@@ -156,7 +157,10 @@ def build_trainer(
         callbacks=[Watch()],
     )
     if len(trainer.train_dataset) != len(examples):
-        raise TrainingError(f"the trainer took {len(trainer.train_dataset)} of {len(examples)} examples")
+        raise TrainingError(
+            f"the trainer used only {len(trainer.train_dataset)} of {len(examples)} examples. "
+            "Install the version of trl that memflow's extra `sft` requires, then rerun."
+        )
     return trainer, losses
 
 
@@ -187,8 +191,9 @@ def find_base_model(base: str, revision: str) -> Path:
         return Path(snapshot_download(base, revision=revision or None, local_files_only=True))
     except (OSError, ValueError) as wrong:
         raise TrainingError(
-            f"{base} is not a folder and not in the local cache ({type(wrong).__name__}). Download it with "
-            f"`hf download {base}`, or name a folder of weights."
+            f"the base model {base} is neither a folder nor in the local cache "
+            f"({type(wrong).__name__}). Download it with `hf download {base}`, or set a folder of "
+            "weights."
         ) from wrong
 
 
@@ -208,7 +213,7 @@ def select_examples(
         whole = tokens(each["prompt"] + each["completion"])
         most = max(most, whole)
         if asked >= length:
-            reason = f"its request alone has {asked} tokens; the maximum is {length}"
+            reason = f"the request has {asked} tokens, but the maximum is {length}"
             left_out.append({"case_id": each["case_id"], "reason": reason})
             continue
         if whole > length:

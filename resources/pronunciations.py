@@ -16,7 +16,9 @@ def syllables(path: str | Path) -> dict[str, int]:
     """
     file = Path(path).expanduser()
     if not file.is_file():
-        raise MissingData(f"there is no file {file}. Set `cmudict` in memflow.toml to a file cmudict.dict.")
+        raise MissingData(
+            f"the file {file} does not exist. Set `cmudict` in memflow.toml to a file cmudict.dict."
+        )
     found: dict[str, int] = {}
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.partition("#")[0].split()
@@ -29,6 +31,7 @@ def syllables(path: str | Path) -> dict[str, int]:
             found.setdefault(word.lower(), count)
     if found.get("syllable") != 3:
         raise BadInput(
-            f"{file} is not a pronouncing dictionary: `syllable` does not have three syllables in it"
+            f"{file} is not a CMU pronouncing dictionary: it does not list three syllables for the "
+            "word `syllable`. Set `cmudict` in memflow.toml to a file cmudict.dict."
         )
     return found

@@ -100,23 +100,30 @@ class Settings(BaseSettings):
             if name not in self.models:
                 known = ", ".join(self.models)
                 raise ValueError(
-                    f"roles.{role} is {name}, but there is no [models.{name}]; there are {known}"
+                    f"roles.{role} is {name}, but [models.{name}] does not exist; the models are {known}"
                 )
         for assistant in self.assistants:
             memory, _, model = assistant.partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
                 raise ValueError(
-                    f"the assistant {assistant!r} is not of the form memory or memory@model in [a-z0-9_]"
+                    f"the assistant {assistant!r} does not have the form memory or memory@model, with names "
+                    "in [a-z0-9_]"
                 )
             if model and model not in self.models:
-                raise ValueError(f"the assistant {assistant} names a model that has no [models.{model}]")
+                raise ValueError(
+                    f"the assistant {assistant} uses the model {model}, but [models.{model}] does not exist"
+                )
         for name in self.domains:
             if name not in registry.domains() and name not in self.own_domains:
-                raise ValueError(f"the domain {name} is neither built in nor in [own_domains.{name}]")
+                raise ValueError(
+                    f"the domain {name} does not exist: it is not built in, and [own_domains.{name}] is "
+                    "missing"
+                )
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(
-                    f"own_datasets.{name}: choose another name in [a-z0-9_] that no data set has"
+                    f"own_datasets.{name}: the name is used by another data set or is not in [a-z0-9_]; "
+                    "choose another"
                 )
         return self
 
@@ -179,7 +186,7 @@ class Settings(BaseSettings):
     def model(self, name: str) -> Model:
         """Return a model by name. Raises BadSettings with the known names."""
         if name not in self.models:
-            raise BadSettings(f"there is no [models.{name}]; there are {', '.join(self.models)}")
+            raise BadSettings(f"[models.{name}] does not exist; the models are {', '.join(self.models)}")
         return self.models[name]
 
 
@@ -190,7 +197,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
     """
     named = path or (Path(os.environ["MEMFLOW_SETTINGS"]) if "MEMFLOW_SETTINGS" in os.environ else None)
     if named is not None and not named.is_file():
-        raise BadSettings(f"there is no settings file {named}. `memflow init` writes an example.")
+        raise BadSettings(f"the settings file {named} does not exist. Write an example with `memflow init`.")
     file = named or Path("memflow.toml")
 
     class FromFile(Settings):
@@ -206,7 +213,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
             message = f"there is no such setting. {_suggestion(first['loc'])}"
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
-        raise BadSettings(f"{file} cannot be read: {wrong}") from wrong
+        raise BadSettings(f"cannot read {file}: {wrong}") from wrong
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
 
 

@@ -56,11 +56,16 @@ class Model(StrictModel):
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
         if self.kind == "endpoint" and not self.url:
-            raise ValueError(f"the model {self.model} is an endpoint and needs a url")
+            raise ValueError(f'the model {self.model} has kind = "endpoint" but no url; set `url`')
         if self.adapter and self.kind != "vllm":
-            raise ValueError(f'the model {self.model} has an adapter, which needs kind = "vllm"')
+            raise ValueError(
+                f'the model {self.model} has an adapter but not kind = "vllm"; set kind = "vllm"'
+            )
         if self.adapter and not self.revision:
-            raise ValueError(f"the adapter {self.adapter} needs the revision in its manifest.json")
+            raise ValueError(
+                f"the adapter {self.adapter} has no `revision`; set it to the revision in the adapter's "
+                "manifest.json"
+            )
         return self
 
     @property
@@ -129,7 +134,10 @@ class OwnMemory(StrictModel):
     @model_validator(mode="after")
     def _is_one_thing(self) -> "OwnMemory":
         if bool(self.path) == bool(self.system):
-            raise ValueError('set either path = "my_package.my_module:MyMemory" or system = "rag"')
+            raise ValueError(
+                "the memory has both or neither of `path` and `system`; set only path = "
+                '"my_package.my_module:MyMemory" or only system = "rag"'
+            )
         return self
 
 

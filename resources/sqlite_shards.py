@@ -223,7 +223,7 @@ def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
     reason = str(getattr(error, "orig", None) or error)
     if is_damaged(error):
         return EventLogError(
-            f"{path} is damaged or is no SQLite database ({reason}). Restore it from a backup, or move it and the "
+            f"{path} is damaged or is not a SQLite database ({reason}). Restore it from a backup, or move it and the "
             f"files {path.name}-wal and {path.name}-shm away and rerun: Dagster then starts an empty {what}. The "
             "tables of memflow are not affected."
         )

@@ -254,7 +254,7 @@ def stub_process(**behavior: Any) -> Iterator[str]:
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             if not url:
-                raise RuntimeError("the stub server did not start; see its error above")
+                raise RuntimeError("the stub server did not start. See its error above.")
             yield url
         finally:
             process.terminate()

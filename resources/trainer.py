@@ -51,7 +51,7 @@ class Trainer:
         Raises BadSettings if the Python cannot be run, BadInput if `out` exists, TrainingFailed if the training fails.
         """
         if out.exists() and not (over and (out / MANIFEST).is_file()):
-            raise BadInput(f"{out} exists already. Choose another folder.")
+            raise BadInput(f"{out} already exists. Choose another folder.")
         log = out.with_name(f"{out.name}.log")
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,9 @@ class Trainer:
                 adapter.replace(out)
             log.replace(out / "training.log")
         except OSError as wrong:
-            raise BadInput(f"{out} cannot be written: {wrong.strerror or wrong}") from wrong
+            raise BadInput(
+                f"cannot write {out}: {wrong.strerror or wrong}. Choose another folder, or make it writable."
+            ) from wrong
         return read_manifest(out)
 
     def _run(self, folder: Path, log: Path, watch: Watch) -> TrainingResult:
@@ -83,8 +85,8 @@ class Trainer:
                 )
             except OSError as wrong:
                 raise BadSettings(
-                    f"{self.python!r} cannot be run ({wrong}). Set `python` under [training] in memflow.toml to the "
-                    "Python of an environment that has memflow's extra `sft`."
+                    f"cannot run {self.python!r} ({wrong}). Set `python` under [training] in memflow.toml to "
+                    "the Python of an environment that has memflow's extra `sft`."
                 ) from wrong
             try:
                 return _read_events(process, log, watch)
@@ -127,9 +129,13 @@ def _read_events(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> T
                 raise TrainingFailed(f"the training failed: {facts['reason']}")
         except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as wrong:
             raise TrainingFailed(
-                f"the training program printed {line[:200]!r}, which is not an event ({wrong})"
+                f"the training program printed {line[:200]!r}, which is not an event ({wrong}). Check "
+                "`python` under [training] in memflow.toml."
             ) from wrong
     code = process.wait()
     if trained is None or code != 0:
-        raise TrainingFailed(f"the training program ended with status {code} and no adapter: {log_tail(log)}")
+        raise TrainingFailed(
+            f"the training program exited with status {code} without an adapter. Fix the error in its "
+            f"log, then rerun: {log_tail(log)}"
+        )
     return trained

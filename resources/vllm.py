@@ -54,7 +54,8 @@ class Adapter:
         most = next((rank for rank in RANKS if rank >= self.rank), None)
         if most is None:
             raise BadSettings(
-                f"the adapter {self.folder} has rank {self.rank}; vLLM supports up to {RANKS[-1]}"
+                f"the adapter {self.folder} has rank {self.rank}, but vLLM supports at most {RANKS[-1]}. "
+                "Train an adapter with a lower rank."
             )
         return ["--enable-lora", "--max-lora-rank", str(most), "--lora-modules", f"{self.name}={self.folder}"]
 
@@ -123,8 +124,8 @@ class VllmServer:
                 )
         except OSError as error:
             raise BadSettings(
-                f"{self.executable!r} cannot be run ({error}). Set `executable` of the model in memflow.toml to the "
-                "vllm program of an environment that has vLLM."
+                f"cannot run {self.executable!r} ({error}). Set `executable` of the model in memflow.toml "
+                "to the vllm program of an environment that has vLLM."
             ) from error
 
     def _wait(self, url: str) -> None:
@@ -133,11 +134,13 @@ class VllmServer:
         while _status(_root(url) + "/health") != 200:
             if self._process.poll() is not None:
                 raise EndpointDown(
-                    f"vLLM for {self.model} exited with status {self._process.returncode}: {log_tail(self.log)}"
+                    f"vLLM for {self.model} exited with status {self._process.returncode}. Fix the error in "
+                    f"its log, then rerun: {log_tail(self.log)}"
                 )
             if time.monotonic() > over:
                 raise EndpointDown(
-                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {log_tail(self.log)}"
+                    f"vLLM for {self.model} was not ready after {self.patience:g} s. See its log, then rerun: "
+                    f"{log_tail(self.log)}"
                 )
             time.sleep(0.1)
 
@@ -146,18 +149,19 @@ class VllmServer:
         if health not in (200, 404):  # 404: an OpenAI-compatible server other than vLLM
             problem = "cannot connect" if health is None else f"/health returned {health}"
             raise EndpointDown(
-                f"no healthy server at {url}: {problem}. Start the server or fix `url` in memflow.toml."
+                f"no healthy server at {url}: {problem}. Start the server, or fix `url` in memflow.toml."
             )
         try:
             served = [one["id"] for one in _json(url.rstrip("/") + "/models")["data"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise EndpointDown(
-                f"{url}/models lists no models ({error}). Check that it is an OpenAI-compatible server."
+                f"cannot read the model list at {url}/models ({error}). Check that it is an "
+                "OpenAI-compatible server."
             ) from error
         wanted = self.model if self.adapter is None else self.adapter.name
         if wanted not in served:
             raise EndpointDown(
-                f"{url} serves {', '.join(served)}, not {wanted!r}. Fix `model` in memflow.toml."
+                f"{url} serves {', '.join(served)}, but not {wanted!r}. Fix `model` in memflow.toml."
             )
 
     def _stop(self) -> None:

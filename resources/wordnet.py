@@ -35,8 +35,9 @@ class WordNet:
         missing = [name for name in _files() if not (self.folder / name).is_file()]
         if missing:
             raise MissingData(
-                f"{self.folder} is not a WordNet folder: {missing[0]} is missing. Set `wordnet` in memflow.toml to "
-                "one, such as /usr/share/wordnet of Debian's package wordnet-base."
+                f"{self.folder} is not a WordNet folder: {missing[0]} is missing. Set `wordnet` in "
+                "memflow.toml to a WordNet folder, such as /usr/share/wordnet of Debian's package "
+                "wordnet-base."
             )
         self._senses: dict[str, dict[str, list[int]]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
@@ -91,7 +92,7 @@ class WordNet:
                         fields = line.split()
                         senses[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
                     except (IndexError, ValueError) as wrong:
-                        raise BadInput(f"{index}, line {number} is not valid. Reinstall WordNet.") from wrong
+                        raise BadInput(f"{index}, line {number} is invalid. Reinstall WordNet.") from wrong
             self._senses[part] = senses
 
 

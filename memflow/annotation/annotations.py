@@ -61,23 +61,34 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
     header = parse_line(path, 1, lines, AnnotationsHeader)
     if header.items != sheet.header.digest:
         raise BadInput(
-            f"{path}, line 1: it annotates the sheet {header.items or 'none'}, but this folder has"
-            f" {sheet.header.digest}. Move the file to the folder of its sheet."
+            f"{path}, line 1: the file belongs to the sheet with digest {header.items or 'none'}, but "
+            f"the sheet in this folder has digest {sheet.header.digest}. Move the file to the folder "
+            "of its sheet."
         )
     allowed = {item.id: [label.name for label in item.labels] for item in sheet.items.values()}
     rows: dict[str, Annotation] = {}
     for number in range(2, len(lines) + 1):
         row = parse_line(path, number, lines, Annotation)
         if row.item not in allowed:
-            raise BadInput(f"{path}, line {number}: the sheet has no item {row.item!r}")
+            raise BadInput(
+                f"{path}, line {number}: the sheet has no item {row.item!r}. Remove the line, or annotate "
+                "the item's own sheet."
+            )
         if row.item in rows:
-            raise BadInput(f"{path}, line {number}: the item {row.item!r} already has a label")
+            raise BadInput(
+                f"{path}, line {number}: the item {row.item!r} already has a label in an earlier line. "
+                "Keep one of the two lines."
+            )
         if row.label is None and (header.by == "person" or row.reason is None):
-            raise BadInput(f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason")
+            raise BadInput(
+                f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason. Add one, "
+                "or remove the line."
+            )
         if row.label is not None and row.label not in allowed[row.item]:
             known = ", ".join(allowed[row.item])
             raise BadInput(
-                f"{path}, line {number}: {row.label!r} is not a label of the item {row.item!r}; its labels are {known}"
+                f"{path}, line {number}: {row.label!r} is not a label of the item {row.item!r}. Use one "
+                f"of: {known}"
             )
         rows[row.item] = row
     return Annotations(
@@ -98,7 +109,8 @@ def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
         if one.annotator in found:
             other = found[one.annotator][0]
             raise BadInput(
-                f"{path}: {one.annotator} has another file for this sheet, {other.name}. Keep one of the two."
+                f"{path}: the annotator {one.annotator} has a second file for this sheet, {other.name}. "
+                "Keep one of the two files."
             )
         found[one.annotator] = (path, one)
     return [one for _, one in found.values()]

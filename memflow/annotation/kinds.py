@@ -11,7 +11,9 @@ def kind_of(benchmark: str, name: str) -> Kind:
     kinds = registry.annotation_kinds(benchmark)
     if not kinds:
         others = [spec.name for spec in registry.specs() if spec.annotation]
-        raise BadSettings(f"{benchmark} has no items to annotate; {', '.join(others)} has")
+        raise BadSettings(
+            f"{benchmark} has no items to annotate. Benchmarks with such items: {', '.join(others)}"
+        )
     if name not in kinds:
         raise BadSettings(unknown_name(f"{benchmark} kind of items", name, kinds))
     return kinds[name]

@@ -62,8 +62,8 @@ def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Anno
     """Build the report of one sheet. Raises BadInput if it has no annotations."""
     if not annotations:
         raise BadInput(
-            f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open its page, annotate, "
-            "and save the file in its folder."
+            f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open the "
+            "sheet's page, annotate the items, and save the file in the sheet's folder."
         )
     persons = [one for one in annotations if one.by == "person"]
     models = [one for one in annotations if one.by == "model"]

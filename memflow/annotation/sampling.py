@@ -24,7 +24,10 @@ def draw(header: Header, candidates: Sequence[Candidate], count: int) -> tuple[S
     sheet is random too. Raises BadInput if there are no candidates.
     """
     if not candidates:
-        raise BadInput(f"{header.domain} has no {header.units} for a sheet of {header.kind}")
+        raise BadInput(
+            f"{header.domain} has no {header.units}, so no sheet of {header.kind} can be sampled. Run "
+            "the domain with a larger --limit."
+        )
     chance = random.Random(seeded("annotation", header.seed, header.domain, header.kind))
     left: dict[str, list[Candidate]] = {}
     for candidate in candidates:

@@ -133,7 +133,7 @@ def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
         ("item", [item.id for unit in sheet.units for item in unit.items]),
     ):
         if twice := _first_duplicate(names):
-            raise BadInput(f"the sheet has two {what}s with the id {twice!r}")
+            raise BadInput(f"the id {twice!r} occurs twice among the {what}s of the sheet. Rename one.")
     return Sheet(header=header.model_copy(update={"digest": sheet.digest}), units=sheet.units)
 
 
@@ -141,7 +141,7 @@ def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path
     """Write the sheet, and its key if it has one. Raises BadInput if the folder already contains a sheet."""
     items = folder / ITEMS
     if items.exists():
-        raise BadInput(f"{items} exists already and may have annotations. Choose another folder.")
+        raise BadInput(f"{items} already exists and may have annotations. Choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     _write(items, [sheet.header, *sheet.units])
     if not sheet.header.keyed:
@@ -156,13 +156,16 @@ def read_sheet(folder: Path) -> Sheet:
     """Read the sheet of a folder. Raises BadInput with the line of an error."""
     path = folder / ITEMS
     if not path.is_file():
-        raise MissingData(f"{path} is missing. `memflow annotate sample` writes it.")
+        raise MissingData(f"{path} is missing. Write it with `memflow annotate sample`.")
     lines = read_lines(path)
     header = parse_line(path, 1, lines, Header)
     units = [parse_line(path, number, lines, Unit) for number in range(2, len(lines) + 1)]
     sheet = Sheet(header=header, units=units)
     if sheet.digest != header.digest:
-        raise BadInput(f"{path} was modified: its digest does not match. Sample a new sheet.")
+        raise BadInput(
+            f"{path} was modified: its digest does not match. Sample a new sheet with `memflow "
+            "annotate sample`."
+        )
     return sheet
 
 
@@ -172,14 +175,17 @@ def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
         return {}
     path = folder / KEY
     if not path.is_file():
-        raise MissingData(f"{path} is missing, so labels cannot be scored. Restore it.")
+        raise MissingData(f"{path} is missing, so the labels cannot be scored. Restore the file.")
     lines = read_lines(path)
     header = parse_line(path, 1, lines, KeyHeader)
     if header.items != sheet.header.digest:
-        raise BadInput(f"{path} is the key of another sheet than {folder / ITEMS}")
+        raise BadInput(
+            f"{path} is the key of a different sheet than {folder / ITEMS}. Restore the key that was "
+            "written with this sheet."
+        )
     golds = [parse_line(path, number, lines, CorrectLabel) for number in range(2, len(lines) + 1)]
     if digest(header.model_copy(update={"digest": ""}), golds) != header.digest:
-        raise BadInput(f"{path} was modified: its digest does not match. Restore it.")
+        raise BadInput(f"{path} was modified: its digest does not match. Restore the original file.")
     return {gold.item: gold.label for gold in golds}
 
 
@@ -218,12 +224,12 @@ def read_lines(path: Path) -> list[str]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
-        raise BadInput(f"{path} is not UTF-8 (byte {wrong.start})") from wrong
+        raise BadInput(f"{path} is not UTF-8 (byte {wrong.start}). Save it as UTF-8.") from wrong
     lines = text.split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if not lines:
-        raise BadInput(f"{path} is empty")
+        raise BadInput(f"{path} is empty. Restore the file, or write it again.")
     return lines
 
 
@@ -232,7 +238,9 @@ def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
     except json.JSONDecodeError as wrong:
-        raise BadInput(f"{path}, line {number}: it is not JSON ({wrong.msg})") from wrong
+        raise BadInput(
+            f"{path}, line {number} is invalid JSON ({wrong.msg}). Fix the line, or restore the file."
+        ) from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole line"

@@ -90,14 +90,14 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
     from memflow.benchmarks.api import Benchmark  # noqa: PLC0415  (listing domains needs no implementation)
 
     if not (isinstance(implementation, type) and issubclass(implementation, Benchmark)):
-        return f"{spec.implementation} is no subclass of memflow.benchmarks.api.Benchmark"
+        return f"{spec.implementation} is not a subclass of memflow.benchmarks.api.Benchmark"
     if inspect.isabstract(implementation):
         return (
             f"{spec.implementation} does not define {', '.join(sorted(implementation.__abstractmethods__))}"
         )
     name = getattr(implementation, "name", "")
     if name != spec.name:
-        return f"{spec.implementation} has the name {name!r}, its spec {spec.name!r}"
+        return f"{spec.implementation} has the name {name!r}, but its spec has the name {spec.name!r}"
     return ""
 
 
@@ -115,28 +115,28 @@ def code_problem(spec: BenchmarkSpec) -> str:
 def _spec_problems(name: str, spec: object, accepted: Iterable[Plugin]) -> Iterator[str]:
     """Return the reasons why a spec is unusable: missing fields, or names that another benchmark already uses."""
     if not isinstance(spec, BenchmarkSpec):
-        yield "its entry point is no memflow.benchmarks.spec.BenchmarkSpec"
+        yield "the entry point is not a memflow.benchmarks.spec.BenchmarkSpec"
         return
     if spec.name != name:
-        yield f"its spec has the name {spec.name!r}; entry point and spec must share one name"
+        yield f"the spec has the name {spec.name!r}, which differs from the name of the entry point; rename one"
     named = {
         "domain": [each.name for each in spec.domains],
         "data set": [each.name for each in spec.datasets],
     }
     for each in (spec.name, *named["domain"], *named["data set"]):
         if not NAME.fullmatch(each):
-            yield f"{each!r} is no name: use lower case letters, digits and _, beginning with a letter"
+            yield f"{each!r} is not a valid name; use lowercase letters, digits and _, and start with a letter"
     for kind, names in named.items():
         if len(set(names)) < len(names):
-            yield f"two of its {kind}s share a name"
+            yield f"two {kind}s of the spec have the same name; rename one"
     if not spec.domains or not spec.implementation:
-        yield f"its spec has no {'implementation' if spec.domains else 'domains'}"
+        yield f"the spec has no {'implementation' if spec.domains else 'domains'}"
     for domain in spec.domains:
         if domain.benchmark != name:
-            yield f"its domain {domain.name} names the benchmark {domain.benchmark!r}"
+            yield f"the domain {domain.name} belongs to the benchmark {domain.benchmark!r}, not to the spec's"
         for dataset in domain.datasets:
             if dataset not in named["data set"]:
-                yield f"its domain {domain.name} names the data set {dataset!r}, which its spec does not declare"
+                yield f"the domain {domain.name} uses the data set {dataset!r}, which the spec does not declare"
     yield from _clashes(name, named, accepted)
 
 
@@ -144,9 +144,9 @@ def _clashes(name: str, named: Mapping[str, list[str]], accepted: Iterable[Plugi
     for plugin in accepted:
         other = plugin.spec
         if other.name == name:
-            yield f"the package {plugin.package} has a benchmark of that name; rename one of them"
+            yield f"the package {plugin.package} has a benchmark with the same name; rename one of them"
         domains: set[str] = {each.name for each in other.domains}
         datasets: set[str] = {each.name for each in other.datasets}
         for kind, used in (("domain", domains), ("data set", datasets)):
             if shared := used & set(named[kind]):
-                yield f"the package {plugin.package} has a {kind} {min(shared)!r} too; rename one of them"
+                yield f"the package {plugin.package} also has a {kind} {min(shared)!r}; rename one of them"

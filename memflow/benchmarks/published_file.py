@@ -31,20 +31,20 @@ class File:
         try:
             return self.content.decode("utf-8-sig")
         except UnicodeDecodeError as wrong:
-            raise self.bad(f"it is not UTF-8 (byte {wrong.start})") from wrong
+            raise self.bad(f"the file is not UTF-8 (byte {wrong.start})") from wrong
 
     def json(self) -> Any:
         """Parse the file as JSON. Raises BadInput."""
         try:
             return json.loads(self.text())
         except json.JSONDecodeError as wrong:
-            raise self.bad(f"it is truncated or invalid JSON ({wrong})") from wrong
+            raise self.bad(f"the file is truncated or invalid JSON ({wrong})") from wrong
 
     def json_list(self, items: str) -> list[Any]:
         """Parse the file as a non-empty JSON list. Raises BadInput naming the expected `items`."""
         values = self.json()
         if not isinstance(values, list) or not values:
-            raise self.bad(f"expected a JSON list of {items}")
+            raise self.bad(f"the file is not a JSON list of {items}, or the list is empty")
         return values
 
     def numbered(self) -> Iterator[tuple[int, Any]]:
@@ -73,7 +73,7 @@ class File:
     def first(wrong: ValidationError) -> str:
         """Describe the first error of a validation."""
         error = wrong.errors(include_url=False, include_input=False)[0]
-        return f"at {'.'.join(str(part) for part in error['loc']) or 'the whole'}: {error['msg']}"
+        return f"at {'.'.join(str(part) for part in error['loc']) or 'the top level'}: {error['msg']}"
 
     def bad(self, what: str) -> BadInput:
         """Return the BadInput error for a fault in this file."""
@@ -98,7 +98,7 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
         sha256 = hashlib.sha256(file.content).hexdigest()
         for record_id, raw in reader(source)(file):
             if record_id in seen:
-                raise file.bad(f"duplicate id {record_id}")
+                raise file.bad(f"the id {record_id} occurs twice")
             seen.add(record_id)
             found.append(
                 Record(

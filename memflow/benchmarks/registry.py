@@ -48,8 +48,9 @@ def installed() -> Catalog:
     points = entry_points(group=GROUP)
     if not any(distribution(point) == OURS for point in points):
         raise BadSettings(
-            "memflow's own benchmarks are not registered: the installed metadata of memflow is missing or older than "
-            "the code. Reinstall it with `pip install -e .` in the repository"
+            "memflow's own benchmarks are not registered: the installed metadata of memflow is "
+            "missing or older than the code. Reinstall memflow with `pip install -e .` in the "
+            "repository."
         )
     return collect(points)
 

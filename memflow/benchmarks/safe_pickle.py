@@ -17,7 +17,7 @@ class NotPlain(ValueError):
 class _Plain(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> type[set[Any]] | type[frozenset[Any]]:
         if (module, name) not in ADMITTED:
-            raise NotPlain(f"it contains the class {module}.{name}; only plain values are allowed")
+            raise NotPlain(f"the file contains the class {module}.{name}; only plain values are allowed")
         return ADMITTED[module, name]
 
 
@@ -28,4 +28,4 @@ def load(content: bytes) -> Any:
     except NotPlain:
         raise
     except Exception as wrong:  # A damaged one raises nearly anything.
-        raise NotPlain(f"it is truncated or not a pickle ({wrong})") from wrong
+        raise NotPlain(f"the file is truncated or not a pickle ({wrong})") from wrong

@@ -72,7 +72,7 @@ def scripts(whole: str) -> Iterator[Script]:
     text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
-        raise ValueError("the first line is not like [Date: September 22, 1994, Session #1]")
+        raise ValueError("the first line does not have the form [Date: September 22, 1994, Session #1]")
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=True):
         raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}
@@ -81,7 +81,7 @@ def scripts(whole: str) -> Iterator[Script]:
         except ValidationError as wrong:
             raise ValueError(f"session {head['number']}: {File.first(wrong)}") from wrong
         if not script.utterances():
-            raise ValueError(f"session {head['number']} has no line like Speaker: text")
+            raise ValueError(f"session {head['number']} has no line of the form Speaker: text")
         yield script
 
 
@@ -108,5 +108,5 @@ def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
 def entries(file: File, value: Any, where: str) -> list[tuple[Any, Any]]:
     """Return the items of a dict. Raises BadInput with the location, `where`, if the value is no dict."""
     if not isinstance(value, Mapping):
-        raise file.bad(f"{where} is not a dict")
+        raise file.bad(f"{where} is not a Python dict")
     return list(value.items())

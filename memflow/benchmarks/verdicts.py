@@ -37,7 +37,8 @@ def only_assistant(domain: Domain, replies: Sequence[Reply]) -> str:
     assistants = sorted({reply.assistant for reply in replies})
     if len(assistants) != 1:
         raise BadInput(
-            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
+            f"domain {domain.name}: the replies must come from one assistant, but come from "
+            f"{assistants or 'none'}"
         )
     return assistants[0]
 

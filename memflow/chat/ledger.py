@@ -23,7 +23,9 @@ class RecordedChat:
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
-        raise EndpointDown(f"the request {request.prompt} is not in the ledger; rerun it with a model")
+        raise EndpointDown(
+            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a model."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,9 @@ class Prompt:
             wrong = ", ".join(
                 [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
             )
-            raise PromptError(f"prompt {self.name} takes the fields {list(self.fields)}: {wrong}")
+            raise PromptError(
+                f"the fields passed to prompt {self.name} differ from its fields {list(self.fields)}: {wrong}"
+            )
         said: list[ChatMessage] = []
         for role, text in self.sections:
             if role == "history":
@@ -86,11 +88,14 @@ def load(package: str, stem: str) -> Prompt:
     """Return the prompt `prompts/<stem>.md` of a package. Raises PromptError."""
     if not package:
         raise PromptError(
-            f"the prompt {stem} has no package; move the module into a package with a folder `prompts`"
+            f"the prompt {stem} belongs to no package. Move the module into a package with a folder "
+            "`prompts`."
         )
     source = files(package).joinpath("prompts", f"{stem}.md")
     if not source.is_file():
-        raise PromptError(f"there is no prompt prompts/{stem}.md in {package}")
+        raise PromptError(
+            f"{package} has no prompt file prompts/{stem}.md. Add it, or fix the prompt's name."
+        )
     return parse(source.read_text(encoding="utf-8"), package, f"{package}/prompts/{stem}.md")
 
 
@@ -104,17 +109,21 @@ def parse(text: str, package: str, where: str) -> Prompt:
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:
-        raise PromptError(f"{where}: it has no section; begin one with a line '# user'")
+        raise PromptError(f"{where}: the file has no section. Start one with a line '# user'.")
     used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
     if used != set(front.fields):
         raise PromptError(
-            f"{where}: declares the fields {sorted(front.fields)}, but its text uses {sorted(used)}"
+            f"{where}: the front matter declares the fields {sorted(front.fields)}, but the text uses "
+            f"{sorted(used)}. Make them equal."
         )
     output = None
     if front.output is not None:
         output = getattr(import_module(f"{package}.answers"), front.output, None)
         if output is None:
-            raise PromptError(f"{where}: {package}.answers has no output type {front.output}")
+            raise PromptError(
+                f"{where}: {package}.answers has no output type {front.output}. Define it, or fix "
+                "`output` in the front matter."
+            )
     return Prompt(
         name=front.name,
         fields=tuple(front.fields),

@@ -39,7 +39,8 @@ class ScriptedChat:
         if request.prompt not in self.handlers:
             known = ", ".join(sorted(self.handlers))
             raise RequestRefused(
-                f"the scripted chat has no handler for the prompt {request.prompt}; it has {known}"
+                f"the scripted chat has no handler for the prompt {request.prompt}. Set a real model, or "
+                f"register a handler; the handlers are {known}"
             )
         answer = self.handlers[request.prompt](request)
         text = answer if isinstance(answer, str) else answer.model_dump_json()

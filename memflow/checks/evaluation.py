@@ -231,7 +231,8 @@ def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], b
         case EachRow(holds):
             return holds
     raise MemflowError(
-        f"{type(expectation.rule).__name__} cannot be evaluated on rows; resolve it with Expectation.for_domain first"
+        f"the rule {type(expectation.rule).__name__} cannot be evaluated on rows before it is "
+        "resolved. Call Expectation.for_domain first."
     )
 
 

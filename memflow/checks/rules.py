@@ -160,7 +160,10 @@ class Expectation:
         if not isinstance(self.rule, PerDomain):
             return self
         if domain is None:
-            raise BadInput(f"{self.name} of {self.table} depends on the domain; name the domain to check")
+            raise BadInput(
+                f"the check {self.name} of {self.table} depends on the domain, but no domain is given. "
+                "Select one with --domain."
+            )
         rule = self.rule.rule(domain)
         return None if rule is None else replace(self, rule=rule)
 

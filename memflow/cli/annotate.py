@@ -77,10 +77,13 @@ def sample(
 
     settings = front_of(ctx).load()
     chosen = kind_of(settings.domain(domain).benchmark, kind)
-    if chosen.config.played and assistant is None:
-        raise BadInput(f"items of kind {kind} come from played conversations: name whose with --assistant")
-    if not chosen.config.played and assistant is not None:
-        raise BadInput(f"items of kind {kind} are the same for every assistant: leave out --assistant")
+    if chosen.telling.played and assistant is None:
+        raise BadInput(
+            f"the items of kind {kind} come from played conversations, so an assistant is needed. "
+            "Choose one with --assistant."
+        )
+    if not chosen.telling.played and assistant is not None:
+        raise BadInput(f"the items of kind {kind} are the same for every assistant. Remove --assistant.")
     lake = Lake(settings.lake_root)
     sheet, key = chosen.sample(
         domain,
@@ -293,7 +296,7 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
 
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
-            raise BadInput(f"{domain} has no {name} yet: `memflow run --domain {domain}` makes them")
+            raise BadInput(f"{domain} has no {name} yet. Build them with `memflow run --domain {domain}`.")
     if assistant is not None:
         check_played(lake, domain, assistant)
     return DomainTables(

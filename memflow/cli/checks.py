@@ -78,7 +78,10 @@ def checks(
     from resources.lake import Lake
 
     if docs is not None and engine is not Engine.gx:
-        raise BadInput("--docs needs --engine gx: Great Expectations writes the data docs")
+        raise BadInput(
+            "--docs cannot be used without --engine gx: Great Expectations writes the data docs. Add "
+            "--engine gx."
+        )
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     targets = list(_targets(lake, of_table, domain or (), assistant or ()))
@@ -110,11 +113,11 @@ def _targets(
 
     name = (of_table or "").replace("/", ".")
     if name and name not in TABLES:
-        raise BadInput(f"there is no table {of_table!r}; there are {', '.join(TABLES)}")
+        raise BadInput(f"there is no table {of_table!r}; the tables are {', '.join(TABLES)}")
     stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
     if not any(not name or each == name for each, _ in stored):
         raise BadInput(
-            f"the lake ({lake.root}) has no {name or 'tables'} yet; `memflow run --demo` writes some"
+            f"the lake ({lake.root}) has no {name or 'tables'} yet. Create some with `memflow run --demo`."
         )
     parts = [partition.partition("/")[::2] for _, partition in stored]
     check_names("the lake", "domain", domains, {of_domain for of_domain, _ in parts})

@@ -48,7 +48,7 @@ def dev(
     typer.echo(f"Dagster UI on http://{host}:{port} (Ctrl-C ends it)", err=True)
     ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
     if ended:
-        raise MemflowError(f"Dagster's {ended} ended; see its messages above, fix the cause, then rerun")
+        raise MemflowError(f"Dagster's {ended} ended. Read its messages above, fix the cause, then rerun.")
 
 
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:

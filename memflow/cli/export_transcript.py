@@ -73,8 +73,9 @@ def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
     assert facts is not None
     if "fingerprint" not in facts.meta:
         raise BadInput(
-            f"{partition} was played by an older memflow, which did not keep who spoke; "
-            f"`memflow run --force --domain {domain.name} --assistant {assistant}` plays it from the ledger"
+            f"{partition} was played by an older version of memflow, which did not record the models. "
+            f"Replay it from the ledger with `memflow run --force --domain {domain.name} --assistant "
+            f"{assistant}`."
         )
     return RecordedRun(
         benchmark=domain.benchmark,

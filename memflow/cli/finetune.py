@@ -90,7 +90,10 @@ def finetune(
     lake = Lake(settings.lake_root)
     benchmark = registry.benchmark(of.benchmark)
     if action.value not in benchmark.training_actions:
-        raise BadInput(f"{domain} is of {of.benchmark}, whose users do not {action.value} answers")
+        raise BadInput(
+            f"{domain} belongs to {of.benchmark}, whose users never {action.value} an answer. Choose "
+            "another domain or --action."
+        )
     rows, probes = lake.read("feedback.sessions", domain), lake.read("question.probes", domain)
     learned = benchmark.training_set(rows, probes, action.value)
     if count:
@@ -98,8 +101,8 @@ def finetune(
         return
     if not learned.examples:
         raise BadInput(
-            f"of {sum(learned.first_answers.values())} first answers of {domain}, none that can be learned has a "
-            f"{action.value}; --count says more"
+            f"{domain} has no training example: none of its {sum(learned.first_answers.values())} "
+            f"first answers that can be used has a {action.value}. See the reasons with --count."
         )
     how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()
@@ -123,7 +126,8 @@ def _job(
     base = settings.model(model)
     if base.kind == "scripted" or base.adapter:
         raise BadSettings(
-            f"the model {model} has no weights of its own to train; name one of memflow.toml that has"
+            f"the model {model} has no weights that can be trained (it is scripted or an adapter). "
+            "Choose another model of memflow.toml."
         )
     backbone = settings.roles.backbone
     return Job(
@@ -154,11 +158,14 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
             message(f"{place} is of this very training already")
             return there
         if not force:
-            raise BadInput(f"{place} is of another training; choose another --out, or --force trains over it")
+            raise BadInput(
+                f"{place} contains an adapter of a different training. Choose another folder with --out, "
+                "or replace the adapter with --force."
+            )
     if not settings.training.python:
         raise BadSettings(
-            "nothing trains here: as `python` under [training] in memflow.toml, name the Python of an environment "
-            "that has memflow's extra `sft` (docs/how-to/finetune.md)"
+            "no Python for training is set. Set `python` under [training] in memflow.toml to the "
+            "Python of an environment that has memflow's extra `sft` (docs/how-to/finetune.md)."
         )
     message(f"{len(job.made_of['cases'])} examples: training {job.base}")
 

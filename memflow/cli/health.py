@@ -57,7 +57,9 @@ def examine(front: Front) -> list[Finding]:
     except MemflowError as wrong:
         return [
             *findings,
-            Finding("settings", "missing", str(wrong), "Fix the file; `memflow init` writes an example."),
+            Finding(
+                "settings", "missing", str(wrong), "Fix the file, or write an example with `memflow init`."
+            ),
         ]
     return [
         *findings,
@@ -77,7 +79,7 @@ def _python() -> Finding:
     if sys.version_info >= OLDEST:
         return Finding("Python", "ok", found)
     return Finding(
-        "Python", "missing", found, "memflow needs Python 3.11 or newer: make PYTHON=python3.12 run"
+        "Python", "missing", found, "Install with Python 3.11 or newer: make PYTHON=python3.12 run"
     )
 
 
@@ -88,7 +90,10 @@ def _packages() -> Finding:
         wanted = [Requirement(line) for line in metadata.requires("memflow") or ()]
     except metadata.PackageNotFoundError:
         return Finding(
-            "packages", "missing", "memflow itself is not installed", "Run `make run` in its folder."
+            "packages",
+            "missing",
+            "memflow itself is not installed",
+            "Run `make run` in the folder of memflow.",
         )
     wanted = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = []
@@ -96,12 +101,12 @@ def _packages() -> Finding:
         try:
             version = metadata.version(each.name)
         except metadata.PackageNotFoundError:
-            wrong.append(f"no {each.name}")
+            wrong.append(f"{each.name} is missing")
         else:
             if not each.specifier.contains(version, prereleases=True):
-                wrong.append(f"{each.name} {version}, not {each.specifier}")
+                wrong.append(f"{each.name} {version} instead of {each.specifier}")
     if wrong:
-        return Finding("packages", "missing", ", ".join(wrong), "Install requirements.lock: `make run`.")
+        return Finding("packages", "missing", ", ".join(wrong), "Install requirements.lock with `make run`.")
     return Finding("packages", "ok", f"{len(wanted)} of {len(wanted)}")
 
 
@@ -109,15 +114,15 @@ def _file(front: Front) -> Finding:
     named = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))
     if named.is_file():
         return Finding("settings", "ok", str(named))
-    return Finding("settings", "ok", "none: defaults are used; `memflow init` writes a file")
+    return Finding("settings", "ok", "no file, so the defaults are used; write a file with `memflow init`")
 
 
 def _home(home: Path) -> Finding:
     there = next(folder for folder in (home, *home.parents) if folder.exists())
     if there.is_dir() and os.access(there, os.W_OK):
         return Finding("home", "ok", str(home))
-    fix = "Make it writable, or choose another folder: --home, MEMFLOW_HOME, or `home` in memflow.toml."
-    return Finding("home", "missing", f"{home} cannot be written", fix)
+    fix = "Make the folder writable, or choose another with --home, MEMFLOW_HOME, or `home` in memflow.toml."
+    return Finding("home", "missing", f"{home} is not writable", fix)
 
 
 def _data(settings: "Settings") -> Iterator[Finding]:
@@ -128,10 +133,10 @@ def _data(settings: "Settings") -> Iterator[Finding]:
             "data folder",
             "absent",
             "not set",
-            "For published data: set MEMFLOW_DATA, or `data` in memflow.toml.",
+            "To use published data, set MEMFLOW_DATA, or `data` in memflow.toml.",
         )
     elif not settings.data.is_dir():
-        fix = "Create it, or fix MEMFLOW_DATA or `data` in memflow.toml."
+        fix = "Create the folder, or fix MEMFLOW_DATA or `data` in memflow.toml."
         yield Finding("data folder", "missing", f"{settings.data} does not exist", fix)
     else:
         yield Finding("data folder", "ok", str(settings.data))
@@ -140,7 +145,12 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         try:
             wanted = [library.dataset(each) for each in settings.domain(name).datasets]
         except BadInput as wrong:
-            yield Finding(f"data of {name}", "missing", str(wrong), f"Fix the datasets of {name}.")
+            yield Finding(
+                f"data of {name}",
+                "missing",
+                str(wrong),
+                f"Fix `datasets` of the domain {name} in memflow.toml.",
+            )
             continue
         lacking = [each for each in wanted if each.readable and (each.optional or not library.found(each))]
         if not lacking:
@@ -150,7 +160,9 @@ def _data(settings: "Settings") -> Iterator[Finding]:
             f"a part of {each.name}" if library.found(each) else each.name for each in lacking
         )
         ways = " ".join(dict.fromkeys(each.how for each in lacking))
-        yield Finding(f"data of {name}", "absent", f"without {without}", f"For the whole domain: {ways}")
+        yield Finding(
+            f"data of {name}", "absent", f"{without} is missing", f"To use the whole domain: {ways}"
+        )
 
 
 def _in_use(settings: "Settings") -> list[str]:
@@ -166,12 +178,15 @@ def _model(name: str, model: "Model") -> Finding:
         program = shlex.split(model.executable)[0]
         if model.adapter and (wrong := _unserved(model)):
             return Finding(
-                what, "missing", wrong, "Fix `adapter` and `revision`; docs/how-to/finetune.md has the lines."
+                what,
+                "missing",
+                wrong,
+                "Fix `adapter` and `revision` of the model in memflow.toml (docs/how-to/finetune.md).",
             )
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
-        fix = "Set `executable` to the `vllm` of an environment that has it."
-        return Finding(what, "missing", f"the program {program} is not found", fix)
+        fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
+        return Finding(what, "missing", f"the program {program} was not found", fix)
     return _served(what, model.url, model.model, model.key_variable)
 
 
@@ -193,8 +208,8 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
     if shutil.which(program):
         yield Finding("training", "ok", f"{shutil.which(program)} trains adapters")
     else:
-        fix = "Fix `python` under [training]: the Python of an environment with memflow's extra sft."
-        yield Finding("training", "missing", f"the program {program} is not found", fix)
+        fix = "Set `python` under [training] to the Python of an environment that has memflow's extra sft."
+        yield Finding("training", "missing", f"the program {program} was not found", fix)
 
 
 def _embedder(settings: "Settings") -> Finding:
@@ -210,12 +225,12 @@ def _embedder(settings: "Settings") -> Finding:
             "embedder",
             "missing",
             f"the folder {chosen.model!r} does not exist",
-            "Fix `model` under [embedder].",
+            "Set `model` under [embedder] to an existing folder.",
         )
     try:
         metadata.version("sentence-transformers")
     except metadata.PackageNotFoundError:
-        fix = "Install memflow with its extra local-embedder."
+        fix = "Install memflow[local-embedder]."
         return Finding("embedder", "missing", "sentence-transformers is not installed", fix)
     return Finding("embedder", "ok", chosen.model)
 
@@ -243,7 +258,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
     wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
     for name, found in resolve_user_memories(own).items():
         if isinstance(found, BadSettings):
-            fix = "Fix its class or its settings; docs/how-to/memory.md has a template."
+            fix = "Fix the class or its settings (template: docs/how-to/memory.md)."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), fix)
         else:
             yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")
@@ -266,20 +281,33 @@ def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
             return Finding(
                 what, "missing", f"{url} requires {'another' if key else 'a'} key ({error.code})", fix
             )
-        return Finding(what, "missing", f"{url}/models answers {error.code}", "Fix its url in memflow.toml.")
+        return Finding(
+            what,
+            "missing",
+            f"{url}/models returned the HTTP status {error.code}",
+            "Fix `url` in memflow.toml.",
+        )
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return Finding(
-            what, "missing", f"cannot connect to {url} ({reason})", "Start the server, or fix its url."
+            what,
+            "missing",
+            f"cannot connect to {url} ({reason})",
+            "Start the server, or fix `url` in memflow.toml.",
         )
     except (KeyError, TypeError):
-        return Finding(what, "missing", f"{url}/models lists no models", "Use an OpenAI-compatible server.")
+        return Finding(
+            what,
+            "missing",
+            f"the answer of {url}/models is not a model list",
+            "Use an OpenAI-compatible server, or fix `url` in memflow.toml.",
+        )
     if model not in known:
         load_adapter = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         return Finding(
             what,
             "missing",
-            f"{url} serves {load_adapter}, not {model!r}",
-            "Fix the name, or serve the model there.",
+            f"{url} serves {load_adapter}, but not {model!r}",
+            "Fix `model` in memflow.toml, or start a server with this model.",
         )
     return Finding(what, "ok", f"{model} at {url}")

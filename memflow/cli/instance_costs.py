@@ -66,7 +66,9 @@ def instance_costs(
     """Print the costs per instance. Raises BadInput if nothing was generated yet."""
     found = [row for row in costs_of(settings, lake, ledger) if not domains or row.domain in domains]
     if not found:
-        raise BadInput("nothing was asked for any instance there yet: `memflow run --demo` asks the first")
+        raise BadInput(
+            "no instance of these domains has model requests yet. Create some with `memflow run --demo`."
+        )
     shown = [part for name in dict.fromkeys(row.domain for row in found) for part in _table(name, found)]
     answer(form, [asdict(row) for row in found], *shown)
 

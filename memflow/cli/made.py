@@ -35,11 +35,14 @@ def made(
     """
     rows = share_made(front_of(ctx).load())
     if not rows:
-        raise BadInput("no domain was generated yet; `memflow run --demo` generates two")
+        raise BadInput("no domain has been generated yet. Generate two with `memflow run --demo`.")
     generated = list(dict.fromkeys(row["domain"] for row in rows))
     for name in domain or ():
         if name not in generated:
-            raise BadInput(f"{name!r} was not generated yet; generated: {', '.join(generated)}")
+            raise BadInput(
+                f"the domain {name!r} has not been generated; generated domains: {', '.join(generated)}. "
+                f"Generate it with `memflow run --domain {name}`."
+            )
     chosen = [row for row in rows if not domain or row["domain"] in domain]
     shown = [part for name in domain or generated for part in made_of(name, chosen)]
     answer(form, chosen, *shown, note("\nMessages and probes are counted for valid users only."))
@@ -72,5 +75,5 @@ def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableT
         for reason, times in zip(row["reasons"], row["times"], strict=True):
             yield Text(f"  {WHAT[row['table_name']]}, {times:,} x: {cut(reason, LONGEST)}", style="yellow")
         if row.get("left_out"):
-            why = cut(f"{row['left_out']:,} questions are left out, for example: {row['dropped']}", LONGEST)
+            why = cut(f"{row['left_out']:,} questions are omitted, for example: {row['dropped']}", LONGEST)
             yield Text(f"  {why}", style="yellow")

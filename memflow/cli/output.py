@@ -85,13 +85,15 @@ def line_width() -> int:
 def write(file: Path, text: str, force: bool) -> None:
     """Write a file atomically. Raises BadInput if it exists, unless `force`, or cannot be written."""
     if file.exists() and not force:
-        raise BadInput(f"{file} exists; --force overwrites it")
+        raise BadInput(f"{file} already exists. Overwrite it with --force, or choose another file.")
     beside = file.with_name(f"{file.name}.part")
     try:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.replace(file)
     except OSError as wrong:
-        raise BadInput(f"{file} cannot be written: {wrong.strerror}") from wrong
+        raise BadInput(
+            f"cannot write {file} ({wrong.strerror}). Choose another file, or make the folder writable."
+        ) from wrong
 
 
 def message(text: str) -> None:

@@ -234,7 +234,7 @@ def _reason(result: "dg.ExecuteInProcessResult") -> str:
         if event.is_step_failure and event.step_failure_data.error is not None:
             error = event.step_failure_data.error
             return f"{event.step_key}: {(error.cause or error).message.strip()}"
-    return "the run failed; see its page in the UI"
+    return "the run failed. See the page of the run in the UI."
 
 
 def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:

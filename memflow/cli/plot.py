@@ -92,7 +92,10 @@ def _of_domain(reader: "Reader", domain: str, metric: list[str] | None) -> "Mapp
         return {name: declared.get(name) or chart(scores, domain, name) for name in metric}
     wanted = {**charts(scores, domain), **declared}
     if not wanted:
-        raise BadInput(f"{domain} has no scores by period, and no picture that its benchmark declares")
+        raise BadInput(
+            f"{domain} has no scores per period, and its benchmark declares no plot for it. Choose "
+            "another domain."
+        )
     return wanted
 
 
@@ -100,7 +103,9 @@ def _over_domains(
     benchmark: str, found: "Mapping[str, Drawable]", metric: list[str] | None
 ) -> "Mapping[str, Drawable]":
     if not found:
-        raise BadInput(f"nothing was measured yet that is drawn over several domains of {benchmark}")
+        raise BadInput(
+            f"no results over several domains of {benchmark} can be plotted yet. Run its domains first."
+        )
     for name in metric or ():
         if name not in found:
             raise BadInput(unknown_name(f"{benchmark} picture", name, found))

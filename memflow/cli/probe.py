@@ -52,7 +52,9 @@ def probe(
     assistants = assistants_of(lake, "answer.replies", asked.domain)
     if assistant is not None and assistant not in assistants:
         known = ", ".join(assistants) or "none yet"
-        raise BadInput(f"{asked.domain} was not measured with {assistant!r}; it was measured with {known}")
+        raise BadInput(
+            f"{asked.domain} has no answers of assistant {assistant!r}; assistants with answers: {known}"
+        )
     chosen = assistants if assistant is None else [assistant]
     with SqlLedger(settings.ledger_url) as ledger:
         answered = [_answered(lake, ledger, asked, name) for name in chosen]
@@ -76,7 +78,9 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     found = [each for each in held if each.probe_id == probe_id]
     if len(found) > 1:
         several = ", ".join(each.domain for each in found)
-        raise BadInput(f"the probe {probe_id!r} is in several domains; choose one with --domain: {several}")
+        raise BadInput(
+            f"the probe id {probe_id!r} occurs in several domains: {several}. Choose one with --domain."
+        )
     if not found:
         raise BadInput(f"there is no probe {probe_id!r}{_near(probe_id, [each.probe_id for each in held])}")
     return found[0]

@@ -32,7 +32,9 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
     if statement == "-":
         statement = typer.get_text_stream("stdin").read()
     if not statement.strip():
-        raise BadInput('give a statement, such as memflow sql "SELECT * FROM score.leaderboard"')
+        raise BadInput(
+            'no SQL statement is given. Add one, for example memflow sql "SELECT * FROM score.leaderboard"'
+        )
     settings = front_of(ctx).load()
     rows = Warehouse(Lake(settings.lake_root), settings.warehouse_path).sql(statement)
     shown = [[_cell(value) for value in row.values()] for row in rows]

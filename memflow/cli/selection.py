@@ -159,7 +159,9 @@ def select(
     roles = {role: name for role, name in named.items() if name}
     if demo and (url or model or roles):
         options = ", ".join(f"--{role}" for role in ("url", "model", *named))
-        raise BadSettings(f"--demo uses the scripted chat and cannot be combined with {options}")
+        raise BadSettings(
+            f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
+        )
     over = _models("scripted" if demo else model, url, roles)
     paths = _paths([*(memories or ()), *(assistants or ())])
     if paths:
@@ -203,14 +205,19 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "no assistant yet"
-        raise BadInput(f"{domain} was not played with {assistant!r}; it was played with {names}")
+        raise BadInput(
+            f"{domain} has no stored run of assistant {assistant!r}; stored: {names}. Create it with "
+            f"`memflow run --domain {domain} --assistant {assistant}`."
+        )
 
 
 def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
     """Return the models and roles that the options set."""
     over: dict[str, Any] = {}
     if url and not model:
-        raise BadSettings("--url needs --model, the name of the model at that server")
+        raise BadSettings(
+            "--url is given without a model. Add --model with the name of a model at that server."
+        )
     roles: dict[str, str] = {}
     if url:
         over["models"] = {COMMAND_LINE_MODEL: {"kind": "endpoint", "url": url, "model": model}}
@@ -250,12 +257,14 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
             continue
         name = _called(path)
         if not name:
-            raise BadSettings(f"{path!r} is not an import path; use the form my_package.my_module:MyMemory")
+            raise BadSettings(
+                f"{path!r} is not a valid import path. Use the form my_package.my_module:MyMemory."
+            )
         other = paths.setdefault(name, path)
         if other != path:
             raise BadSettings(
-                f"{other} and {path} both have the name {name}; rename one of them in memflow.toml:"
-                f' [memories.NAME] path = "{path}"'
+                f"{other} and {path} have the same name, {name}. Rename one in memflow.toml: "
+                f'[memories.NAME] path = "{path}"'
             )
     return paths
 
@@ -266,8 +275,8 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:
             raise BadSettings(
-                f"{path} has the name {name}, which is {mine.path or mine.system} of {mine.origin}; rename it"
-                f' in memflow.toml: [memories.NAME] path = "{path}"'
+                f"{path} has the name {name}, which {mine.path or mine.system} of {mine.origin} already "
+                f'uses. Rename it in memflow.toml: [memories.NAME] path = "{path}"'
             )
 
 

@@ -54,5 +54,5 @@ def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     )
     missing = [finding for finding in findings if finding.state == "missing"]
     if missing:
-        message(f"\nmemflow: {len(missing)} needed items are missing")
+        message(f"\nmemflow: {len(missing)} required items are missing; fix them as stated above")
         raise typer.Exit(1)

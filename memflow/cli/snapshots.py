@@ -49,7 +49,9 @@ class EpisodeSnapshots:
         """Return the sequence number of a checkpoint. Raises BadInput if the episode did not reach it."""
         if checkpoint not in self.past.checkpoints:
             last = self.checkpoints[-1]
-            raise BadInput(f"episode {self.episode} has no checkpoint {checkpoint}; it has 0 to {last}")
+            raise BadInput(
+                f"episode {self.episode} has no checkpoint {checkpoint}; its checkpoints are 0 to {last}"
+            )
         return self.past.checkpoints[checkpoint]
 
     def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
@@ -72,7 +74,9 @@ class EpisodeSnapshots:
         An entry that moved to another tier counts for both kinds.
         """
         if first > last:
-            raise BadInput(f"--diff takes the earlier checkpoint first, not {first} and {last}")
+            raise BadInput(
+                f"--diff got the later checkpoint first ({first} and {last}). Give the earlier one first."
+            )
         wanted = set(kinds)
         before = {item.entry_id: item for item in self.at(first)}
         after = {item.entry_id: item for item in self.at(last)}
@@ -127,9 +131,12 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
     partition = f"{domain}/{assistant}"
     domains = dict.fromkeys(name.partition("/")[0] for name in lake.partitions("memory.indexes"))
     if not domains:
-        raise BadInput("no memory was written yet; `memflow run --demo` writes some")
+        raise BadInput("no memory is stored yet. Create some with `memflow run --demo`.")
     if domain not in domains:
-        raise BadInput(f"{domain!r} was not played; played domains: {', '.join(domains)}")
+        raise BadInput(
+            f"{domain!r} has no stored memories; domains with memories: {', '.join(domains)}. Create "
+            f"them with `memflow run --domain {domain}`."
+        )
     check_played(lake, domain, assistant, "memory.indexes")
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
     pasts = episode_histories(
@@ -138,12 +145,15 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
         asked,
     )
     if not pasts:
-        raise BadInput(f"{assistant} has no messages in {domain}: no episode was played with it")
+        raise BadInput(
+            f"{assistant} has no messages in {domain}, because it did not play an episode there. "
+            "Choose another assistant or domain."
+        )
     if episode is None and len(pasts) > 1:
-        raise BadInput(f"{partition} has several episodes; choose one with --episode: {', '.join(pasts)}")
+        raise BadInput(f"{partition} has several episodes: {', '.join(pasts)}. Choose one with --episode.")
     name = episode or next(iter(pasts))
     if name not in pasts:
-        raise BadInput(f"{partition} has no episode {name!r}; it has {', '.join(pasts)}")
+        raise BadInput(f"{partition} has no episode {name!r}; its episodes are {', '.join(pasts)}")
     return EpisodeSnapshots(name, pasts[name])
 
 

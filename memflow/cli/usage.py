@@ -59,7 +59,7 @@ def usage(
         rows = usage_rows(ledger, settings, chosen, run)
     if run is not None and not rows:
         raise BadInput(
-            f"the ledger has no requests of the run {run!r}; `memflow usage --by run` lists the runs"
+            f"the ledger has no requests of the run {run!r}. List the runs with `memflow usage --by run`."
         )
     total = {name: sum(row[name] for row in rows) for name in NUMBERS}
     shown = [[row[name] for name in (*chosen, *NUMBERS)] for row in rows]

@@ -173,7 +173,10 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
         reader = reader_of(ctx)
         of = reader.domain(domain)
         if of.benchmark not in exports:
-            raise BadInput(f"{domain} is of {of.benchmark}; `export {name}` is for domains of {titles}")
+            raise BadInput(
+                f"{domain} belongs to {of.benchmark}, but `export {name}` only supports domains of "
+                f"{titles}. Choose such a domain."
+            )
         chosen = exports[of.benchmark].export
         made = (load_object(chosen) if isinstance(chosen, str) else chosen)(reader, of)
         write(file, made.text, force)

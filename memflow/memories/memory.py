@@ -178,11 +178,15 @@ class Memory(ABC):
         if not texts:
             return np.empty((0, 0), np.float32)
         if self.tools.embedder is None:
-            raise BadSettings(f"{type(self).__name__} needs an embedder; configure one in memflow.toml")
+            raise BadSettings(
+                f"{type(self).__name__} needs an embedder, but none is configured. Configure one in "
+                "memflow.toml."
+            )
         vectors = await self.tools.embedder.embed(texts)
         if len(vectors) != len(texts):
             raise BadInput(
-                f"the embedder returned {len(vectors)} vectors for {len(texts)} texts; check its server and rerun"
+                f"the embedder returned {len(vectors)} vectors for {len(texts)} texts. Check its server, "
+                "then rerun."
             )
         return vectors
 
@@ -260,7 +264,10 @@ class Memory(ABC):
 
     def _chat(self) -> Chat:
         if self.tools.chat is None:
-            raise BadSettings(f"{type(self).__name__} needs a chat model; configure one in memflow.toml")
+            raise BadSettings(
+                f"{type(self).__name__} needs a chat model, but none is configured. Configure one in "
+                "memflow.toml."
+            )
         return self.tools.chat
 
 

@@ -39,7 +39,8 @@ class Rag(Memory):
     def __post_init__(self) -> None:
         if self.overlap >= self.size:
             raise BadSettings(
-                f"chunks of {self.size} tokens cannot overlap by {self.overlap}; use a smaller overlap"
+                f"the overlap of {self.overlap} tokens is not smaller than the chunk size of {self.size} "
+                "tokens. Use a smaller overlap."
             )
         self.index = Dense(self.store, self.chunk)
 

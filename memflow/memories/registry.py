@@ -39,14 +39,17 @@ class MemoryConfig:
             (self.system.needs_chat, tools.chat, "a chat model"),
         ):
             if needed and tool is None:
-                raise BadSettings(f"the memory {self.name} needs {what}; configure one in memflow.toml")
+                raise BadSettings(
+                    f"the memory {self.name} needs {what}, but none is configured. Configure one in "
+                    "memflow.toml."
+                )
         return lambda store: self.system.memory(store, tools, **self.values)
 
     def check_requirements(self) -> None:
         """Raise BadSettings if a package that the memory needs is missing."""
         if missing := self.system.missing_requirement:
             how = f"uv pip install {self.system.memory.requires}"
-            raise BadSettings(f"the memory {self.name} needs {missing}: {how}")
+            raise BadSettings(f"the memory {self.name} needs {missing}. Install it: {how}")
 
     def fingerprint(self) -> str:
         """Return the digest of class, version, prompts, parameters and, for a user's own memory, source code.
@@ -124,7 +127,7 @@ def _shipped(name: str) -> MemoryConfig | None:
         if len(numbers) not in (0, len(system.numbers)):
             wanted = len(system.numbers) or "none"
             raise BadSettings(
-                f"{name}: {len(numbers)} numbers after the name; {system.pattern} takes {wanted}"
+                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}"
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
     return None
@@ -133,7 +136,7 @@ def _shipped(name: str) -> MemoryConfig | None:
 def _user_memory(name: str, user_memory: UserMemory, own: Mapping[str, UserMemory]) -> MemoryConfig:
     what = f"the memory {name}" + (f" of the package {user_memory.package}" if user_memory.package else "")
     if _shipped(name) is not None:
-        raise BadSettings(f"{what} has the name of a shipped memory; give it another name in memflow.toml")
+        raise BadSettings(f"{what} has the name of a built-in memory. Rename it in memflow.toml.")
     given: dict[str, Any] = {}
     try:
         if user_memory.wrong:
@@ -153,7 +156,8 @@ def _user_memory(name: str, user_memory: UserMemory, own: Mapping[str, UserMemor
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise BadSettings(
-            f"the memory name {name!r} is not valid; use small letters, digits and _, starting with a letter"
+            f"the memory name {name!r} is invalid. Use lowercase letters, digits and _, and start "
+            "with a letter."
         )
 
 
@@ -163,7 +167,7 @@ def _configure(name: str, system: System, given: Mapping[str, Any]) -> MemoryCon
     for key, value in given.items():
         if key not in known:
             takes = ", ".join(known) or "none"
-            raise BadSettings(f"the memory {name} has no parameter {key!r}; it takes {takes}")
+            raise BadSettings(f"the memory {name} has no parameter {key!r}; its parameters are {takes}")
         values[key] = _parse_value(f"the memory {name}: {key}", value, known[key])
     return MemoryConfig(name, system, {**values, **system.fixed})
 
@@ -175,12 +179,12 @@ def _parse_value(what: str, value: Any, known: Parameter) -> Any:
     if wanted is tuple and isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = tuple(value)
     if type(value) is not wanted:
-        raise BadSettings(f"{what} must be of type {wanted.__name__}, not {value!r}")
+        raise BadSettings(f"{what} has the invalid value {value!r}; it must be of type {wanted.__name__}")
     if isinstance(value, int | float) and value < known.low:
-        raise BadSettings(f"{what} must be at least {known.low}, not {value}")
+        raise BadSettings(f"{what} is {value}, which is below the minimum {known.low}")
     if known.high is not None and value > known.high:
-        raise BadSettings(f"{what} must be at most {known.high}, not {value}")
+        raise BadSettings(f"{what} is {value}, which is above the maximum {known.high}")
     words = value if isinstance(value, tuple) else (value,)
     if known.choices and not set(words) <= set(known.choices):
-        raise BadSettings(f"{what} must be one of {', '.join(known.choices)}, not {value!r}")
+        raise BadSettings(f"{what} has the invalid value {value!r}; use {', '.join(known.choices)}")
     return value

@@ -189,7 +189,7 @@ class Dense(SearchIndex):
 
     def _index(self, number: int, item: Item) -> None:
         if item.vector is None:
-            raise BadInput(f"entry {item.entry_id} has no vector; rerun the memory with an embedder")
+            raise BadInput(f"entry {item.entry_id} has no vector. Rerun the memory with an embedder.")
         if number == 0:
             self._matrix = np.empty((64, len(item.vector)), np.float32)
         elif number == len(self._matrix):
@@ -203,6 +203,6 @@ class Dense(SearchIndex):
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (
-            f"{what} has a vector of {vector.shape[-1]} numbers, others of {self._matrix.shape[1]}; read a"
-            " memory with the embedder it was written with, or play it again"
+            f"{what} has a vector of {vector.shape[-1]} numbers, but other vectors have {self._matrix.shape[1]}."
+            " Rerun the memory with a single embedder."
         )

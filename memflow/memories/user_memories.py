@@ -54,15 +54,20 @@ def load_memory(path: str) -> "type[Memory]":
 
     module, colon, attribute = path.partition(":")
     if not (module and colon and attribute):
-        raise BadSettings(f"{path!r} is not an import path; write my_package.my_module:MyMemory")
+        raise BadSettings(f"{path!r} is not a valid import path. Use the form my_package.my_module:MyMemory.")
     try:
         memory = getattr(import_module(module), attribute)
     except Exception as wrong:  # a user's module may raise anything
         raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}") from wrong
     if not (isinstance(memory, type) and issubclass(memory, Memory)):
-        raise BadSettings(f"{path} is not a subclass of memflow.memories.memory.Memory")
+        raise BadSettings(
+            f"{path} is not a subclass of memflow.memories.memory.Memory. Derive the class from it."
+        )
     if inspect.isabstract(memory):
-        raise BadSettings(f"{path} lacks the methods {', '.join(sorted(memory.__abstractmethods__))}")
+        raise BadSettings(
+            f"{path} does not define the methods {', '.join(sorted(memory.__abstractmethods__))}. "
+            "Define them."
+        )
     known = {each.name for each in fields(memory)}
     named = {
         name for base in memory.__mro__ for name, value in vars(base).items() if isinstance(value, Field)
@@ -70,7 +75,8 @@ def load_memory(path: str) -> "type[Memory]":
     strays = sorted(named - known)
     if strays:
         raise BadSettings(
-            f"{path}: {', '.join(strays)} is not a parameter yet; put @dataclass above the class"
+            f"{path}: the class is not a dataclass, so {', '.join(strays)} cannot be a parameter. Put "
+            "@dataclass above the class."
         )
     return memory
 
@@ -93,7 +99,12 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
         other = found.get(point.name)
         if other is not None and (other.path, other.package) != (offer.path, offer.package):
             both = f"{other.package} and {package}"
-            offer = replace(other, package=both, origin=f"packages {both}", wrong="several packages offer it")
+            offer = replace(
+                other,
+                package=both,
+                origin=f"packages {both}",
+                wrong="several packages declare a memory of this name",
+            )
         found[point.name] = offer
     return found
 

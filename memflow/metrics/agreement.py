@@ -52,7 +52,7 @@ def gwet_ac1(
     those of `percent_agreement`.
     """
     if len(set(categories)) < 2:
-        raise BadInput(f"AC1 needs at least two categories, not {list(categories)}")
+        raise BadInput(f"AC1 needs at least two categories, but got {list(categories)}")
     counts = _counted(ratings, categories)
     given = counts.sum(axis=1)
     rated = (given > 0).astype(np.float64)
@@ -86,7 +86,7 @@ def cohen_kappa(
     """
     for row in ratings:
         if len(row) != 2:
-            raise BadInput(f"Cohen's kappa needs two raters, not {len(row)}")
+            raise BadInput(f"Cohen's kappa needs exactly two raters, but got {len(row)}")
     q = len(categories)
     place = _places(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
@@ -112,7 +112,10 @@ def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
     for number, row in enumerate(ratings):
         for label in row:
             if label is not None and label not in place:
-                raise BadInput(f"item {number}: the label {label!r} is not one of {', '.join(categories)}")
+                raise BadInput(
+                    f"item {number}: the label {label!r} is not a category; the categories are "
+                    f"{', '.join(categories)}"
+                )
     return place
 
 
@@ -140,7 +143,9 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
     if episodes is None:
         return np.arange(items), items
     if len(episodes) != items:
-        raise BadInput(f"{items} items but {len(episodes)} episodes; give the episode of each item")
+        raise BadInput(
+            f"there are {items} items but {len(episodes)} episodes. Pass the episode of each item."
+        )
     numbers = {episode: number for number, episode in enumerate(dict.fromkeys(episodes))}
     return np.array([numbers[episode] for episode in episodes], dtype=np.intp), len(numbers)
 

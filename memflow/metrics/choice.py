@@ -8,7 +8,9 @@ from memflow.errors import BadInput
 def accuracy(answer: str, gold: str, options: int) -> float:
     """Return 1 for the correct option and 0 for another. Raises BadInput if `answer` is not an option's number."""
     if not answer.isascii() or not answer.isdigit() or not 1 <= int(answer) <= options:
-        raise BadInput(f"the answer {answer!r} is none of the options 1 to {options}")
+        raise BadInput(
+            f"the answer {answer!r} is not the number of an option; the options are 1 to {options}"
+        )
     return float(int(answer) == int(gold))
 
 
@@ -16,5 +18,5 @@ def random_accuracy(options: Iterable[int]) -> float:
     """Return the expected accuracy of random guessing over questions with these numbers of options: the mean of 1/n."""
     chances = [1 / count for count in options]
     if not chances:
-        raise BadInput("there are no questions; give the number of options of at least one")
+        raise BadInput("`options` is empty; pass the number of options of at least one question")
     return sum(chances) / len(chances)

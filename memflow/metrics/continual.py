@@ -65,10 +65,14 @@ def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
     right = np.asarray(correct, dtype=np.float64)
     if right.ndim != 2 or right.shape[1] < 2:
         raise BadInput(
-            f"an array of shape {right.shape} is not (questions, checkpoints + 1): checkpoint 0, and another after it"
+            f"`correct` has the shape {right.shape}, but must have the shape (questions, "
+            "checkpoints), with checkpoint 0 and at least one more"
         )
     if not ((right >= 0) & (right <= 1)).all():
-        raise BadInput("answers must be values from 0 to 1; exclude incomplete questions (`complete_rows`)")
+        raise BadInput(
+            "`correct` contains missing values or values outside 0 to 1. Exclude incomplete "
+            "questions with `complete_rows`."
+        )
     # Before checkpoint 0 is nothing: what is answered there is neither forgotten nor learnt.
     before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
     told = right[:, 1:]
@@ -97,7 +101,7 @@ def summary(correct: npt.ArrayLike) -> Summary:
     values = np.asarray(correct, dtype=np.float64)
     kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
-        raise BadInput("no question has an answer at every checkpoint")
+        raise BadInput("no question has an answer at every checkpoint, so no score can be computed")
     marks = mark_answers(kept)
     accuracy = marks.right.mean(axis=0)
     flips = float(marks.flips.mean())
@@ -119,7 +123,7 @@ def best_constant(keys: Sequence[str]) -> str:
     Raises BadInput without labels.
     """
     if not keys:
-        raise BadInput("there are no gold labels")
+        raise BadInput("`keys` is empty: pass at least one gold label")
     counted = Counter(keys)
     return min(counted, key=lambda key: (-counted[key], key))
 

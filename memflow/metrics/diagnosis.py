@@ -34,12 +34,12 @@ def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt
     )
     periods = scored.shape[-1] if scored.ndim else 1
     if not periods:
-        raise BadInput("a memory score is a mean over periods; `overall` has none")
+        raise BadInput("`overall` has no periods; pass the score of at least one period")
     for name, other in (("upper bound", bound), ("random", chance)):
         if other.ndim and (other.shape[-1] != periods or not _broadcast(other.shape, scored.shape)):
             raise BadInput(
-                f"overall has the shape {scored.shape}, {name} {other.shape}: give both for the same periods, "
-                "which are the last axis"
+                f"`overall` has the shape {scored.shape}, but {name} has {other.shape}. Pass the same "
+                "periods in the last axis of both."
             )
     above = bound - chance
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -98,7 +98,7 @@ def attribute_by_evidence(
     with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
-        raise BadInput("an answer without evidence cannot be attributed")
+        raise BadInput("`evidence` is empty: an answer without evidence cannot be attributed")
     missing = evidence - recalled
     if not missing:
         return Attribution(utilization=loss)
@@ -118,11 +118,13 @@ def attribute_by_counts(
     writes, reads = _numbers("write failures", write_failures), _numbers("read failures", read_failures)
     hits = _numbers("right", right)
     if not writes.shape == reads.shape == hits.shape:
-        raise BadInput(f"counts and answers differ in shape: {writes.shape}, {reads.shape}, {hits.shape}")
+        raise BadInput(
+            f"the counts and answers have different shapes: {writes.shape}, {reads.shape}, {hits.shape}"
+        )
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput("a count of failing variables is negative or missing")
+        raise BadInput("a count of write or read failures is negative or missing")
     if not np.all((hits == 0) | (hits == 1)):
-        raise BadInput("an answer is right (1) or wrong (0); something else was given")
+        raise BadInput("`right` must contain only 1 (right) and 0 (wrong)")
     loss, failing = 1 - hits, writes + reads
     unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
     return FailureShares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
@@ -140,8 +142,8 @@ def attribute_by_states(
     """
     if not len(truth) == len(known) == len(right):
         raise BadInput(
-            f"{len(truth)} periods of true values, {len(known)} of probes and {len(right)} of answers; give one of "
-            "each per period"
+            f"`truth` has {len(truth)} periods, `known` {len(known)} and `right` {len(right)}. Pass "
+            "one value of each per period."
         )
     return [_attributed(truth, known, right[period], period) for period in range(len(truth))]
 

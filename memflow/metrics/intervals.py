@@ -70,7 +70,9 @@ def mean_interval(
     Raises BadInput for different lengths.
     """
     if len(totals) != len(counts):
-        raise BadInput(f"{len(totals)} totals but {len(counts)} counts; give one of each per episode")
+        raise BadInput(
+            f"there are {len(totals)} totals but {len(counts)} counts. Pass one of each per episode."
+        )
     summed, counted = np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     return bootstrap(
         lambda weights: (weights @ summed) / (weights @ counted), len(totals), seed=seed, draws=draws

@@ -111,7 +111,10 @@ def knee(
     `name` and `unit` are used in reasons. Raises BadInput for different lengths.
     """
     if not len(places) == len(values) == len(groups):
-        raise BadInput(f"{len(places)} places, {len(values)} values, {len(groups)} groups; give one of each")
+        raise BadInput(
+            f"`places`, `values` and `groups` have different lengths: {len(places)}, {len(values)}, "
+            f"{len(groups)}. Pass one of each per answer."
+        )
     number = np.unique(np.asarray(groups, dtype=np.str_), return_inverse=True)[1]
     count = len(set(groups))
     series = _Series(np.asarray(places, np.float64), np.asarray(values, np.float64), number, count)

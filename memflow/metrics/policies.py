@@ -75,5 +75,7 @@ def rank_changes(on: Sequence[int | None], off: Sequence[int | None]) -> list[in
     Raises BadInput for different lengths.
     """
     if len(on) != len(off):
-        raise BadInput(f"{len(on)} ranks on-policy but {len(off)} off-policy; give one of each per memory")
+        raise BadInput(
+            f"there are {len(on)} on-policy but {len(off)} off-policy ranks. Pass one of each per memory."
+        )
     return [None if one is None or other is None else one - other for one, other in zip(on, off, strict=True)]

@@ -138,7 +138,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
             return _f1(prediction, gold)
         case "5":
             return _adversarial(prediction.lower(), gold)
-    raise BadInput(f"LoCoMo has no category {category!r}; it has 1 to 5")
+    raise BadInput(f"unknown LoCoMo category {category!r}; the categories are 1 to 5")
 
 
 def _adversarial(prediction: str, gold: str) -> float:
@@ -155,7 +155,7 @@ def _options(gold: str) -> dict[str, str]:
         return {"a": options["a"], "b": options["b"]}
     except (ValueError, KeyError, TypeError) as wrong:
         raise BadInput(
-            f'the gold of a category 5 question is {{"a": ..., "b": ...}}, not {gold[:80]!r}'
+            f'the gold of a category 5 question does not have the form {{"a": ..., "b": ...}}: {gold[:80]!r}'
         ) from wrong
 
 
@@ -178,12 +178,12 @@ def rouge_l(
     Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):
-        raise BadSettings(f"rouge_l has no language {language!r}; it has 'en' and 'zh'")
+        raise BadSettings(f"unknown ROUGE-L language {language!r}; use 'en' or 'zh'")
     if variant == "published_code":
         cut = _lexeval_sentences if language == "zh" else _package_sentences
         return union_rouge_l(cut(prediction), cut(gold))
     if variant != "standard":
-        raise BadSettings(f"rouge_l has no variant {variant!r}; it has 'standard' and 'published_code'")
+        raise BadSettings(f"unknown ROUGE-L variant {variant!r}; use 'standard' or 'published_code'")
     if language == "en":
         said, wanted = _english_words(prediction, stem), _english_words(gold, stem)
     else:

@@ -78,7 +78,10 @@ async def play_assistant(
     if not evolves(config, environment.benchmark):
         return await play_all(episodes, remember, replier, lived=lived, clock=clock)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
-        raise BadInput(f"a memory cannot evolve in an episode with a base: {based[0]}")
+        raise BadInput(
+            f"the episode {based[0]} has a base, but an evolving memory supports only episodes "
+            "without one. Use another memory."
+        )
     asked = environment.feedback_probes()
     given = (environment, config, asked, remember, replier, lived, clock)
     return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
@@ -162,7 +165,10 @@ class _Evolution:
             place.domain, str(self.config.values["feedback"]), probes, replies, place.turns
         )
         if place.evolver is None:
-            raise BadSettings(f"the memory {self.config.name} needs a chat model, and was given none")
+            raise BadSettings(
+                f"the memory {self.config.name} needs a chat model to evolve, but none is configured. "
+                "Configure one in memflow.toml."
+            )
         prompt = self.config.system.memory.prompt("evolve")
         answer = await ask(place.evolver, prompt, {"kinds": numbered_list(policy), "feedback": told})
         step = PolicyStep(
@@ -194,5 +200,5 @@ def add_checkpoints(
 
 def _evolving(memory: Memory) -> EvolvingMemory:
     if not isinstance(memory, EvolvingMemory):
-        raise BadInput(f"{type(memory).__name__} has no policy that could evolve")
+        raise BadInput(f"{type(memory).__name__} has no policy to evolve. Derive it from EvolvingMemory.")
     return memory

@@ -160,7 +160,8 @@ class _Stage:
         async def one(event: Event) -> Dialogue:
             if event.lead is None:
                 raise BadInput(
-                    f"event {event.number} of {self.episode.episode_id} is a dialogue nobody leads"
+                    f"event {event.number} of episode {self.episode.episode_id} is a dialogue without a user "
+                    "(`lead` is None). Fix the benchmark's episodes."
                 )
             led = await event.lead(read, replier.chat)
             lived()
@@ -195,7 +196,8 @@ class _Stage:
     def _require_replier(self) -> Replier:
         if self.replier is None:
             raise BadInput(
-                f"episode {self.episode.episode_id} wants replies, but no answering model was given"
+                f"episode {self.episode.episode_id} contains messages that need a reply, but no answering "
+                "model is configured. Set the role backbone."
             )
         return self.replier
 
@@ -286,7 +288,10 @@ async def play_all(
         store = EntryStore()
         if episode.base is not None:
             if episode.base not in running:
-                raise BadInput(f"episode {episode.episode_id} has an unknown base: {episode.base}")
+                raise BadInput(
+                    f"episode {episode.episode_id} has the unknown base {episode.base}. List the base episode "
+                    "before it."
+                )
             store = (await running[episode.base]).store.fork()
         return await play(episode, remember(store), replier, lived, clock)
 

@@ -90,7 +90,8 @@ def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
     lines = [_line(row) for row in said if row.reason is None]
     if not lines:
         raise BadInput(
-            f"{made.assistant} has no messages in {made.domain}; run it with a memory that plays episodes"
+            f"{made.assistant} has no messages in {made.domain}. Run the domain with a memory that "
+            "plays episodes."
         )
     first = {(row.episode_id, row.event): row.message_id for row in said if row.position == 0}
     cut = [first[row.episode_id, row.event] for row in said if row.reason is not None]
@@ -122,10 +123,10 @@ def read(text: str) -> tuple[Header, list[RecordedMessage]]:
     lines = [_read(RecordedMessage, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
     if len(lines) != header.messages:
         raise BadInput(
-            f"it has {len(lines)} messages, but its header counts {header.messages}: the file was cut"
+            f"the file has {len(lines)} messages, but its header says {header.messages}; it is truncated"
         )
     if _digest(lines) != header.digest:
-        raise BadInput("its messages are not those that were recorded: they were changed afterwards")
+        raise BadInput("the messages differ from the digest in the header: the file was modified")
     return header, lines
 
 

@@ -118,7 +118,7 @@ def _attribute_probe(
         return replace(row, reason=NO_EVIDENCE)
     row = replace(row, evidence=len(evidence))
     if reply is None or reply.model is None:
-        return replace(row, reason=(reply and reply.reason) or "the probe was not asked")
+        return replace(row, reason=(reply and reply.reason) or "the probe has no reply")
     sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
     stored, recalled = timeline.stored(probe, evidence), evidence & frozenset().union(*sources)
     best = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]

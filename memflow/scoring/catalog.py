@@ -177,8 +177,8 @@ def find_metric(name: str) -> Metric:
     found = catalog().get(name.partition("[")[0])
     if found is None:
         raise BadInput(
-            f"metric {name!r} is not in the catalog, so it cannot be published. Declare it: "
-            "in METRICS of its benchmark, or by an entry point of the group memflow.metrics"
+            f"metric {name!r} is not in the catalog and cannot be published. Declare it in METRICS of "
+            "its benchmark, or with an entry point of the group memflow.metrics."
         )
     return found
 

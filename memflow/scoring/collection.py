@@ -47,7 +47,8 @@ def collect(
             first = owner.setdefault(each.name, benchmark)
             if replace(known, primary_for=frozenset()) != replace(each, primary_for=frozenset()):
                 reason = (
-                    f"{first} defines the metric {each.name!r} differently; rename it, or use that definition"
+                    f"{first} defines the metric {each.name!r} differently; rename the metric, or use "
+                    "the existing definition"
                 )
                 unusable.append(UnusableMetric(each.name, benchmark, reason))
                 continue
@@ -58,7 +59,7 @@ def collect(
             own = _resolve(point)
             clashes = sorted(each.name for each in own if each.name in found)
             if clashes:
-                raise BadSettings(f"the metric {clashes[0]!r} exists already; rename it")
+                raise BadSettings(f"another metric has the name {clashes[0]!r}; rename it")
         except BadSettings as wrong:
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
             continue
@@ -75,5 +76,8 @@ def _resolve(point: EntryPoint) -> list[Metric]:
         raise BadSettings(f"{point.value} cannot be loaded: {type(wrong).__name__}: {wrong}") from wrong
     for each in metrics:
         if not isinstance(each, Metric):
-            raise BadSettings(f"{point.value} gives {each!r}; give a Metric or an iterable of Metric")
+            raise BadSettings(
+                f"{point.value} contains {each!r}, which is not a Metric. Use a Metric or an iterable of "
+                "Metric."
+            )
     return metrics

@@ -65,7 +65,7 @@ def _score(metric: str, name: str, rows: Sequence[OperationSums], context: Metri
     sums = [(_TOTALS[metric](row), count) for row in rows if (count := row.writes if writing else row.reads)]
     reason = None
     if not any(row.writes for row in rows):
-        reason = f"nothing was written to {context.memory} here, so there is nothing to measure"
+        reason = f"{context.memory} has no writes, so its cost cannot be measured"
     return mean_score(
         context,
         metric,

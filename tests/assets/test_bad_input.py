@@ -139,12 +139,12 @@ def no_gold(path: Path, users: Users) -> None:
 
 
 BROKEN = {
-    truncated: r"it is truncated or invalid JSON",
-    foreign: r"it is truncated or invalid JSON",
-    not_utf8: r"it is not UTF-8 \(byte \d+\)",
+    truncated: r"the file is truncated or invalid JSON",
+    foreign: r"the file is truncated or invalid JSON",
+    not_utf8: r"the file is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
-    same_id_twice: r"duplicate id .*0;",
-    no_such_state: r"record 1 \(id .*1\), periods.1.state.\w+: it is 'elsewhere', but the updates",
+    same_id_twice: r"the id .*0 occurs twice;",
+    no_such_state: r"contradicts itself: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
 
 
@@ -193,7 +193,7 @@ def test_missing_file_fails_only_its_domain(data: Path) -> None:
     outcome = measured(settings, BAD, GOOD)
     [(run, reason)] = outcome.failed
     assert run.partition == BAD
-    assert "none of its data sets exists here. Download v1.base/data.json" in reason
+    assert "none of its data sets is installed. Download v1.base/data.json" in reason
     assert "MEMFLOW_DATA" in reason
     assert {figure.domain for figure in outcome.scores} == {GOOD}
     assert reason in printed_summary(settings, outcome, BAD, GOOD)
@@ -202,7 +202,7 @@ def test_missing_file_fails_only_its_domain(data: Path) -> None:
 def test_run_without_data_sets_raises_before_writing(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
-    with pytest.raises(MissingData, match="amemgym_base: none of its data sets exists here"):
+    with pytest.raises(MissingData, match="amemgym_base: none of its data sets is installed"):
         measured(settings, BAD)
     assert not (settings.home / "lake").exists()
 

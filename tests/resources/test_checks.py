@@ -38,7 +38,7 @@ def test_check_reads_referenced_tables(lake: Lake, engine: Engine) -> None:
 
 
 def test_domain_dependent_rules_require_a_domain(lake: Lake) -> None:
-    with pytest.raises(BadInput, match="depends on the domain; name the domain"):
+    with pytest.raises(BadInput, match="depends on the domain, but no domain is given"):
         check_partition("question.probes", "d", lake, Scope())
 
 

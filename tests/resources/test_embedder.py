@@ -115,7 +115,7 @@ async def test_response_without_vectors_is_rejected(
 
 
 async def test_missing_folder_or_package_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MissingData, match="there is no folder"):
+    with pytest.raises(MissingData, match=r"the folder .* does not exist"):
         FolderEmbedder(tmp_path / "none")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(BadSettings, match=r"memflow\[local-embedder\]"):

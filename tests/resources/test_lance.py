@@ -98,11 +98,13 @@ def test_empty_memory_is_indexed(tmp_path):
 
 
 def test_invalid_searches_are_rejected(index):
-    with pytest.raises(BadInput, match="needs a text, a vector or both"):
+    with pytest.raises(BadInput, match="neither a text nor a vector"):
         index.search("d", "full")
-    with pytest.raises(BadInput, match="the query vector has 2 numbers, but the entries have 3"):
+    with pytest.raises(
+        BadInput, match="the query vector has 2 numbers, but the vectors of the entries have 3"
+    ):
         index.search("d", "full", vector=[1.0, 0.0])
-    with pytest.raises(MissingData, match=r"no entries of recent in d are indexed .* memory/indexes"):
+    with pytest.raises(MissingData, match=r"the entries of recent in d are not indexed .* memory/indexes"):
         index.search("d", "recent", text="tea")
     with pytest.raises(BadInput, match=r"vectors of different lengths \(\[2, 3\]\)"):
         index.rebuild("d", "full", [ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])])

@@ -82,7 +82,7 @@ def test_usage_is_summed_by_group(either_url: str) -> None:
         assert second == UsageRow({"run": "run 2"}, 0, 1, 0, 10, 3, 4, 0.25, 0, 0)
         (hit,) = ledger.usage(by=("model",), run="run 2")
         assert cost(hit, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
-        with pytest.raises(BadSettings, match="not by colour"):
+        with pytest.raises(BadSettings, match="cannot be grouped by colour"):
             ledger.usage(by=("colour",))
 
 

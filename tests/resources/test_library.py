@@ -79,7 +79,9 @@ def test_wrong_checksum_is_rejected(folder, files):
         "wrong checksum",
         ("set/a.json",),
     )
-    with pytest.raises(BadInput, match=f"its SHA-256 is {sum_of(ONE)}, not {sum_of(TWO)}. Ask its author."):
+    with pytest.raises(
+        BadInput, match=f"its SHA-256 is {sum_of(ONE)} instead of {sum_of(TWO)}. Ask its author."
+    ):
         library.paths(dataset)
 
 

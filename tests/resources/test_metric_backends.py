@@ -48,7 +48,7 @@ def test_invalid_path_is_rejected_only_for_used_backends(settings: Settings, tmp
     (tmp_path / "config").write_text("no dictionary\n")
     with pytest.raises(MissingData, match="is not a WordNet folder"):
         build_metric_backends(gone, {WORDNET})
-    with pytest.raises(BadInput, match="is not a pronouncing dictionary"):
+    with pytest.raises(BadInput, match="is not a CMU pronouncing dictionary"):
         fingerprints(gone, {CMUDICT})
     assert build_metric_backends(gone, {ENCODER_EN}).synonyms is None
 

@@ -105,9 +105,9 @@ def test_unlisted_domains_are_selected_only_by_name() -> None:
         ("assistants = ['Full Context']", "Full Context"),
         ("[roles]\nsimulator = 'nosuch'", "simulator"),
         ("[models.x]\nmodel = 'm'", "url"),
-        ("home = ", "cannot be read"),
-        ("[memories.x]\nparameters = { k = 3 }", "either path"),
-        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "either path"),
+        ("home = ", "cannot read"),
+        ("[memories.x]\nparameters = { k = 3 }", "set only path"),
+        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "set only path"),
     ],
 )
 def test_settings_error_names_file_and_setting(text: str, said: str) -> None:
@@ -127,7 +127,7 @@ def test_user_data_sets_are_added_and_invalid_ones_rejected() -> None:
     settings = load(written(own))
     assert set(settings.datasets) == {*registry.datasets(), "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: choose another name"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: the name is used"):
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
@@ -143,9 +143,9 @@ def test_adapter_requires_revision_which_determines_the_fingerprint() -> None:
     assert Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="b").fingerprint() != (
         liked.fingerprint()
     )
-    with pytest.raises(ValueError, match="needs the revision"):
+    with pytest.raises(ValueError, match="has no `revision`"):
         Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked")
-    with pytest.raises(ValueError, match='needs kind = "vllm"'):
+    with pytest.raises(ValueError, match='not kind = "vllm"'):
         Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
 
 

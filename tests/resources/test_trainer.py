@@ -111,7 +111,7 @@ def test_wrong_revision_or_weights_are_rejected(tmp_path: Path, trainer: Any) ->
     with pytest.raises(BadSettings, match=f"has the revision {manifest.revision}, but .* revision = 'other'"):
         load_adapter(out, "other")
     (out / WEIGHTS).write_text("others")
-    with pytest.raises(BadInput, match=r"the weights in .* differ from its manifest"):
+    with pytest.raises(BadInput, match=r"the weights in .* differ from the digest"):
         read_manifest(out)
     (out / WEIGHTS).unlink()
     with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
@@ -148,12 +148,12 @@ def test_invalid_manifest_is_reported(tmp_path: Path, trainer: Any, change: Any,
     [
         ('print(\'{"event": "failed", "reason": "no weights"}\')', "the training failed: no weights"),
         ("import sys; print('no memory', file=sys.stderr); sys.exit(3)", r"(?s)status 3 .*no memory"),
-        ("pass", "ended with status 0 and no adapter"),
+        ("pass", "exited with status 0 without an adapter"),
         ("print('half way')", "printed .*half way.* which is not an event"),
         ("print('[1]')", "which is not an event"),
         ('print(\'{"event": "done", "examples": 2}\')', "which is not an event"),
         (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is not an event"),
-        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with status 1 and no adapter"),
+        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "exited with status 1 without an adapter"),
     ],
 )
 def test_failed_training_leaves_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
@@ -187,11 +187,11 @@ def test_existing_folder_is_not_overwritten(tmp_path: Path, trainer: Any) -> Non
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     for over in (False, True):
-        with pytest.raises(BadInput, match="exists already"):
+        with pytest.raises(BadInput, match="already exists"):
             trainer(LEARNS).train(JOB, out, over=over)
     other = tmp_path / "other"
     first = trainer(LEARNS).train(JOB, other)
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="already exists"):
         trainer(LEARNS).train(JOB, other)
     again = replace(JOB, parameters={**JOB.parameters, "seed": 7})
     assert trainer(LEARNS).train(again, other, over=True).revision != first.revision
@@ -203,12 +203,12 @@ def test_existing_folder_is_not_overwritten(tmp_path: Path, trainer: Any) -> Non
 
 def test_unwritable_folder_is_reported(tmp_path: Path, trainer: Any) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="file/liked cannot be written"):
+    with pytest.raises(BadInput, match=r"cannot write .*file/liked"):
         trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
 
 
 def test_missing_python_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings, match=r"cannot be run.*\[training\] in memflow\.toml"):
+    with pytest.raises(BadSettings, match=r"cannot run .*\[training\] in memflow\.toml"):
         Trainer("no-such-python").train(JOB, tmp_path / "liked")
 
 

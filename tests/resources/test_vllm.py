@@ -66,15 +66,15 @@ def test_adapter_is_served_by_folder_name(tmp_path: Path) -> None:
     assert arguments.startswith("serve tiny --host 127.0.0.1 --port ")
     wanted = f"--enable-lora --max-lora-rank 16 --lora-modules liked={tmp_path}/liked --max-model-len 8192"
     assert arguments.rstrip().endswith(wanted)
-    with pytest.raises(EndpointDown, match="serves tiny, not 'liked'"):
+    with pytest.raises(EndpointDown, match="serves tiny, but not 'liked'"):
         VllmServer("tiny", executable=fake(tmp_path), adapter=adapter).__enter__()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"adapter": Adapter(Path("liked"), 513)}, "has rank 513; vLLM supports up to 512"),
-        ({}, r"cannot be run.*memflow\.toml"),
+        ({"adapter": Adapter(Path("liked"), 513)}, "has rank 513, but vLLM supports at most 512"),
+        ({}, r"cannot run .*memflow\.toml"),
     ],
 )
 def test_wrong_settings_are_rejected_before_start(options: dict[str, Adapter], message: str) -> None:
@@ -85,7 +85,7 @@ def test_wrong_settings_are_rejected_before_start(options: dict[str, Adapter], m
 @pytest.mark.parametrize(("model", "raised"), [("tiny", ZeroDivisionError), ("other", EndpointDown)])
 def test_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: type[Exception]) -> None:
     with (
-        pytest.raises(raised, match=r"division|serves tiny, not 'other'"),
+        pytest.raises(raised, match=r"division|serves tiny, but not 'other'"),
         VllmServer(model, executable=fake(tmp_path)),
     ):
         raise ZeroDivisionError("division by zero")
@@ -95,14 +95,14 @@ def test_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: ty
 
 def test_early_exit_shows_the_log(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho no such weights; exit 3\n")
-    with pytest.raises(EndpointDown, match=r"(?s)exited with status 3: .*no such weights"):
+    with pytest.raises(EndpointDown, match=r"(?s)exited with status 3.*no such weights"):
         VllmServer("tiny", executable=program).__enter__()
 
 
 def test_server_that_is_never_ready_times_out(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho loading; exec sleep 60\n")
     started = time.monotonic()
-    with pytest.raises(EndpointDown, match=r"(?s)not ready in 0.3 s.*loading"):
+    with pytest.raises(EndpointDown, match=r"(?s)not ready after 0.3 s.*loading"):
         VllmServer("tiny", executable=program, patience=0.3).__enter__()
     assert time.monotonic() - started < 5
 
@@ -111,7 +111,7 @@ def test_existing_server_is_used() -> None:
     with stub_process(model="tiny") as url:
         with VllmServer("tiny", url=url) as given:
             assert given == url
-        with pytest.raises(EndpointDown, match="serves tiny, not 'other'"):
+        with pytest.raises(EndpointDown, match="serves tiny, but not 'other'"):
             VllmServer("other", url=url).__enter__()
     with pytest.raises(EndpointDown, match="cannot connect"):
         VllmServer("tiny", url=url).__enter__()

@@ -126,9 +126,9 @@ def test_reasons_query_counts_reasons_by_table(filled):
 
 
 def test_unknown_query_or_parameter_is_rejected(filled):
-    with pytest.raises(BadInput, match="there are continual, coverage, leaderboard"):
+    with pytest.raises(BadInput, match="queries are continual, coverage, leaderboard"):
         filled.query("nothing")
-    with pytest.raises(BadInput, match="has no parameter 'colour'; it has assistant, domain"):
+    with pytest.raises(BadInput, match="has no parameter 'colour'; its parameters are assistant, domain"):
         filled.query("coverage", colour="red")
 
 
@@ -220,7 +220,7 @@ def test_publishing_does_not_wait_for_readers(filled, tmp_path):
 def test_duplicate_key_keeps_the_published_file(filled, lake):
     filled.publish()
     lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, fingerprint="")
-    with pytest.raises(BadInput, match=r"score\.verdicts of d/none cannot be published: .*[Dd]uplicate"):
+    with pytest.raises(BadInput, match=r"cannot publish score\.verdicts of d/none: .*[Dd]uplicate"):
         filled.publish()
     assert filled.path.exists()
     assert len(list(filled.path.parent.glob("*.writing"))) == 0
@@ -242,7 +242,7 @@ def test_publishing_retries_when_a_file_is_replaced(filled, monkeypatch):
         assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
     assert looked[0] == looked[1] == looked[2]
     troubles = 1000
-    with pytest.raises(StoreBusy, match="in 5 attempts: IO Error: No files found"):
+    with pytest.raises(StoreBusy, match="after 5 attempts: IO Error: No files found"):
         filled.publish()
     assert filled.path.exists()
 

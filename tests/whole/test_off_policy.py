@@ -83,13 +83,13 @@ def test_recorded_memory_has_the_same_entries_and_scores_off_policy(compared, ru
     file.write_text(file.read_text(encoding="utf-8").replace("bm25", "BM25").replace("what now?", "so?", 1))
     outcome = run_in(home, (OFF,), ASSISTANTS, data=compared.data)
     [(run, reason)] = outcome.failed
-    assert run.partition == "amemgym_v1_base_run" and "not those that were recorded" in reason
+    assert run.partition == "amemgym_v1_base_run" and "differ from the digest in the header" in reason
 
     again = memflow(home, "export", "transcript", ON, RECORDED, str(file))
     assert again.exit_code == 1 and "--force overwrites it" in again.stderr
     assert memflow(home, "export", "transcript", ON, RECORDED, str(file), "--force").exit_code == 0
     other = memflow(home, "export", "transcript", ON, "full", str(file))
-    assert f"{ON} was not played with 'full'; it was played with {RECORDED}" in other.stderr
+    assert f"{ON} has no stored run of assistant 'full'; stored: {RECORDED}" in other.stderr
 
 
 def test_off_policy_domain_without_recorded_run_names_the_export_command(
@@ -99,4 +99,4 @@ def test_off_policy_domain_without_recorded_run_names_the_export_command(
     [missing] = outcome.missing[OFF]
     assert missing.name == "amemgym_v1_base_run" and "memflow export transcript" in missing.how
     reasons = [reason for _, reason in outcome.failed]
-    assert any("no recorded run was found among its data sets" in reason for reason in reasons)
+    assert any("is a recorded run" in reason for reason in reasons)

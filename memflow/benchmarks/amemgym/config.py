@@ -62,16 +62,21 @@ def parse_config(domain: Domain) -> AMemGymConfig:
     """Return the domain's parameters. Raises BadSettings with the invalid parameter."""
     config = parse_parameters(AMemGymConfig, domain)
     if config.start_date.day > 28:
-        raise BadSettings(f"domain {domain.name}, parameter start_date: use a day from 1 to 28")
+        raise BadSettings(
+            f"domain {domain.name}, parameter start_date: the day of the month is above 28. Use a day "
+            "from 1 to 28."
+        )
     possible = config.choices_per_variable**config.variables_per_question
     if config.min_variants > possible:
         raise BadSettings(
-            f"domain {domain.name}, parameter min_variants: only {possible} variants are possible"
+            f"domain {domain.name}, parameter min_variants: the value is above the {possible} "
+            f"possible variants. Set it to at most {possible}."
         )
     if config.user_model == "published_code" and config.user_context != PUBLISHED_CONTEXT:
         raise BadSettings(
-            f"domain {domain.name}, parameter user_context: the published code's user model sees the latest "
-            f"{PUBLISHED_CONTEXT} messages; remove user_context, or set user_model to paper"
+            f"domain {domain.name}, parameter user_context: the user model `published_code` always "
+            f"sees the latest {PUBLISHED_CONTEXT} messages. Remove user_context, or set user_model to "
+            '"paper".'
         )
     return config
 

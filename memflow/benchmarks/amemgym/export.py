@@ -69,7 +69,7 @@ def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe])
         reason = profile.reason
         for turn in said:
             if reason is None and turn.reason is not None:
-                reason = f"the message {turn.message_id} is quarantined: {turn.reason}"
+                reason = f"message {turn.message_id} is quarantined: {turn.reason}"
         if reason is not None:
             left_out.append(OmittedItem(user_id, None, reason))
             continue
@@ -125,7 +125,8 @@ def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, A
     state = history.periods[period]
     if lost := [name for name in history.schema if name not in state]:
         raise BadInput(
-            f"{history.profile.user_id}: {lost[0]} has no value in period {period}; see the checks of state/changes"
+            f"user {history.profile.user_id}: the variable {lost[0]} has no value in period {period}. "
+            "See the checks of state/changes."
         )
     return {
         "period_start": history.end(period - 1) if period else None,
@@ -142,7 +143,10 @@ def _session(history: History, turn: Turn) -> dict[str, Any]:
     exposes = json.loads(turn.exposes or "{}")
     before = with_time(turn.sent_at or "", "")
     if not turn.text.startswith(before):
-        raise BadInput(f"the message {turn.message_id} does not start with its time, {turn.sent_at}")
+        raise BadInput(
+            f"message {turn.message_id} does not start with the time at which it was sent, "
+            f"{turn.sent_at}. Rebuild utterance/turns."
+        )
     events = {row.variable: row.event for row in history.changes[turn.checkpoint]}
     return {
         "event": next((events[name] for name in exposes if events.get(name) is not None), None),
@@ -166,8 +170,8 @@ def _questions(asked: Sequence[Probe], periods: int) -> tuple[list[dict[str, Any
             continue
         if len(probes) != periods or len(first.variants) != len(first.options):
             raise BadInput(
-                f"{first.probe_id}: a question needs one probe per period ({periods}) and one state"
-                " per option; rebuild question/probes"
+                f"probe {first.probe_id}: its question does not have one probe per period ({periods}) and "
+                "one state per option. Rebuild question/probes."
             )
         lived = {int(probe.gold) for probe in probes}
         choices = [

@@ -42,12 +42,15 @@ def read_users(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and the content of every published user. Raises BadInput with the record and the fault."""
     users = file.json()
     if not isinstance(users, list) or not users:
-        raise file.bad("it contains no list of users")
+        raise file.bad("the file is not a list of users, or the list is empty")
     for number, content in enumerate(users):
         where = f"record {number}"
         if isinstance(content, dict) and isinstance(content.get("id"), str):
             where += f" (id {content['id']})"
         user = file.shaped(PublishedUser, content, where)
         if errors := user.contradictions():
-            raise file.bad(f"{where}, {errors[0]} ({len(errors)} contradictions in this record)")
+            raise file.bad(
+                f"{where} contradicts itself: {errors[0]} (the first of {len(errors)} contradictions in "
+                "this record)"
+            )
         yield user.id, content

@@ -75,7 +75,10 @@ def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]
     else:
         header, lines = recording.read(text)
         if header.benchmark != "amemgym":
-            raise BadInput(f"the run's benchmark is {header.benchmark}, not amemgym")
+            raise BadInput(
+                f"the run was recorded with the benchmark {header.benchmark}, not amemgym. Use a run of "
+                "an amemgym domain."
+            )
         yield HEADER, header.model_dump()
         found = _own_dialogues(header, lines)
     for dialogue in found:
@@ -92,21 +95,26 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
     if parse_config(domain).policy == "on":
         if runs:
             raise BadInput(
-                f"domain {domain.name} is played on-policy, but its data set {next(iter(runs))} is a recorded "
-                'run: set its parameter policy to "off", or remove that data set'
+                f"domain {domain.name} is on-policy, but its data set {next(iter(runs))} is a recorded "
+                'run. Set the parameter policy to "off", or remove that data set.'
             )
         return users
     named = ", ".join(domain.datasets)
     if not runs:
         raise BadInput(
-            f"domain {domain.name} is played off-policy, but no recorded run was found among its data sets "
-            f"({named}): record one with `memflow export transcript`; `memflow data` shows its path"
+            f"domain {domain.name} is off-policy, but none of its data sets ({named}) is a recorded "
+            "run. Record one with `memflow export transcript`; `memflow data` shows the path to save "
+            "it at."
         )
     if len(runs) > 1:
-        raise BadInput(f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}): keep one")
+        raise BadInput(
+            f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}), but needs one. "
+            "Remove the others from its data sets."
+        )
     if not users:
         raise BadInput(
-            f"domain {domain.name} has a recorded run, but none of its data sets ({named}) has users"
+            f"domain {domain.name} has a recorded run, but none of its data sets ({named}) contains "
+            "users. Add the data set of the run's users."
         )
     return users
 
@@ -162,12 +170,13 @@ class _RecordedRun:
             place = f"{self.dataset}: {source}: "
             if user in strangers:
                 raise BadInput(
-                    f"{place}the run has other users: {user} is not among the {len(self.users)} users of the "
-                    f"domain ({len(strangers)} such users)"
+                    f"{place}{len(strangers)} users of the run are not among the {len(self.users)} users of the "
+                    f"domain, for example {user}. Use the data set of users with which the run was recorded."
                 )
             if user in selected_users and (user, period) not in played:
                 raise BadInput(
-                    f"{place}it has period {period} of user {user}, which the domain does not have"
+                    f"{place}the run has period {period} of user {user}, but the domain does not. Use the "
+                    "data set and parameters with which the run was recorded."
                 )
 
     def sessions(
@@ -176,16 +185,20 @@ class _RecordedRun:
         """Return the recorded sessions of a period, by the id of their first message."""
         if user not in self.recorded:
             raise BadInput(
-                f"{self.dataset}: it has no dialogue of user {user}; the run has {len(self.recorded)} users. "
-                f"Use --limit {len(self.recorded)}, or record more users"
+                f"{self.dataset}: the run has no dialogue of user {user}; it has {len(self.recorded)} "
+                f"users. Use --limit {len(self.recorded)}, or record more users."
             )
         if (user, period) not in self.read_dialogues:
-            raise BadInput(f"{self.dataset}: it has no dialogue of user {user} in period {period}")
+            raise BadInput(
+                f"{self.dataset}: the run has no dialogue of user {user} in period {period}. Record the "
+                "whole run again."
+            )
         source, dialogue = self.read_dialogues[user, period]
         place = f"{self.dataset}: {source}: user {user}, period {period}"
         if len(dialogue.sessions) != len(openings):
             raise BadInput(
-                f"{place}: it has {len(dialogue.sessions)} sessions, but the user has {len(openings)}"
+                f"{place}: the run has {len(dialogue.sessions)} sessions, but the domain has "
+                f"{len(openings)}. Use the parameters with which the run was recorded."
             )
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
             fault = self._session_error(opening, session, number in dialogue.cut)
@@ -200,13 +213,13 @@ class _RecordedRun:
         if not session or session[0].content != opening.text:
             said = json.dumps(session[0].content[:SHOWN_CHARACTERS] if session else "", ensure_ascii=False)
             begins = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
-            return f"it starts with {said}, but the user's session starts with {begins}"
+            return f"the recorded session starts with {said}, but the user's session starts with {begins}"
         for number, message in enumerate(session):
             role = "assistant" if number % 2 else "user"
             if message.role != role:
-                return f"message {number} has role {message.role} instead of {role}"
+                return f"message {number} has the role {message.role} instead of {role}"
         if len(session) != wanted and not (cut and len(session) < wanted):
-            return f"it has {len(session)} messages, but the domain's rounds need {wanted}"
+            return f"the recorded session has {len(session)} messages, but the domain's rounds need {wanted}"
         return None
 
 
@@ -239,7 +252,7 @@ def _parse_published(text: str) -> list[list[RecordedMessage]]:
         first = wrong.errors(include_url=False, include_input=False)[0]
         names = ("session ", "message ", "", "")
         place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
-        raise BadInput(f"{place or 'the whole'}: {first['msg']}") from wrong
+        raise BadInput(f"{place or 'the top level'}: {first['msg']}") from wrong
 
 
 def _own_dialogues(

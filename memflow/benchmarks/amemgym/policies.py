@@ -97,22 +97,22 @@ def _comparable(on: Side, off: Side) -> None:
     for side, policy in ((on, "on"), (off, "off")):
         if parse_config(side.domain).policy != policy:
             raise BadInput(
-                f"{side.domain.name} is not played {policy}-policy: name the on-policy domain first, then the "
-                "off-policy one"
+                f"{side.domain.name} is not {policy}-policy. Give the on-policy domain first and the "
+                "off-policy domain second."
             )
     names = f"{on.domain.name} and {off.domain.name}"
     here, there = ({probe.episode_id for probe in side.probes} for side in (on, off))
     if here != there:
         raise BadInput(
-            f"{names} do not have the same users: {len(here)} and {len(there)}, and only one of them has "
-            f"{min(here ^ there)}. Run both with the same data and the same --limit"
+            f"{names} have different users: {len(here)} and {len(there)}; only one domain has "
+            f"{min(here ^ there)}. Rerun both with the same data and the same --limit."
         )
     asked, other = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
     differing = sorted(name for name in asked.keys() | other.keys() if asked.get(name) != other.get(name))
     if differing:
         raise BadInput(
-            f"{names} do not have the same probes: {len(differing)} differ, such as {differing[0]}. Give both the "
-            "same data set of users and the same parameters"
+            f"{names} have different probes: {len(differing)} differ, for example {differing[0]}. "
+            "Give both domains the same data set of users and the same parameters."
         )
     for assistant, answered in on.answered.items():
         if assistant in off.answered:
@@ -120,14 +120,18 @@ def _comparable(on: Side, off: Side) -> None:
             for term in sorted(mine.keys() & its.keys()):
                 if mine[term] != its[term]:
                     raise BadInput(
-                        f"{assistant} has other settings in {names}: {term} is {_named(mine[term])} on-policy "
-                        f"and {_named(its[term])} off-policy. Run both again, or leave it out with --assistant"
+                        f"{assistant} has different settings in {names}: {term} is {_named(mine[term])} on-policy "
+                        f"and {_named(its[term])} off-policy. Rerun both with the same settings, or select other "
+                        "assistants with --assistant."
                     )
     if not on.answered.keys() & off.answered.keys():
         measured = "; ".join(
             f"{side.domain.name}: {', '.join(side.answered) or 'nothing'}" for side in (on, off)
         )
-        raise BadInput(f"no assistant was measured in both domains ({measured})")
+        raise BadInput(
+            f"the two domains have no measured assistant in common ({measured}). Measure the same "
+            "assistant in both domains."
+        )
 
 
 _content = attrgetter(

@@ -85,13 +85,13 @@ class PublishedUser(_PublishedModel):
             place = f"periods.{number}"
             state = state | {name: update.new for name, update in period.updates.items()}
             if set(period.state) != set(self.state_schema):
-                yield f"{place}.state: its variables differ from state_schema"
+                yield f"{place}.state: the variables differ from state_schema"
             for name in dict.fromkeys([*period.state, *state]):
                 told, made = period.state.get(name), state.get(name)
                 if told != made:
-                    yield f"{place}.state.{name}: it is {told!r}, but the updates so far give {made!r}"
+                    yield f"{place}.state.{name}: the value is {told!r}, but the updates so far give {made!r}"
             if period.period_start is not None and period.period_start != before:
-                yield f"{place}.period_start: it is not the end of the previous period, {before}"
+                yield f"{place}.period_start: the date is not the end of the previous period, {before}"
             before = period.period_end
 
     def _question_faults(self) -> Iterator[str]:
@@ -104,7 +104,10 @@ class PublishedUser(_PublishedModel):
             lived = [[period.state.get(name) for name in asked.required_info] for period in self.periods]
             for at, choice in enumerate(asked.answer_choices):
                 if len(choice.state) != len(asked.required_info):
-                    yield f"{place}.answer_choices.{at}.state: it needs one value per variable of required_info"
+                    yield f"{place}.answer_choices.{at}.state: the values do not match required_info"
                 elif choice.type is not None and (choice.type == "experience") != (choice.state in lived):
                     there = "some" if choice.state in lived else "no"
-                    yield f"{place}.answer_choices.{at}.type: it is {choice.type}, but {there} period has its state"
+                    yield (
+                        f"{place}.answer_choices.{at}.type: the type is {choice.type}, but {there} period "
+                        "has its state"
+                    )

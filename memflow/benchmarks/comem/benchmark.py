@@ -65,8 +65,8 @@ class CoMem(Benchmark):
             made = labels_from_source(config.keys, domain, contexts, config)
         elif annotators is None:
             raise BadSettings(
-                f"domain {domain.name}: its labels are annotated, but no annotators are set; "
-                "set the roles annotator and verifier"
+                f"domain {domain.name}: its gold labels must be annotated, but no annotator models are "
+                "set. Set the roles annotator and verifier in [roles] of memflow.toml."
             )
         else:
             made = await annotate(domain, contexts, config, annotators)

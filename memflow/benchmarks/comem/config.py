@@ -67,9 +67,11 @@ class CoMemConfig(BaseModel):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not all(0 < share <= 1 for share in self.checkpoints):
-            raise ValueError("checkpoints: use shares of a context above 0 and up to 1")
+            raise ValueError(
+                "checkpoints: each must be a fraction of the context, greater than 0 and at most 1"
+            )
         if list(self.checkpoints) != sorted(set(self.checkpoints)):
-            raise ValueError("checkpoints: list each once, in ascending order")
+            raise ValueError("checkpoints: the values are not in ascending order, or one is repeated")
         return self
 
 

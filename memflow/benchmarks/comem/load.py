@@ -44,8 +44,8 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
     config = parse_config(domain)
     if config.keys != "imported" and (held := label_records(records)):
         raise BadInput(
-            f"domain {domain.name}: its data set {held[0].dataset} contains imported labels: set its "
-            'parameter keys to "imported", or remove that data set'
+            f"domain {domain.name}: its data set {held[0].dataset} contains imported labels, but its "
+            'parameter keys is not "imported". Set keys to "imported", or remove that data set.'
         )
     found = [
         context
@@ -55,7 +55,10 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
     seen: set[str] = set()
     for context in found:
         if context.context_id in seen:
-            raise BadInput(f"domain {domain.name}: the context id {context.context_id} is duplicated")
+            raise BadInput(
+                f"domain {domain.name}: the context id {context.context_id} occurs twice. Remove one of "
+                "the data sets that contain it."
+            )
         seen.add(context.context_id)
     return found[: domain.limit or None]
 
@@ -71,4 +74,4 @@ def _source(source: str) -> ModuleType:
         if fnmatch("/".join(path.parts[-1 - pattern.count("/") :]), pattern):
             return module
     known = ", ".join(pattern for pattern, _ in SOURCES)
-    raise BadInput(f"{source}: its name matches no source of CoMem; use one of {known}")
+    raise BadInput(f"{source}: its name matches no source of CoMem. Rename it to match one of: {known}")

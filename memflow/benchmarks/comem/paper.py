@@ -141,7 +141,10 @@ def count(share: float, questions: int) -> int:
     near = round(exact * questions)
     found = [each for each in (near - 1, near, near + 1) if abs(Fraction(each, questions) - exact) <= HALF]
     if len(found) != 1:
-        raise BadInput(f"{share} is not a share of {questions} questions")
+        raise BadInput(
+            f"the published share {share} does not correspond to exactly one count of {questions} "
+            "questions. Check the number of questions."
+        )
     return found[0]
 
 

@@ -91,7 +91,7 @@ def _error_score(
     errors = [probe for probe in asked if probe.probe_id in values]
     reason = answers.reason
     if reason is None and not errors:
-        reason = "no answer here is an error that is true of a named speaker"
+        reason = "no wrong answer is true of a named speaker"
     score = probe_score(context, metric, errors, values, slice_name=name, reason=reason)
     return replace(score, coverage=answers.coverage)
 
@@ -99,7 +99,7 @@ def _error_score(
 def _answer_score(
     context: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
 ) -> Score:
-    reason = None if asked else "no question here has a right answer that is true of a named speaker"
+    reason = None if asked else "no question has a correct answer that is true of a named speaker"
     return probe_score(context, metric, asked, values, slice_name=name, reason=reason)
 
 

@@ -59,11 +59,13 @@ class Parameters(BaseModel):
     def _fit(self) -> Self:
         unknown = [name for name in self.kinds if name not in KINDS]
         if unknown:
-            raise ValueError(f"kinds: unknown {', '.join(unknown)}; known are {', '.join(KINDS)}")
+            raise ValueError(
+                f"kinds: unknown question kind {', '.join(unknown)}; the kinds are {', '.join(KINDS)}"
+            )
         for name in ("items", "fillers"):
             low, high = getattr(self, name)
             if not 1 <= low <= high <= 20:
-                raise ValueError(f"{name}: give the least and the most, from 1 to 20")
+                raise ValueError(f"{name}: the minimum is above the maximum, or one is not from 1 to 20")
         return self
 
 

@@ -15,7 +15,10 @@ from memflow.benchmarks.memorybench.users.action_model import (
 
 def _somebody(shares: dict[int, float]) -> dict[int, float]:
     if sum(shares.values()) <= 0:
-        raise ValueError("all shares are 0; give counts or shares by satisfaction, from 1 to 10")
+        raise ValueError(
+            "the satisfaction histogram is empty or all its values are 0; give a positive count or "
+            "share for at least one score from 1 to 10"
+        )
     return shares
 
 
@@ -66,9 +69,15 @@ class Parameters(BaseModel):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if self.learn_from != "dialogues" and self.protocol != "off_policy":
-            raise ValueError(f"learn_from {self.learn_from!r} is for the protocol off_policy alone")
+            raise ValueError(
+                f"learn_from {self.learn_from!r} can only be combined with the protocol off_policy; "
+                "change one of them"
+            )
         if self.follow_ups != "standard" and self.protocol != "on_policy":
-            raise ValueError(f"follow_ups {self.follow_ups!r} is for the protocol on_policy alone")
+            raise ValueError(
+                f"follow_ups {self.follow_ups!r} can only be combined with the protocol on_policy; change "
+                "one of them"
+            )
         return self
 
 

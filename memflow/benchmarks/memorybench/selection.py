@@ -43,7 +43,7 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     pools = [pool for pool in build_pools(records) if pool.cases]
     if not pools:
         raise BadInput(
-            f"{domain.name}: its data sets have no questions; run `memflow data` to see what is missing"
+            f"{domain.name}: its data sets contain no questions. List the missing files with `memflow data`."
         )
     corpora = [pool for pool in pools if pool.corpus]
     corpora = corpora[: parameters.conversations or len(corpora)]

@@ -43,21 +43,25 @@ def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Act
 def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:
     often = [name for name, n in Counter(row.case_id for row in firsts).items() if n > 1]
     if often:
-        raise BadInput(f"the feedback has several first rounds of {often[0]}; materialize it again")
+        raise BadInput(
+            f"the feedback has several first rounds of the case {often[0]}. Materialize the asset "
+            "feedback/sessions again."
+        )
     tests = [row.case_id for row in firsts if row.case_id in asked and asked[row.case_id].split != TRAIN]
     if tests:
         raise BadInput(
-            f"the feedback holds the test case {tests[0]}, on which nobody may be trained; materialize it again"
+            f"the feedback contains the test case {tests[0]}, but only training cases are allowed. "
+            "Materialize the asset feedback/sessions again."
         )
 
 
 def _wrong(row: FeedbackRound, probe: Probe | None) -> str | None:
     if row.reason is not None:
-        return f"its row is quarantined: {row.reason}"
+        return f"the feedback row is quarantined: {row.reason}"
     if probe is None:
-        return "question.probes has no such case"
+        return "question.probes does not contain the case"
     if probe.reason is not None:
-        return f"its probe is quarantined: {probe.reason}"
+        return f"the probe is quarantined: {probe.reason}"
     if not row.answer.strip():
-        return "its answer is empty"
+        return "the answer is empty"
     return None

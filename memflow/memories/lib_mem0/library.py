@@ -134,7 +134,9 @@ def _package() -> Any:
             telemetry: Any = import_module("mem0.memory.telemetry")
             main: Any = import_module("mem0.memory.main")
     except ImportError as missing:
-        raise BadSettings(f"lib_mem0 needs {PACKAGE}: uv pip install {PACKAGE} ({missing})") from missing
+        raise BadSettings(
+            f"the memory lib_mem0 needs {PACKAGE} ({missing}). Install it: uv pip install {PACKAGE}"
+        ) from missing
     # Somebody may have imported it before, with telemetry.
     telemetry.MEM0_TELEMETRY = main.MEM0_TELEMETRY = False
     # What it cannot do it only logs; here that is an entry of kind failure.

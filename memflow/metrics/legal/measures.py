@@ -46,7 +46,9 @@ def read_judgment(document: str, variant: Variant = "standard") -> JudgmentConte
             published.fine(document),
         )
     if variant != "standard":
-        raise BadSettings(f"judgments have no variant {variant!r}; use 'standard' and 'published_code'")
+        raise BadSettings(
+            f"unknown variant {variant!r} of the judgment metrics; use 'standard' or 'published_code'"
+        )
     parts = split_sections(document)
     people = parse_sentences(parts.judgment)
     convicted = frozenset(charge for person in people for charge in person.charges)

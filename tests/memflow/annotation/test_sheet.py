@@ -97,7 +97,7 @@ def test_modified_sheet_is_rejected(keyed) -> None:
         ('"episode": "bo"', '"episode": 3', r"items.jsonl, line 3, episode: "),
         ('"episode": "bo", ', "", r"line 3, episode: Field required"),
         ('"shown"', '"script": "x", "shown"', r"line 2, script: Extra inputs"),
-        ('{"id": "b"', "{", r"line 3: it is not JSON"),
+        ('{"id": "b"', "{", r"line 3 is invalid JSON"),
         ("memflow annotation items 1", "other", r"line 1, format: "),
     ],
 )
@@ -114,7 +114,7 @@ def test_wrong_modified_or_missing_key_is_rejected(keyed) -> None:
     with pytest.raises(BadInput, match=r"key.jsonl was modified"):
         read_key(folder, sheet)
     other = make_sheet(header(keyed=True, seed=1), sheet.units)
-    with pytest.raises(BadInput, match="the key of another sheet"):
+    with pytest.raises(BadInput, match="the key of a different sheet"):
         read_key(folder, other)
     (folder / "key.jsonl").unlink()
     with pytest.raises(MissingData, match=r"key.jsonl is missing"):
@@ -128,7 +128,7 @@ def test_existing_sheet_is_not_overwritten(keyed) -> None:
 
 
 def test_duplicate_ids_are_rejected() -> None:
-    with pytest.raises(BadInput, match="two units with the id 'a'"):
+    with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
         make_sheet(header(), [unit("a"), unit("a")])
 
 
@@ -138,14 +138,14 @@ HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
 @pytest.mark.parametrize(
     ("head", "rows", "told"),
     [
-        ({"items": "0" * 32}, [], "line 1: it annotates the sheet"),
+        ({"items": "0" * 32}, [], "line 1: the file belongs to the sheet with digest"),
         ({"annotator": "  "}, [], "line 1, annotator: "),
         ({"by": "oracle"}, [], "line 1, by: "),
         ({}, [{"item": "z#0", "label": "untold"}], "line 2: the sheet has no item 'z#0'"),
         (
             {},
             [{"item": "a#0", "label": "full"}],
-            "line 2: 'full' is not a label of the item 'a#0'; its labels are option_1,",
+            "line 2: 'full' is not a label of the item 'a#0'. Use one of: option_1,",
         ),
         ({}, [{"item": "a#0", "label": None}], "line 2: the item 'a#0' has neither a label"),
         ({}, [{"item": "a#0", "label": "untold"}] * 2, "line 3: the item 'a#0' already has a label"),
@@ -165,7 +165,9 @@ def test_second_file_of_an_annotator_is_rejected(keyed) -> None:
     folder, sheet = keyed
     for name in ("annotations-ann.jsonl", "annotations-ann (1).jsonl"):
         write_annotations(folder / name, sheet, Annotations("Ann", "person", {"a#0": "untold"}))
-    with pytest.raises(BadInput, match=r"Ann has another file for this sheet, annotations-ann \(1\).jsonl"):
+    with pytest.raises(
+        BadInput, match=r"the annotator Ann has a second file for this sheet, annotations-ann \(1\).jsonl"
+    ):
         read_all(folder, sheet)
 
 
@@ -202,7 +204,7 @@ def test_sample_depends_on_the_seed_and_is_limited_by_the_candidates():
     assert draw(header(), there[::-1], 10)[0] == first
     assert draw(header(seed=1), there, 10)[0].units != first.units
     assert draw(header(), candidates({"a": 3}), 10)[0].header.drawn == 3
-    with pytest.raises(BadInput, match="d has no messages for a sheet of exposure"):
+    with pytest.raises(BadInput, match="d has no messages, so no sheet of exposure"):
         draw(header(), [], 10)
 
 

@@ -75,16 +75,16 @@ def test_benchmark_of_another_package_is_found_and_loaded_lazily(install: Instal
     [
         ("tiny = tiny_spec:NOTHING", SPEC, CODE, r"tiny_spec:NOTHING cannot be imported \(AttributeError"),
         ("tiny = tiny_spec:SPEC", "raise OSError('disk')", CODE, r"cannot be imported \(OSError: disk\)"),
-        ("tiny = tiny_spec:Domain", SPEC, CODE, "is no memflow.benchmarks.spec.BenchmarkSpec"),
-        ("other = tiny_spec:SPEC", SPEC, CODE, "must share one name"),
-        ("tiny = tiny_spec:SPEC", SPEC.replace('"tiny", ()', '"big", ()'), CODE, "names the benchmark 'big'"),
-        ("tiny = tiny_spec:SPEC", SPEC.replace('"tiny", ()', '"tiny", ("gone",)'), CODE, "names the data set 'gone'"),
+        ("tiny = tiny_spec:Domain", SPEC, CODE, "is not a memflow.benchmarks.spec.BenchmarkSpec"),
+        ("other = tiny_spec:SPEC", SPEC, CODE, "differs from the name of the entry point"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace('"tiny", ()', '"big", ()'), CODE, "belongs to the benchmark 'big'"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace('"tiny", ()', '"tiny", ("gone",)'), CODE, "uses the data set 'gone'"),
         ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_one", "amemgym_demo"), CODE, "has a domain 'amemgym_demo'"),
-        ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_one", "Tiny!"), CODE, "'Tiny!' is no name"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_one", "Tiny!"), CODE, "'Tiny!' is not a valid name"),
         ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_code:Tiny", ""), CODE, "has no implementation"),
-        ("amemgym = tiny_spec:SPEC", SPEC.replace('"tiny"', '"amemgym"'), CODE, "has a benchmark of that name"),
+        ("amemgym = tiny_spec:SPEC", SPEC.replace('"tiny"', '"amemgym"'), CODE, "has a benchmark with the same name"),
         ("tiny = tiny_spec:SPEC", SPEC, "import missing_module", r"\(ModuleNotFoundError"),
-        ("tiny = tiny_spec:SPEC", SPEC, CODE.replace("(AMemGym)", ""), "is no subclass of"),
+        ("tiny = tiny_spec:SPEC", SPEC, CODE.replace("(AMemGym)", ""), "is not a subclass of"),
         ("tiny = tiny_spec:SPEC", SPEC, CODE.replace("AMemGym", "Benchmark").replace("amemgym.benchmark", "api"),
          "does not define"),
         ("tiny = tiny_spec:SPEC", SPEC, CODE.replace('name = "tiny"', 'name = "big"'), "has the name 'big'"),
@@ -149,7 +149,7 @@ def test_missing_entry_points_give_reinstall_command(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     registry.clear_caches()
     try:
-        with pytest.raises(BadSettings, match="Reinstall it with `pip install -e"):
+        with pytest.raises(BadSettings, match="Reinstall memflow with `pip install -e"):
             registry.domains()
     finally:
         monkeypatch.undo()

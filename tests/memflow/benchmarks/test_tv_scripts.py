@@ -46,7 +46,8 @@ def test_pickle_is_read_as_scenes():
 
 
 @pytest.mark.parametrize(
-    ("held", "said"), [([1], "the whole is not a dict"), ({"E1": [1]}, "episode E1 is not a dict")]
+    ("held", "said"),
+    [([1], "the whole is not a Python dict"), ({"E1": [1]}, "episode E1 is not a Python dict")],
 )
 def test_non_dict_is_rejected_with_location(held: object, said: str):
     with pytest.raises(BadInput, match=rf"dialsim/friends_dialsim\.pickle: {said}"):

@@ -303,7 +303,7 @@ def test_row_filter_that_raises_fails_and_names_the_row():
 
 def test_domain_dependent_rule_requires_a_domain():
     world = valid_rows()
-    with pytest.raises(BadInput, match="depends on the domain; name the domain to check"):
+    with pytest.raises(BadInput, match="depends on the domain, but no domain is given"):
         check_rows("question.probes", world["question.probes"], all_expectations(), world.__getitem__)
 
 

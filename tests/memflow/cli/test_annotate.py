@@ -73,10 +73,10 @@ def test_integrity_sample_requires_an_assistant_that_played(measured, tmp_path) 
     def sample(*options: str):
         return measured("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), *options)
 
-    assert "name whose with --assistant" in sample("--kind", "integrity").stderr
-    assert "leave out --assistant" in sample("--kind", "exposure", "--assistant", "full").stderr
+    assert "Choose one with --assistant" in sample("--kind", "integrity").stderr
+    assert "Remove --assistant" in sample("--kind", "exposure", "--assistant", "full").stderr
     assert (
-        "not played with 'beauty'; it was played with awi, full"
+        "no stored run of assistant 'beauty'; stored: awi, full"
         in sample("--kind", "integrity", "--assistant", "beauty").stderr
     )
     done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")

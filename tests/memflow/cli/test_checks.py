@@ -71,10 +71,10 @@ def test_data_docs_are_written_to_the_given_folder(measured, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("question.prbes",), "there is no table 'question.prbes'; there are raw.records"),
+        (("question.prbes",), "there is no table 'question.prbes'; the tables are raw.records"),
         (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'; it has"),
         (("--assistant", "awe"), "the lake has no assistant 'awe'; it has awi, full"),
-        (("--docs", "docs"), "--docs needs --engine gx"),
+        (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )
 def test_invalid_checks_arguments_are_rejected(measured, arguments, reason: str) -> None:

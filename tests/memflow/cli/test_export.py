@@ -25,11 +25,11 @@ def test_export_without_provenance_names_the_replay_command(empty, tmp_path: Pat
     [
         (
             ("amemgym_demo", "nemori"),
-            "amemgym_demo was not played with 'nemori'; it was played with awi, full",
+            "amemgym_demo has no stored run of assistant 'nemori'; stored: awi, full",
         ),
         (
             ("amemgym_base", "full"),
-            "amemgym_base was not played with 'full'; it was played with no assistant yet",
+            "amemgym_base has no stored run of assistant 'full'; stored: no assistant yet",
         ),
         (("nowhere", "full"), "there is no domain 'nowhere'"),
     ],
@@ -67,7 +67,7 @@ def test_export_writes_complete_run_and_overwrites_only_with_force(empty, tmp_pa
     assert {**told, "file": None} == {**header, "file": None}
     assert (header["model"], header["scripted"], header["cut"]) == ("large", False, ["ada/0"])
     assert [source["sha256"] for source in header["sources"]] == [["5" * 64]]
-    assert "run.jsonl exists; --force overwrites it" in empty.error(*EXPORT, str(file))
+    assert "run.jsonl already exists. Overwrite it with --force" in empty.error(*EXPORT, str(file))
     forced = empty(*EXPORT, str(file), "--force")
     assert forced.exit_code == 0 and "3 messages of 1 episodes, 1 sessions cut short" in forced.stdout
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
@@ -75,7 +75,7 @@ def test_export_writes_complete_run_and_overwrites_only_with_force(empty, tmp_pa
 
 def test_export_to_missing_folder_is_reported(empty, tmp_path: Path) -> None:
     play(empty, None)
-    assert "run.jsonl cannot be written: No such file" in empty.error(
+    assert "run.jsonl (No such file or directory)" in empty.error(
         *EXPORT, str(tmp_path / "none" / "run.jsonl")
     )
 
@@ -83,12 +83,12 @@ def test_export_to_missing_folder_is_reported(empty, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        (("amemgym_demo", "amemgym_base_offpolicy"), "amemgym_base_offpolicy was not measured yet"),
-        (("amemgym_demo", "memorybench_demo"), "memorybench_demo is of memorybench: only amemgym"),
-        (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not played off-policy"),
+        (("amemgym_demo", "amemgym_base_offpolicy"), "amemgym_base_offpolicy has no results yet"),
+        (("amemgym_demo", "memorybench_demo"), "memorybench_demo belongs to memorybench"),
+        (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not off-policy"),
         (
             ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
-            "was not measured with 'mem0', but with awi",
+            "has no results for assistant 'mem0'; it has awi",
         ),
     ],
 )
@@ -99,5 +99,5 @@ def test_policies_rejects_domains_that_cannot_be_compared(measured, arguments, w
 def test_policies_rejects_scores_of_former_probes(measured, tmp_path: Path) -> None:
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
     home.write("question.probes", "amemgym_demo", [])
-    reason = "measured on probes that were regenerated since"
+    reason = "its probes were regenerated"
     assert reason in home.error("show", "policies", "amemgym_demo", "amemgym_demo")

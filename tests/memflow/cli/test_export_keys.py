@@ -64,13 +64,15 @@ def test_export_names_the_scripted_model_and_dropped_questions(labeled) -> None:
     assert "the gold labels of 21 questions of comem_demo" in shown and "gone" in shown
     line = json.loads(Path("keys.jsonl").read_text(encoding="utf-8").splitlines()[1])
     assert line["keys"][0]["grounds"] == [{"hand": "verifier", "model": LABEL}]
-    assert "keys.jsonl exists; --force" in labeled.error("export", "keys", DOMAIN, "keys.jsonl")
+    assert "keys.jsonl already exists. Overwrite it with --force" in labeled.error(
+        "export", "keys", DOMAIN, "keys.jsonl"
+    )
 
 
 @pytest.mark.parametrize(
     ("domain", "reason"),
     [
-        ("amemgym_demo", "is for domains of CoMem"),
+        ("amemgym_demo", "only supports domains of CoMem"),
         ("comem_other", "no domain 'comem_other'"),
         ("comem_amemgym", "Materialize the asset question/keys"),
     ],

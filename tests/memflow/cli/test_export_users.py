@@ -43,7 +43,7 @@ def test_exported_users_can_be_read_as_a_data_set(users) -> None:
 
 def test_existing_file_needs_force(users) -> None:
     Path("users.json").write_text("mine", encoding="utf-8")
-    assert "--force overwrites it" in users.error("export", "users", DOMAIN, "users.json")
+    assert "Overwrite it with --force" in users.error("export", "users", DOMAIN, "users.json")
     assert Path("users.json").read_text(encoding="utf-8") == "mine"
     assert users("export", "users", DOMAIN, "users.json", "--force").exit_code == 0
     assert len(written()) == 3
@@ -60,10 +60,10 @@ def test_omitted_user_is_listed_with_its_reason(users) -> None:
 @pytest.mark.parametrize(
     ("domain", "file", "reason"),
     [
-        ("memorybench_demo", "users.json", "is for domains of AMemGym"),
+        ("memorybench_demo", "users.json", "only supports domains of AMemGym"),
         ("amemgym_other", "users.json", "no domain 'amemgym_other'"),
         ("amemgym_base", "users.json", "Materialize the asset state/profiles"),
-        (DOMAIN, "nowhere/users.json", "cannot be written"),
+        (DOMAIN, "nowhere/users.json", "cannot write"),
     ],
 )
 def test_export_error_states_its_reason(users, domain, file, reason) -> None:
@@ -73,6 +73,6 @@ def test_export_error_states_its_reason(users, domain, file, reason) -> None:
 def test_export_without_usable_users_writes_no_file(users) -> None:
     profiles = users.lake.read("state.profiles", DOMAIN)
     users.write("state.profiles", DOMAIN, [replace(row, reason="no usable answer") for row in profiles])
-    reason = "no user of amemgym_demo can be written: no usable answer"
+    reason = "cannot export any user of amemgym_demo: no usable answer"
     assert reason in users.error("export", "users", DOMAIN, "users.json")
     assert not Path("users.json").exists()

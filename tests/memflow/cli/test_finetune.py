@@ -121,7 +121,7 @@ def test_same_training_is_skipped_and_another_needs_force(home_with_feedback: An
     before = Path("liked/manifest.json").read_bytes()
     again = home(*command)
     assert again.exit_code == 0 and "is of this very training already" in again.stderr
-    assert "is of another training" in home.error(*command, "--rank", "16")
+    assert "contains an adapter of a different training" in home.error(*command, "--rank", "16")
     assert Path("liked/manifest.json").read_bytes() == before
     assert home(*command, "--rank", "16", "--force").exit_code == 0
     assert read_manifest(Path("liked")).parameters["rank"] == 16
@@ -141,9 +141,12 @@ def test_finetune_prints_the_next_commands(home_with_feedback: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (("--model", "small", "--action", "copy"), "none that can be learned has a copy; --count says more"),
-        (("--model", "scripted"), "the model scripted has no weights of its own to train"),
-        (("--model", "nobody"), "there is no [models.nobody]"),
+        (
+            ("--model", "small", "--action", "copy"),
+            "first answers that can be used has a copy. See the reasons with --count",
+        ),
+        (("--model", "scripted"), "the model scripted has no weights that can be trained"),
+        (("--model", "nobody"), "[models.nobody] does not exist"),
     ],
 )
 def test_untrainable_model_or_action_is_rejected(
@@ -155,12 +158,14 @@ def test_untrainable_model_or_action_is_rejected(
 
 def test_missing_training_environment_names_the_setting(home_with_feedback: Any) -> None:
     Path("memflow.toml").write_text('[models.small]\nkind = "vllm"\nmodel = "small"\n', encoding="utf-8")
-    refused = home_with_feedback()("finetune", DOMAIN, "--model", "small")
-    assert refused.exit_code == 1 and "as `python` under [training] in memflow.toml" in refused.stderr
+    refused = taught()("finetune", DOMAIN, "--model", "small")
+    assert refused.exit_code == 1 and "Set `python` under [training] in memflow.toml" in refused.stderr
 
 
-def test_domain_without_likes_is_rejected(empty: Any) -> None:
-    assert "whose users do not like answers" in empty.error("finetune", "amemgym_demo", "--model", "scripted")
+def test_a_domain_whose_users_press_nothing_is_refused(empty: Any) -> None:
+    assert "whose users never like an answer" in empty.error(
+        "finetune", "amemgym_demo", "--model", "scripted"
+    )
 
 
 def test_domain_without_feedback_rows_is_rejected(empty: Any) -> None:

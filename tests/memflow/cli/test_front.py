@@ -45,8 +45,8 @@ def test_unknown_option_exits_with_status_2(empty) -> None:
     assert empty("plan", "--bad").exit_code == 2
 
 
-def test_missing_settings_file_is_reported(empty) -> None:
-    assert "there is no settings file elsewhere.toml" in empty.error(
+def test_settings_that_are_not_there(empty) -> None:
+    assert "the settings file elsewhere.toml does not exist" in empty.error(
         "--settings", "elsewhere.toml", "domains"
     )
 
@@ -60,13 +60,13 @@ def test_missing_settings_file_is_reported(empty) -> None:
         ("show made", "memflow run --demo"),
         ("show costs", "memflow run --demo"),
         ("checks", "memflow run --demo"),
-        ("show capacity", "such as membench_memdaily_capacity"),
+        ("show capacity", "such as `memflow run --domain membench_memdaily_capacity`"),
         ("show checkpoints", "memflow run --domain comem_demo"),
         ("show mechanisms", "memflow run --domain membench_memdaily"),
         ("show kinds", "memflow run --domain membench_memdaily"),
         ("show times", "memflow run"),
         ("show partitions", "memflow run"),
-        ("plot memorybench", "nothing was measured yet"),
+        ("plot memorybench", "Run its domains first"),
     ],
 )
 def test_empty_home_error_names_the_next_step(empty, command: str, next_step: str) -> None:

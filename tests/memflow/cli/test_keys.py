@@ -53,8 +53,8 @@ def test_show_keys_as_text_lists_counts_and_drop_reasons(annotated):
 @pytest.mark.parametrize(
     ("domain", "says"),
     [
-        ("amemgym_demo", "amemgym_demo is of amemgym"),
-        (DOMAIN, f"`memflow run --domain {DOMAIN}` builds them"),
+        ("amemgym_demo", "amemgym_demo belongs to amemgym"),
+        (DOMAIN, f"`memflow run --domain {DOMAIN}`"),
         ("nowhere", "there is no domain 'nowhere'"),
     ],
 )

@@ -48,11 +48,13 @@ def test_dropped_question_is_counted_once_with_its_reason(made):
     made.write("question.keys", MINE, labels)
     _, found, _ = made.json("show", "made")
     assert (found["n"], found["quarantined"], found["left_out"]) == (6, 0, 2)
-    assert "2 questions are left out, for example: it is not there" in made("show", "made").stdout
+    assert "2 questions are omitted, for example: it is not there" in made("show", "made").stdout
 
 
-def test_domain_that_was_not_generated_is_rejected(made, empty):
-    assert "'yours' was not generated yet; generated: mine" in made.error("show", "made", "--domain", "yours")
+def test_a_domain_that_was_never_made_is_said_so(made, empty):
+    assert "'yours' has not been generated; generated domains: mine" in made.error(
+        "show", "made", "--domain", "yours"
+    )
 
 
 def test_run_summary_lists_quarantined_rows():

@@ -122,7 +122,9 @@ def test_csv_and_json_contain_measured_and_paper_rows(leaderboard) -> None:
 
 def test_unmeasured_domain_is_rejected_and_measured_domains_are_listed(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
-        assert f"measured: {DOMAIN}, {OURS}" in leaderboard.error("show", command, "--domain", "amemgym_demo")
+        assert f"domains with results: {DOMAIN}, {OURS}" in leaderboard.error(
+            "show", command, "--domain", "amemgym_demo"
+        )
 
 
 def test_plots_of_a_domain_and_of_the_benchmark_are_written(leaderboard, tmp_path) -> None:
@@ -144,4 +146,4 @@ def test_unknown_plot_or_metric_is_rejected(leaderboard, empty) -> None:
     assert "no membench picture 'beauty'. Known: factual_mechanisms" in leaderboard.error(
         "plot", "membench", "--metric", "beauty"
     )
-    assert "no score of beauty by period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")
+    assert "no scores of beauty per period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")

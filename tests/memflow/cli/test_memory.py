@@ -157,9 +157,9 @@ async def test_diff_joins_versions_of_an_entry_and_lists_retired_entries(empty) 
 
 async def test_several_episodes_require_the_episode_option(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
-    assert "choose one with --episode: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
-    assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
-    assert "no episode 'cid'; it has ann, ben" in empty.error(
+    assert "several episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
+    assert told(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
+    assert "no episode 'cid'; its episodes are ann, ben" in empty.error(
         "show", "memory", DOMAIN, AWI, "--episode", "cid"
     )
 
@@ -167,12 +167,12 @@ async def test_several_episodes_require_the_episode_option(empty) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3; it has 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7; it has 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "2", "0"), "the earlier checkpoint first"),
+        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3; its checkpoints are 0 to 2"),
+        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7; its checkpoints are 0 to 2"),
+        ((DOMAIN, AWI, "--diff", "2", "0"), "the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
-        ((DOMAIN, "mem0"), "amemgym_demo was not played with 'mem0'; it was played with awi_1_0"),
-        (("nowhere", AWI), "'nowhere' was not played; played domains: amemgym_demo"),
+        ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0'; stored: awi_1_0"),
+        (("nowhere", AWI), "'nowhere' has no stored memories; domains with memories: amemgym_demo"),
     ],
 )
 async def test_invalid_memory_selection_is_rejected(remembered, arguments, said) -> None:
@@ -183,5 +183,5 @@ def test_memory_of_a_pipeline_run_is_shown(measured) -> None:
     """`full` has more entries at the last checkpoint than at the first. `none` has no episodes."""
     whole = show_memory(measured, "full")
     assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
-    assert len(whole["entries"]) > len(show_memory(measured, "full", "--checkpoint", "0")["entries"])
-    assert "no episode was played with it" in measured.error("show", "memory", DOMAIN, "none")
+    assert len(whole["entries"]) > len(told(measured, "full", "--checkpoint", "0")["entries"])
+    assert "it did not play an episode" in measured.error("show", "memory", DOMAIN, "none")

@@ -38,7 +38,8 @@ def test_plan_reports_missing_data_sets(empty) -> None:
     result = empty("plan", "--domain", "amemgym_base")
     assert result.exit_code == 1
     assert (
-        "amemgym_base: none of its data sets exists here" in result.stderr and "MEMFLOW_DATA" in result.stderr
+        "amemgym_base: none of its data sets is installed" in result.stderr
+        and "MEMFLOW_DATA" in result.stderr
     )
 
 

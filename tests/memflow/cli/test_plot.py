@@ -29,7 +29,10 @@ def test_missing_matplotlib_names_the_extra_to_install(measured, tmp_path, monke
 def test_unknown_domain_or_metric_cannot_be_plotted(measured, empty) -> None:
     for arguments, said in (
         (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
-        (("amemgym_demo", "--metric", "beauty"), "no score of beauty by period; it has accuracy"),
+        (
+            ("amemgym_demo", "--metric", "beauty"),
+            "no scores of beauty per period; metrics with such scores: accuracy",
+        ),
     ):
         assert said in measured.error("plot", *arguments)
     assert "Known: none" in empty("plot", "amemgym_demo").stderr

@@ -94,7 +94,7 @@ def test_demo_overrides_configured_roles_with_scripted_chat(file: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"url": "http://x/v1"}, "--url needs --model"),
+        ({"url": "http://x/v1"}, "--url is given without a model"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
@@ -129,12 +129,12 @@ def test_import_path_uses_parameters_of_the_configured_memory(file: Path) -> Non
 @pytest.mark.parametrize(
     ("memories", "said"),
     [
-        (["shelf:Rag"], "the memory rag has the name of a shipped memory"),
-        (["shelf:Pine", "shelf:PINE"], "shelf:Pine and shelf:PINE both have the name pine"),
-        (["shelf:Taken"], "shelf:Taken has the name taken, which is other:Taken of memflow.toml"),
+        (["shelf:Rag"], "the memory rag has the name of a built-in memory"),
+        (["shelf:Pine", "shelf:PINE"], "shelf:Pine and shelf:PINE have the same name, pine"),
+        (["shelf:Taken"], "shelf:Taken has the name taken, which other:Taken of memflow.toml already uses"),
         (["shelf:Nothing"], "the memory nothing: shelf:Nothing cannot be imported"),
-        ([":Pine"], "is not an import path"),
-        (["shelf:"], "is not an import path"),
+        ([":Pine"], "is not a valid import path"),
+        (["shelf:"], "is not a valid import path"),
     ],
 )
 def test_invalid_import_path_is_rejected(file: Path, memories: list[str], said: str) -> None:

@@ -89,8 +89,8 @@ def test_prices_are_computed_from_the_settings(measured, tmp_path) -> None:
         assert row["price"] == pytest.approx(by_hand) and by_hand > 0
 
 
-def test_costs_reject_unmeasured_domain(measured) -> None:
-    assert "no memory was measured yet" in measured.error("show", "costs", "--domain", "beauty")
+def test_costs_of_what_was_never_measured(measured) -> None:
+    assert "no memory has costs yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_option_adds_slices_to_the_leaderboard(measured) -> None:

@@ -134,7 +134,7 @@ async def test_retrieval_ranks_all_messages_without_buffer() -> None:
 
 
 def test_overlap_of_chunk_size_is_rejected() -> None:
-    with pytest.raises(BadSettings, match="chunks of 75 tokens cannot overlap by 75"):
+    with pytest.raises(BadSettings, match="overlap of 75 tokens is not smaller than the chunk size of 75"):
         memory_factory("rag_chunk_75_75_5", TOOLS)(EntryStore())
 
 

@@ -82,14 +82,14 @@ def test_numbers_in_name_are_parameters_in_order() -> None:
     [
         ("bm52", r"no memory 'bm52'. `memflow memories` lists all"),
         ("rga_2_4_30", r"no memory 'rga_2_4_30'\. Did you mean .*rag_2_4_30"),
-        ("rag_2_4", r"2 numbers after the name; rag\[_FREQ_NS_K\] takes 3"),
-        ("none_3", "1 numbers after the name; none takes none"),
+        ("rag_2_4", r"contains 2 numbers, but rag\[_FREQ_NS_K\] needs 3"),
+        ("none_3", "contains 1 numbers, but none needs none"),
         ("recent_06", "no memory 'recent_06'"),
-        ("recent_0", "messages must be at least 1, not 0"),
-        ("rag_0_4_30", "freq must be at least 1, not 0"),
-        ("Full", "small letters"),
-        ("full-3", "small letters"),
-        ("", "small letters"),
+        ("recent_0", "messages is 0, which is below the minimum 1"),
+        ("rag_0_4_30", "freq is 0, which is below the minimum 1"),
+        ("Full", "lowercase letters"),
+        ("full-3", "lowercase letters"),
+        ("", "lowercase letters"),
     ],
 )
 def test_unknown_name_is_rejected_with_known_names(name: str, said: str) -> None:
@@ -109,9 +109,9 @@ def test_user_memory_is_found_by_import_path(shelf: str) -> None:
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
     assert find("diary", own).system.summary == "Keeps a diary."
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
-    with pytest.raises(BadSettings, match=r"full_80 has the name of a shipped memory; .* memflow\.toml"):
+    with pytest.raises(BadSettings, match=r"full_80 has the name of a built-in memory. .* memflow\.toml"):
         find("full_80", {"full_80": UserMemory(f"{shelf}:Diary")})
-    with pytest.raises(BadSettings, match="pages must be at most 1000, not 1001"):
+    with pytest.raises(BadSettings, match="pages is 1001, which is above the maximum 1000"):
         find("diary", {"diary": UserMemory(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"Did you mean diary"):
         find("diaries", own)
@@ -139,9 +139,9 @@ def test_user_memory_may_name_shipped_system_and_parameters() -> None:
     [
         ("rga", {}, "the memory mine: there is no memory 'rga'"),
         ("mine", {}, "there is no memory 'mine'"),
-        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'; it takes freq"),
+        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'; its parameters are freq"),
         ("rag_pair", {"chunk": "tokens"}, "mine has no parameter 'chunk'"),
-        ("awi", {"kinds": "pets"}, "kinds must be of type tuple, not 'pets'"),
+        ("awi", {"kinds": "pets"}, "kinds has the invalid value 'pets'; it must be of type tuple"),
     ],
 )
 def test_invalid_variant_of_shipped_system_is_rejected(system, parameters, said: str) -> None:
@@ -152,16 +152,16 @@ def test_invalid_variant_of_shipped_system_is_rejected(system, parameters, said:
 @pytest.mark.parametrize(
     ("path", "parameters", "said"),
     [
-        ("my_shelf.Diary", {}, "is not an import path"),
+        ("my_shelf.Diary", {}, "is not a valid import path"),
         ("my_shelf:Book", {}, "cannot be imported"),
         ("my_shelves:Diary", {}, "cannot be imported"),
         ("my_shelf:Lamp", {}, "is not a subclass"),
-        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; it takes pages, tone, moods"),
-        ("my_shelf:Diary", {"pages": "many"}, "pages must be of type int, not 'many'"),
-        ("my_shelf:Diary", {"pages": True}, "pages must be of type int, not True"),
-        ("my_shelf:Diary", {"pages": 0}, "pages must be at least 1"),
-        ("my_shelf:Diary", {"tone": "wry"}, "tone must be one of dry, warm, not 'wry'"),
-        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods must be one of good, bad"),
+        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; its parameters are pages, tone, moods"),
+        ("my_shelf:Diary", {"pages": "many"}, "pages has the invalid value 'many'; it must be of type int"),
+        ("my_shelf:Diary", {"pages": True}, "pages has the invalid value True; it must be of type int"),
+        ("my_shelf:Diary", {"pages": 0}, "pages is 0, which is below the minimum 1"),
+        ("my_shelf:Diary", {"tone": "wry"}, "tone has the invalid value 'wry'; use dry, warm"),
+        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods has the invalid value .*; use good, bad"),
     ],
 )
 def test_invalid_user_memory_is_rejected(

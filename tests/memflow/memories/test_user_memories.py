@@ -86,7 +86,7 @@ def test_broken_package_does_not_affect_others(place: Path) -> None:
     with pytest.raises(BadSettings, match=r"the memory broken of the package bad-shelves 1\.2: .*no licence"):
         find("broken", own)
     assert find("rag", own).system.memory is Rag, "ours stays ours"
-    assert "has the name of a shipped memory" in str(found["rag"])
+    assert "has the name of a built-in memory" in str(found["rag"])
 
 
 def test_name_offered_by_two_packages_is_unusable(place: Path) -> None:
@@ -104,8 +104,8 @@ def test_duplicate_entry_point_counts_once() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("async def read", "async def reed", "lacks the methods read"),
-        ("@dataclass\n", "", r"k is not a parameter yet; put @dataclass above"),
+        ("async def read", "async def reed", "does not define the methods read"),
+        ("@dataclass\n", "", r"so k cannot be a parameter. Put @dataclass above"),
         ("@dataclass", "raise OSError('the disk')\n@dataclass", "cannot be imported: OSError: the disk"),
         ("class Shelf", "class Shelf(", "cannot be imported: SyntaxError"),
         ("k: int", "k", "cannot be imported: TypeError"),

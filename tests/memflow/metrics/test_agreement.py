@@ -100,11 +100,13 @@ class TestMissingAndInvalidInput:
         assert cohen_kappa([("yes", None)], YN).value is None
 
     def test_mismatched_arguments_are_rejected(self):
-        with pytest.raises(BadInput, match="item 1: the label 'perhaps' is not one of yes, no"):
+        with pytest.raises(
+            BadInput, match="item 1: the label 'perhaps' is not a category; the categories are yes, no"
+        ):
             gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
         with pytest.raises(BadInput, match="at least two categories"):
             gwet_ac1([("yes", "yes")], ["yes"])
-        with pytest.raises(BadInput, match="needs two raters, not 3"):
+        with pytest.raises(BadInput, match="needs exactly two raters, but got 3"):
             cohen_kappa([("yes", "yes", "no")], YN)
         with pytest.raises(BadInput, match="1 items but 2 episodes"):
             percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])

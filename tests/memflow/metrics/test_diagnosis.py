@@ -63,12 +63,12 @@ class TestMemoryScore:
     @pytest.mark.parametrize(
         ("overall", "upper", "random", "said"),
         [
-            ([0.5] * 11, [0.9] * 10, 0.2, "upper bound (10,)"),
-            ([0.5] * 11, [0.9] * 11, [0.2] * 10, "random (10,)"),
-            (0.43, UPPER, 0.2, "overall has the shape ()"),
-            ([0.5], UPPER, 0.2, "overall has the shape (1,)"),
-            (np.ones((5, 11)), np.ones((4, 11)), 0.2, "upper bound (4, 11)"),
-            ([], [], 0.2, "has none"),
+            ([0.5] * 11, [0.9] * 10, 0.2, "upper bound has (10,)"),
+            ([0.5] * 11, [0.9] * 11, [0.2] * 10, "random has (10,)"),
+            (0.43, UPPER, 0.2, "`overall` has the shape ()"),
+            ([0.5], UPPER, 0.2, "`overall` has the shape (1,)"),
+            (np.ones((5, 11)), np.ones((4, 11)), 0.2, "upper bound has (4, 11)"),
+            ([], [], 0.2, "has no periods"),
             (["x"], [1], 0.2, "overall is not an array of numbers"),
             ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is not an array of numbers"),
         ],
@@ -129,7 +129,7 @@ class TestAttribution:
         assert [last_change(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
     def test_unequal_lengths_are_rejected(self):
-        with pytest.raises(BadInput, match="2 periods of true values, 1 of probes and 2 of answers"):
+        with pytest.raises(BadInput, match="`truth` has 2 periods, `known` 1 and `right` 2"):
             attribute_by_states([A0, A1], [A0], [True, True])
 
     def test_missing_probe_of_last_change_is_unattributed(self):
@@ -210,11 +210,11 @@ class TestByCounts:
     @pytest.mark.parametrize(
         ("writes", "reads", "right", "said"),
         [
-            ([1, 0], [0], [0], "differ in shape"),
+            ([1, 0], [0], [0], "different shapes"),
             ([-1], [0], [0], "negative"),
             ([float("nan")], [0], [0], "negative or missing"),
-            ([1], [0], [0.5], "right (1) or wrong (0)"),
-            ([1], [0], [None], "right (1) or wrong (0)"),
+            ([1], [0], [0.5], "only 1 (right) and 0 (wrong)"),
+            ([1], [0], [None], "only 1 (right) and 0 (wrong)"),
         ],
     )
     def test_invalid_counts_are_rejected(self, writes, reads, right, said):

@@ -117,7 +117,7 @@ def test_few_series_give_no_knee():
 
 
 def test_places_values_and_groups_need_equal_lengths():
-    with pytest.raises(BadInput, match="2 places, 1 values, 2 groups"):
+    with pytest.raises(BadInput, match="different lengths: 2, 1, 2"):
         knee([1, 2], [1], ["a", "b"], name="accuracy", unit="tokens")
 
 

@@ -67,7 +67,7 @@ def test_invalid_category_5_gold_is_rejected(gold: str) -> None:
 
 
 def test_unknown_category_is_rejected() -> None:
-    with pytest.raises(BadInput, match="no category 6"):
+    with pytest.raises(BadInput, match="unknown LoCoMo category 6"):
         locomo_f1("a", "a", 6)
 
 

@@ -116,8 +116,10 @@ def test_charts_need_several_periods():
     ).x == ("Checkpoint")
 
 
-def test_metric_without_scores_is_rejected_and_available_metrics_are_listed():
-    with pytest.raises(BadInput, match="d has no score of f1 by period; it has accuracy, memory_score"):
+def test_a_metric_without_figures_is_refused_with_those_that_have_some():
+    with pytest.raises(
+        BadInput, match="d has no scores of f1 per period; metrics with such scores: accuracy, memory_score"
+    ):
         chart(scores_of("accuracy", "memory_score"), "d", "f1")
 
 
@@ -135,7 +137,7 @@ def test_evolution_cycles_are_drawn_in_a_separate_chart():
     assert {curve.name for curve in drawn.curves} == {"awi_cycles", "other_cycles"}
     assert [point.value for point in drawn.curves[0].points] == [0, 0.25, 0.5]
     assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}
-    with pytest.raises(BadInput, match="no score of cycles"):
+    with pytest.raises(BadInput, match="no scores of cycles"):
         chart(scores_of("accuracy"), "d", "cycles")
 
 

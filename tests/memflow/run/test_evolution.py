@@ -319,7 +319,7 @@ def test_evolution_needs_a_policy_and_a_benchmark_with_feedback() -> None:
 def test_evolution_rejects_an_episode_with_a_base() -> None:
     chat = CachingChat(ScriptedChat(handlers()), {}, [])
     recipe = registry.find("complete", OWN)
-    with pytest.raises(BadInput, match="episode with a base: b"):
+    with pytest.raises(BadInput, match="the episode b has a base"):
         asyncio.run(
             play_assistant(
                 environment("complete", chat),

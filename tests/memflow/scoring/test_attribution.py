@@ -113,7 +113,7 @@ def test_attribution_ignores_messages_after_the_checkpoint() -> None:
 def test_unattributed_probe_has_a_reason() -> None:
     probes = [probe("p", ["m1"])]
     [unasked] = attributed(probes, [reply("p", {}, model=None)], [verdict("p", None, "nobody there")])
-    assert unasked.reason == "the probe was not asked" and unasked.stored is None
+    assert unasked.reason == "the probe has no reply" and unasked.stored is None
     [unread] = attributed(
         probes, [reply("p", {"note-1": ["m1", "m2"]})], [verdict("p", None, "no answer in it")]
     )

@@ -112,7 +112,7 @@ def test_undeclared_metric_is_rejected() -> None:
 
 
 def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
-    with pytest.raises(BadSettings, match="direction 'up' is unknown; use one of higher, lower, neither"):
+    with pytest.raises(BadSettings, match="unknown direction 'up'; use one of higher, lower, neither"):
         Metric("x", "X", "up")  # type: ignore[arg-type]
     with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
         Metric("x", "X", "higher", low=1.0)
@@ -126,7 +126,7 @@ def test_benchmarks_may_share_a_metric_only_with_equal_definitions() -> None:
     found = collect(SHARED, {"one": [OWN], "two": [replace(OWN, direction="lower")]})
     [clash] = found.unusable
     assert found.metrics["brevity"] == OWN and (clash.name, clash.package) == ("brevity", "two")
-    assert clash.reason.startswith("one defines the metric 'brevity' differently; rename it")
+    assert clash.reason.startswith("one defines the metric 'brevity' differently; rename the metric")
     assert unusable_metrics() == ()
 
 
@@ -158,12 +158,15 @@ def test_entry_points_add_metrics_and_invalid_ones_are_reported() -> None:
     found = collect(SHARED, {}, points)
     assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
-        "clash": ("package 1.0", "the metric 'accuracy' exists already; rename it"),
+        "clash": ("package 1.0", "another metric has the name 'accuracy'; rename it"),
         "broken": (
             "package 1.0",
             "package.broken:METRICS cannot be loaded: ImportError: no module named nltk",
         ),
-        "wrong": ("package 1.0", "package.wrong:METRICS gives 1; give a Metric or an iterable of Metric"),
+        "wrong": (
+            "package 1.0",
+            "package.wrong:METRICS contains 1, which is not a Metric. Use a Metric or an iterable of Metric.",
+        ),
     }
 
 

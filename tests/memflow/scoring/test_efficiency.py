@@ -50,7 +50,7 @@ def test_memory_without_writes_has_a_reason_and_no_score() -> None:
     for rows in ([], [OperationSums(assistant="a", episode_id="e", asked=2, reads=2, read_own_s=1e-6)]):
         for score in scores(*rows).values():
             assert score.value is None
-            assert score.reason == "nothing was written to rag here, so there is nothing to measure"
+            assert score.reason == "rag has no writes, so its cost cannot be measured"
 
 
 def test_low_coverage_of_reads_hides_the_score() -> None:

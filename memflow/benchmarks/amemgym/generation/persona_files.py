@@ -46,18 +46,19 @@ def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             raise file.bad(f"{where}: {file.first(error)}") from error
         if not (persona.name or persona.prose()):
             raise file.bad(
-                f"{where} is not a persona: it has neither name nor about, nor the columns of Nemotron-Personas"
+                f"{where} is not a persona: it has neither the fields name and about nor the columns of "
+                "Nemotron-Personas"
             )
         yield record_id, content
     if number < 0:
-        raise file.bad("it contains no personas")
+        raise file.bad("the file contains no personas")
 
 
 def _traits(file: File) -> dict[str, Any]:
     try:
         lists = yaml.safe_load(file.text())
     except yaml.YAMLError as error:
-        raise file.bad(f"it is not valid YAML ({' '.join(str(error).split())})") from error
+        raise file.bad(f"the file is not valid YAML ({' '.join(str(error).split())})") from error
     return file.shaped(TraitLists, lists, "its trait lists").model_dump()
 
 
@@ -68,4 +69,4 @@ def _parquet(file: File) -> Iterator[Any]:
                 # Types that JSON lacks (dates, decimals) become text.
                 yield json.loads(json.dumps(row, default=str))
     except (pa.ArrowException, OSError) as error:
-        raise file.bad(f"it is not a complete Parquet file ({error})") from error
+        raise file.bad(f"the file is truncated or not a Parquet file ({error})") from error

@@ -127,12 +127,15 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
         found.append(person)
     if len(found) < wanted:
         raise BadInput(
-            f"domain {domain.name} needs {config.users} users, but has only {len(found)} personas; "
-            "add a data set of personas, or lower its parameter users"
+            f"domain {domain.name} needs {config.users} users, but its data sets have only "
+            f"{len(found)} personas. Add a data set of personas, or lower the parameter users."
         )
     ids = [person.persona.id for person in found]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
-        raise BadInput(f"domain {domain.name}: two of its data sets have a persona {twice[0]!r}; rename one")
+        raise BadInput(
+            f"domain {domain.name}: the persona {twice[0]!r} occurs twice in the domain's data sets. "
+            "Rename one."
+        )
     return found
 
 
@@ -149,8 +152,8 @@ def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> I
         content = json.loads(row.content)
         if "state_schema" in content:
             raise BadInput(
-                f"domain {domain.name}: {row.source} contains users with states, not personas; use a data set "
-                "of personas, or remove its parameter users to use them unchanged"
+                f"domain {domain.name}: {row.source} contains users with states, not personas. Use a data "
+                "set of personas, or remove the parameter users to use these users unchanged."
             )
         yield DatasetPersona(parse_persona(row.record_id, content), row.dataset)
 

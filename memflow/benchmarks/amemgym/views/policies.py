@@ -44,12 +44,15 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
 
 def _measured(reader: Reader, domain: Domain) -> list[str]:
     if domain.benchmark != "amemgym":
-        raise BadInput(f"{domain.name} is of {domain.benchmark}: only amemgym has both policies")
+        raise BadInput(
+            f"{domain.name} belongs to {domain.benchmark}, but on-policy and off-policy can only be "
+            "compared in amemgym. Use amemgym domains."
+        )
     stored = [name.partition("/") for name in reader.partitions("score.verdicts")]
     measured = [assistant for name, _, assistant in stored if name == domain.name]
     if not measured:
         raise BadInput(
-            f"{domain.name} was not measured yet: `memflow run --domain {domain.name}` measures it"
+            f"{domain.name} has no results yet. Measure it with `memflow run --domain {domain.name}`."
         )
     return measured
 
@@ -59,15 +62,18 @@ def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: S
     probes = reader.facts("question.probes", domain.name)
     for name in assistants or ():
         if name not in measured:
-            raise BadInput(f"{domain.name} was not measured with {name!r}, but with {', '.join(measured)}")
+            raise BadInput(
+                f"{domain.name} has no results for assistant {name!r}; it has {', '.join(measured)}. "
+                f"Measure it with `memflow run --domain {domain.name} --assistant {name}`."
+            )
     wanted = assistants or measured
     bounds = [f"oracle{''.join(name.partition('@')[1:])}" for name in wanted]
     answered = {}
     for name in dict.fromkeys([*wanted, *(bound for bound in bounds if bound in measured)]):
         if probes is None or _meta(reader, domain.name, name).get("probes") != probes.digest:
             raise BadInput(
-                f"{domain.name}/{name} was measured on probes that were regenerated since: "
-                f"`memflow run --domain {domain.name} --assistant {name}` measures it on the present ones"
+                f"the results of {name} in {domain.name} are stale: its probes were regenerated. Rerun "
+                f"`memflow run --domain {domain.name} --assistant {name}`."
             )
         partition = f"{domain.name}/{name}"
         answered[name] = Answered(

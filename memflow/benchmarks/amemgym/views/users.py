@@ -17,8 +17,8 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
     turns, probes = reader.rows("utterance.turns", domain.name), reader.rows("question.probes", domain.name)
     exported = export_users(states, turns, probes)
     if not exported.users:
-        reason = exported.left_out[0].reason if exported.left_out else "it has none"
-        raise BadInput(f"no user of {domain.name} can be written: {reason}")
+        reason = exported.left_out[0].reason if exported.left_out else "the domain has no users"
+        raise BadInput(f"cannot export any user of {domain.name}: {reason}")
     counts = {
         "users": len(exported.users),
         "periods": sum(len(user["periods"]) for user in exported.users),

@@ -47,8 +47,8 @@ def _label_lines(
     if not found_labels:
         named = ", ".join(domain.datasets)
         raise BadInput(
-            f"domain {domain.name} imports its labels, but none of its data sets ({named}) has a label file: name "
-            "the file *keys*.jsonl, and add its data set to the domain"
+            f"domain {domain.name} imports its gold labels, but none of its data sets ({named}) has a "
+            "label file. Name the file *keys*.jsonl, and add its data set to the domain."
         )
     found: dict[str, LabeledQuestion] = {}
     first = 0
@@ -60,7 +60,7 @@ def _label_lines(
         if line.question_id not in known:
             fault: str | None = "the domain has no such question"
         elif line.question_id in found:
-            fault = "another label file of the domain also has it"
+            fault = "another label file of the domain also contains the question"
         else:
             fault = _mismatch(line, *known[line.question_id], config)
         if fault is not None:
@@ -75,19 +75,19 @@ def _mismatch(
 ) -> str | None:
     """Return the difference between a line and its question, or None if they match."""
     if line.digest != question_digest(asked):
-        return "its labels belong to another wording of the question or to other options"
+        return "the labels belong to a different wording of the question or to different options"
     told = {at.share: at.visible for at in line.keys}
     shares = list(config.checkpoints)
     if [at.share for at in line.keys] != shares:
-        return f"its labels are at {list(told)} of the context, but the domain's checkpoints are at {shares}"
+        return f"the labels are at {list(told)} of the context, but the domain's checkpoints are at {shares}"
     for at, index in zip(line.keys, visible_counts(context, asked, config)[1:], strict=True):
         if at.visible != index:
             return (
-                f"its label at {at.share} saw {at.visible} messages, but {index} are visible in the domain: "
+                f"the label at {at.share} was made from {at.visible} messages, but {index} are visible in the domain: "
                 "the truncation (parameter ends) or the dialogues differ"
             )
         if at.answer != "unknown" and at.answer > len(asked.options):
-            return f"its label at {at.share} is option {at.answer}, but the number of options is {len(asked.options)}"
+            return f"the label at {at.share} is option {at.answer}, but the question has {len(asked.options)} options"
     return None
 
 
@@ -100,7 +100,7 @@ def _make_labels(
 ) -> Iterator[GoldLabel]:
     empty = empty_labels("imported", domain, context, asked, config)
     if line is None:
-        yield from (replace(label, dropped="no label file has it") for label in empty)
+        yield from (replace(label, dropped="no label file contains the question") for label in empty)
         return
     filled = [
         replace(label, answer=str(at.answer), why="\n".join(map(_rationale_text, at.grounds)) or None)

@@ -105,8 +105,8 @@ def format_label_file(
                 lines.append(_labeled_question(domain, context, asked, mine, models))
     if found_labels:
         raise BadInput(
-            f"{domain.name}: it has labels of {next(iter(found_labels))}, which is no question of the domain; "
-            f"{_REBUILD}"
+            f"{domain.name}: the stored labels include {next(iter(found_labels))}, which is not a "
+            f"question of the domain; {_REBUILD}"
         )
     header = LabelFileHeader(format="memflow keys 1", domain=domain.name, questions=len(lines) or None)
     return LabelFile("".join(map(_json, (header, *lines))), len(lines), left_out)
@@ -126,8 +126,8 @@ def _labeled_question(
     seen = dict(enumerate(visible_counts(context, asked, config)[1:], start=1))
     if {number: label.visible for number, label in last.items()} != seen:
         raise BadInput(
-            f"{domain.name}: {context.question_id(asked)} has labels of another truncation than the domain's; "
-            f"{_REBUILD}"
+            f"{domain.name}: the labels of {context.question_id(asked)} belong to a truncation that "
+            f"differs from the domain's; {_REBUILD}"
         )
     return LabeledQuestion(
         question_id=context.question_id(asked),
@@ -147,7 +147,8 @@ def _labeled_question(
 def _answer(label: GoldLabel) -> int | Literal["unknown"]:
     if label.answer is None:
         raise BadInput(
-            f"{label.domain}: {label.question_id} has no label at checkpoint {label.checkpoint}; {_REBUILD}"
+            f"{label.domain}: question {label.question_id} has no label at checkpoint "
+            f"{label.checkpoint}; {_REBUILD}"
         )
     return UNKNOWN if label.answer == UNKNOWN else int(label.answer)
 
@@ -182,14 +183,14 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         question = file.shaped(LabeledQuestion, raw, where).question_id
         if question in seen:
-            raise file.bad(f"{where}: question {question} is duplicated, first in line {seen[question]}")
+            raise file.bad(f"{where}: question {question} is a duplicate of line {seen[question]}")
         seen[question] = number
         yield question, raw
     if header is None:
-        raise file.bad("it is empty")
+        raise file.bad("the file is empty")
     if header.questions is not None and header.questions != len(seen):
         raise file.bad(
-            f"it has {len(seen)} questions, but its header says {header.questions}; it may be truncated"
+            f"the file has {len(seen)} questions, but its header says {header.questions}; it may be truncated"
         )
 
 

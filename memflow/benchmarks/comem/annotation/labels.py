@@ -98,5 +98,8 @@ def _make_labels(
             if not answer:
                 reason = f"{label.question_id} is published without an answer"
         elif not asked.known:
-            reason = f"{label.question_id} has no label by rule: its source does not say when an answer becomes correct"
+            reason = (
+                f"{label.question_id} has no rule-based label: the source does not state when an answer "
+                "becomes correct"
+            )
         yield replace(label, answer=answer if reason is None else None, reason=reason)

@@ -197,7 +197,7 @@ def _require_two_models(domain: Domain, annotators: Annotators) -> None:
     first, second = annotators.first, annotators.second
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):
         raise BadSettings(
-            f"domain {domain.name}: annotator and verifier are the same model; set two models in "
-            "[roles] of memflow.toml or with --annotator and --verifier (they differ by model, revision, "
-            "temperature or seed), or set the domain's parameter keys"
+            f"domain {domain.name}: annotator and verifier are the same model. Set two models that "
+            "differ in name, revision, temperature or seed in [roles] of memflow.toml or with "
+            "--annotator and --verifier, or set the domain's parameter keys."
         )

@@ -58,12 +58,17 @@ class DialogueQuestion(_FileModel):
     @model_validator(mode="after")
     def _numbers_lead_somewhere(self) -> Self:
         if len(set(self.options)) < len(self.options):
-            raise ValueError("an option is there twice")
+            raise ValueError("two options of the question are equal")
         for number in (self.answer, *(each.option for each in self.known)):
             if number is not None and number > len(self.options):
-                raise ValueError(f"there is no option {number}; there are {len(self.options)}")
+                raise ValueError(
+                    f"option {number} does not exist: the question has {len(self.options)} options"
+                )
         if self.true_of and len(self.true_of) != len(self.options):
-            raise ValueError("true_of needs a speaker or an empty text for each option")
+            raise ValueError(
+                "`true_of` and `options` have different lengths; give a speaker or an empty text for "
+                "each option"
+            )
         return self
 
 
@@ -84,9 +89,12 @@ class Dialogue(_FileModel):
             for each in question.known:
                 for number in (each.after, *each.evidence):
                     if number > len(self.messages):
-                        raise ValueError(f"question {question.id}: there is no message {number}")
+                        raise ValueError(f"question {question.id}: message {number} does not exist")
                 if any(number > each.after for number in each.evidence):
-                    raise ValueError(f"question {question.id}: its evidence comes after it is known")
+                    raise ValueError(
+                        f"question {question.id}: evidence in `known` is later than message `after` "
+                        f"({each.after}); list only messages up to it"
+                    )
         return self
 
 
@@ -94,7 +102,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return one record per context. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("it is not a list of dialogues, or is empty")
+        raise file.bad("the file is not a list of dialogues, or the list is empty")
     return [
         (file.shaped(Dialogue, raw, f"dialogue {number}").id, raw)
         for number, raw in enumerate(published, start=1)

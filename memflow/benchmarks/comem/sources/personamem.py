@@ -58,25 +58,27 @@ _ROLES = {"User": "user", "Assistant": "assistant"}
 def _category(name: str) -> str:
     found = ALIASES.get(name, name)
     if found not in CATEGORIES:
-        raise ValueError(f"{name!r} is not a question type: {', '.join((*CATEGORIES, *ALIASES))}")
+        raise ValueError(
+            f"{name!r} is not a question type; the types are {', '.join((*CATEGORIES, *ALIASES))}"
+        )
     return found
 
 
 def _options(written: str) -> tuple[str, ...]:
     """Parse a Python list literal of options and remove their letters."""
     if len(written) > LONGEST:
-        raise ValueError(f"the list has {len(written):,} characters, over {LONGEST:,}")
+        raise ValueError(f"the list of options has {len(written):,} characters; the maximum is {LONGEST:,}")
     try:
         listed = ast.literal_eval(written)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as wrong:
-        raise ValueError(f"it is not a list of texts ({type(wrong).__name__})") from wrong
+        raise ValueError(f"the options are not a list of texts ({type(wrong).__name__})") from wrong
     if not isinstance(listed, list) or len(listed) != OPTIONS:
-        raise ValueError(f"it is not a list of {OPTIONS} options")
+        raise ValueError(f"the options are not a list of {OPTIONS} texts")
     found = []
     for letter, option in zip("abcd", listed, strict=True):
         mark = f"({letter}) "
         if not isinstance(option, str) or not option.startswith(mark) or not option[len(mark) :].strip():
-            raise ValueError(f"option {letter} does not start with {mark.strip()}, or is empty")
+            raise ValueError(f"option {letter} is empty or does not start with {mark.strip()}")
         # Options are shown one per line; one of the 32k file has several lines.
         found.append(" ".join(option[len(mark) :].split()))
     return tuple(found)
@@ -128,20 +130,20 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         columns = set(rows.fieldnames or ())
         lacking = [name for name in PersonaMemQuestion.model_fields if name not in columns]
         if lacking and {"question", "shared_context_id"} <= columns:
-            raise file.bad("its layout is older than the release and is not supported")
+            raise file.bad("the file has the layout from before the release, which is not supported")
         if lacking:
-            raise file.bad(f"its first line lacks the columns {', '.join(lacking)}")
+            raise file.bad(f"the header lacks the columns {', '.join(lacking)}")
         empty = True
         for row in rows:
             where = f"line {rows.line_num}"
             if None in row or None in row.values():
-                raise file.bad(f"{where} has another number of fields than the first line")
+                raise file.bad(f"{where} has a different number of fields than the header")
             yield file.shaped(PersonaMemQuestion, row, where).question_id, row
             empty = False
     except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num + 1} is not CSV ({wrong})") from wrong
+        raise file.bad(f"line {rows.line_num + 1} is invalid CSV ({wrong})") from wrong
     if empty:
-        raise file.bad("it has no questions")
+        raise file.bad("the file has no questions")
 
 
 def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -150,7 +152,7 @@ def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield next(iter(shared.root)), raw
         empty = False
     if empty:
-        raise file.bad("it has no contexts")
+        raise file.bad("the file has no contexts")
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
@@ -168,8 +170,9 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
     there = [name for name in asked if name in published]
     if not there:
         raise BadInput(
-            f"{dataset}: none of the {len(asked)} contexts of the questions is among the {len(published)} "
-            "shared contexts; get questions_* and shared_contexts_* of the same size"
+            f"{dataset}: the files of questions and contexts do not match: none of the {len(asked)} "
+            f"contexts of the questions is among the {len(published)} shared contexts. Get "
+            "questions_* and shared_contexts_* of the same size."
         )
     why = f"its messages are missing: {len(there)} of the {len(asked)} contexts are present"
     return [_context(published[name], asked[name], config) for name in there] + [
@@ -185,8 +188,9 @@ def _context(record: Record, asked: Sequence[PersonaMemQuestion], config: CoMemC
         if question.end_index_in_shared_context > len(messages):
             raise BadInput(
                 f"{record.dataset}: question {question.question_id} ends at message "
-                f"{question.end_index_in_shared_context} of {record.source}, context {record.record_id}, which has "
-                f"{len(messages)}; get questions_* and shared_contexts_* of the same size"
+                f"{question.end_index_in_shared_context} of {record.source}, context {record.record_id}, "
+                f"but that context has {len(messages)} messages. Get questions_* and shared_contexts_* of "
+                "the same size."
             )
     kept = [config.persona == "interleaved" or each.role != "system" for each in messages]
     return Context(

@@ -48,13 +48,13 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
     found = histories(reader.scores(), order)
     if not found:
         raise BadInput(
-            "no answers over checkpoints were measured yet: `memflow run --domain comem_demo --memory full` measures "
-            "some"
+            "no domain has answers at checkpoints yet. Create some with `memflow run --domain "
+            "comem_demo --memory full`."
         )
     for name in wanted or ():
         if name not in found:
             raise BadInput(
-                f"no answers over checkpoints were measured in {name!r}; measured: {', '.join(found)}"
+                f"{name!r} has no answers at checkpoints; domains with such answers: {', '.join(found)}"
             )
     return {name: mine for name, mine in found.items() if not wanted or name in wanted}
 

@@ -21,17 +21,18 @@ def show_gold_labels(reader: Reader, domain: str) -> Answer:
     of_domain = reader.domain(domain)
     if of_domain.benchmark != "comem":
         raise BadInput(
-            f"{domain} is of {of_domain.benchmark}, whose gold is given: only comem has gold labels"
+            f"{domain} belongs to {of_domain.benchmark}, but only comem domains have gold labels. "
+            "Choose a comem domain."
         )
     facts = reader.facts("question.keys", domain)
     if facts is None:
-        raise BadInput(f"{domain} has no gold labels yet: `memflow run --domain {domain}` builds them")
+        raise BadInput(f"{domain} has no gold labels yet. Build them with `memflow run --domain {domain}`.")
     rows = reader.rows("question.keys", domain)
     records = stored_rows(reader, "raw.records", of_domain.datasets)
     found = summarize_labels(load_contexts(of_domain, records), rows)
     if not found:
         raise BadInput(
-            f"{domain}: none of its questions has a gold label; `memflow show made` gives the reasons"
+            f"{domain}: none of its questions has a gold label. See the reasons with `memflow show made`."
         )
     annotators = sorted({row.made_by for row in rows})
     data = {"domain": domain, "made_by": annotators, "surveys": [asdict(each) for each in found]}
@@ -96,8 +97,8 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
     records = stored_rows(reader, "raw.records", domain.datasets)
     made = format_label_file(domain, load_contexts(domain, records), labels, reader.models)
     if not made.questions:
-        reason = next(iter(made.left_out.values()), "it has none")
-        raise BadInput(f"no gold label of {domain.name} can be written: {reason}")
+        reason = next(iter(made.left_out.values()), "the domain has no gold labels")
+        raise BadInput(f"cannot export any gold label of {domain.name}: {reason}")
     reasons = Counter(made.left_out.values()).most_common(MOST_REASONS)
     parts: list[Part] = [
         Note(f"the gold labels of {made.questions:,} questions of {domain.name} are written")

@@ -145,7 +145,10 @@ class _SessionWriter:
 
     async def _word_dialogue(self, number: int, session: PlannedSession) -> dict[StepSlot, _StepText]:
         if self.plan.scene == "observation":
-            raise BadInput(f"{self.plan.trajectory_id}: one who is only observed leads no conversation")
+            raise BadInput(
+                f"trajectory {self.plan.trajectory_id} contains a dialogue, but the scene `observation` allows "
+                "only messages; rebuild utterance/turns"
+            )
         facts = "\n".join(f"- {name}: {value}" for name, value in session.context.items())
         fields = {"rounds": session.rounds, "topic": session.topic, "context": facts}
         return await self._word_rounds("dialogue", session.rounds, StepSlot(number, None), fields)

@@ -173,14 +173,18 @@ def load_graphs(states: States) -> list[Graph]:
 
 def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
     if sum(row.kind == "self" for row in entities) != 1:
-        raise BadInput(f"user {user_id} has no graph with exactly one `self`; regenerate the states")
+        raise BadInput(
+            f"the graph of user {user_id} does not have exactly one entity of kind `self`; regenerate "
+            "the states"
+        )
     return Graph(user_id, tuple(map(_node, entities)))
 
 
 def _node(row: Entity) -> Node:
     if row.kind not in get_args(EntityKind):
         raise BadInput(
-            f"{row.user_id}/{row.entity_id} is a {row.kind!r}; known are {', '.join(get_args(EntityKind))}"
+            f"entity {row.user_id}/{row.entity_id} has the unknown kind {row.kind!r}; the kinds are "
+            f"{', '.join(get_args(EntityKind))}. Regenerate the states."
         )
     return Node(
         row.entity_id,

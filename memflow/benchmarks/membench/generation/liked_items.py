@@ -25,8 +25,9 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
         raise BadInput(f"user {request.graph.user_id} has no {topic} preference; regenerate the states")
     if category not in request.categories(topic):
         raise BadInput(
-            f"user {request.graph.user_id} prefers the {topic} {category!r}, which is not in the preferences; known are"
-            f" {', '.join(request.categories(topic))}"
+            f"user {request.graph.user_id} prefers the {topic} category {category!r}, which the "
+            f"preferences lack; they have {', '.join(request.categories(topic))}. Regenerate the "
+            "states."
         )
     return category
 
@@ -42,7 +43,8 @@ def sample_items(
     least, most = sizes
     if len(items) < least:
         raise BadInput(
-            f"the {topic} category {category!r} has {len(items)} items to tell of; {least} are needed"
+            f"the {topic} category {category!r} has {len(items)} unused items, but {least} are "
+            "needed. Add items to the category, or lower the parameter items."
         )
     count = request.rng.randint(least, min(most, len(items)))
     mixed = request.rng.sample(items, len(items))

@@ -63,12 +63,20 @@ def build_preferences(categories: Iterable[Category]) -> Preferences:
     for topic in {each.topic: None for each in found.categories}:
         by_name = found.of(topic)
         if len(by_name) < MIN_CATEGORIES:
-            raise BadInput(f"preferences: {topic} has {len(by_name)} categories; {MIN_CATEGORIES} are needed")
+            raise BadInput(
+                f"preferences: {topic} has {len(by_name)} categories, but at least {MIN_CATEGORIES} are "
+                "needed. Add categories."
+            )
         if not any(each.weight for each in found.categories if each.topic == topic):
-            raise BadInput(f"preferences: no category of {topic} has a weight; give one a weight")
+            raise BadInput(
+                f"preferences: the weights of all categories of {topic} are 0. Give at least one category "
+                "a weight."
+            )
         items = [item for each in by_name.values() for item in each]
         if twice := next((item for item in items if items.count(item) > 1), None):
-            raise BadInput(f"preferences: {twice!r} of {topic} is in two categories; remove it from one")
+            raise BadInput(
+                f"preferences: the item {twice!r} of {topic} is in two categories. Remove it from one."
+            )
     return found
 
 

@@ -76,8 +76,8 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
     rated = sum(ratings.liked.values())
     if not rated or ratings.unknown > MIN_KNOWN_SHARE * (rated + ratings.unknown):
         raise BadInput(
-            f"{ratings.unknown} of {rated + ratings.unknown} positive ratings are of items that are not described; "
-            "the files are not of one release"
+            f"{ratings.unknown} of {rated + ratings.unknown} positive ratings are of items without a "
+            "description. Use the rating and item files of the same release."
         )
     exclusive_items = {name: ratings.exclusive_items(name) for name in ratings.names}
     called = titles(frozenset(item for items in exclusive_items.values() for item in items))
@@ -86,7 +86,8 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
     kept = {name: own_titles for name, own_titles in kept.items() if len(own_titles) >= MIN_ITEMS}
     if len(kept) < MIN_CATEGORIES:
         raise BadInput(
-            f"only {len(kept)} categories have {MIN_ITEMS} items of their own; {MIN_CATEGORIES} are needed"
+            f"only {len(kept)} categories have {MIN_ITEMS} items that no other category has, but "
+            f"{MIN_CATEGORIES} are needed. Get the complete data set."
         )
     liked = ratings.count_favorites(list(kept))
     return [

@@ -132,7 +132,7 @@ def goodreads(files: Files) -> list[Category]:
         )
         return _build_categories("book", packed[0], rated, items, titles)
     if "book_id_map.csv" not in files:
-        raise interactions[0].bad("book_id_map.csv, which maps its book numbers, is missing")
+        raise interactions[0].bad("book_id_map.csv, which maps the book numbers of this file, is missing")
     books = {number: book for number, book in files["book_id_map.csv"].csv_columns("book_id_csv", "book_id")}
     rows = (row for one in interactions for row in one.csv_columns("user_id", "book_id", "rating"))
     numbered = ((user, books.get(number, ""), stars) for user, number, stars in rows)
@@ -172,7 +172,7 @@ def _build_categories(
             try:
                 positive[stars] = float(stars) >= MIN_POSITIVE_RATING
             except ValueError as wrong:
-                raise source.bad(f"rating {number} is no number: {stars!r}") from wrong
+                raise source.bad(f"the stars of rating {number} are not a number: {stars!r}") from wrong
         if positive[stars]:
             ratings.like(user, item)
     called = titles if callable(titles) else lambda wanted: titles

@@ -38,9 +38,11 @@ class StreamedFile:
             with cast(TextIO, pack(self.path, "rt", encoding=encoding, newline="")) as file:
                 yield file
         except UnicodeDecodeError as wrong:
-            raise self.bad(f"it is not {encoding.removesuffix('-sig').upper()} ({wrong.reason})") from wrong
+            raise self.bad(
+                f"the file is not {encoding.removesuffix('-sig').upper()} ({wrong.reason})"
+            ) from wrong
         except (EOFError, OSError, zlib.error) as wrong:
-            raise self.bad(f"it is truncated or not gzip-compressed ({wrong})") from wrong
+            raise self.bad(f"the file is truncated or not compressed with gzip ({wrong})") from wrong
 
     def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
         """Yield the lines with their ends. Raises BadInput."""
@@ -53,7 +55,7 @@ class StreamedFile:
             if line.strip():
                 found = line.rstrip("\r\n").split(mark)
                 if len(found) != count:
-                    raise self.bad(f"line {number} has {len(found)} columns; {count} are needed")
+                    raise self.bad(f"line {number} has {len(found)} columns instead of {count}")
                 yield found
 
     def csv_columns(self, *columns: str) -> Iterator[tuple[str, ...]]:
@@ -63,11 +65,13 @@ class StreamedFile:
             try:
                 header = next(reader, [])
                 if lacking := [name for name in columns if name not in header]:
-                    raise self.bad(f"the header lacks the column(s) {', '.join(lacking)}")
+                    raise self.bad(f"the header lacks the columns {', '.join(lacking)}")
                 wide, pick = len(header), itemgetter(*map(header.index, columns))
                 for row in reader:
                     if len(row) != wide:
-                        raise self.bad(f"line {reader.line_num} has {len(row)} columns; the first has {wide}")
+                        raise self.bad(
+                            f"line {reader.line_num} has {len(row)} columns, but the first line has {wide}"
+                        )
                     yield pick(row)
             except csv.Error as wrong:
                 raise self.bad(f"line {reader.line_num} is truncated or invalid CSV ({wrong})") from wrong

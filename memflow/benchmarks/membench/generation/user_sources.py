@@ -76,8 +76,8 @@ def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
         if record.record_id == _WORDS + language:
             return Vocabulary.model_validate_json(record.content)
     raise BadInput(
-        f"domain {domain.name} is generated, but no data set has a vocabulary in its language; "
-        f"add the data set lives_{language}"
+        f"domain {domain.name} generates its users, but none of its data sets has a vocabulary in "
+        f"the domain's language. Add the data set lives_{language}."
     )
 
 
@@ -93,8 +93,8 @@ def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
         found = found.but(build_preferences(categories))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
-            f"domain {domain.name} is generated, but no data set has preferences for "
-            f"{', '.join(lacking)}; add the data set lives_{parameters_of(domain).language}"
+            f"domain {domain.name} generates its users, but none of its data sets has preferences for "
+            f"{', '.join(lacking)}. Add the data set lives_{parameters_of(domain).language}."
         )
     return found
 
@@ -112,10 +112,12 @@ def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
             yield _WORDS + words.language, words
             return
         if not isinstance(content, dict) or not all(isinstance(each, dict) for each in content.values()):
-            raise stream.bad("it has neither a vocabulary with `language` nor items by topic and category")
+            raise stream.bad(
+                "the file has neither a vocabulary with `language` nor items by topic and category"
+            )
         for category in build_preferences(parse_categories(content)).categories:
             yield _like(category), category
     except yaml.YAMLError as wrong:
-        raise stream.bad(f"it is not YAML ({' '.join(str(wrong).split())})") from wrong
+        raise stream.bad(f"the file is not valid YAML ({' '.join(str(wrong).split())})") from wrong
     except ValidationError as wrong:
         raise stream.bad(File.first(wrong)) from wrong

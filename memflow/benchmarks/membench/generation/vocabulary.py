@@ -132,15 +132,17 @@ class Vocabulary(FrozenModel):
             ("places", THING_COUNT),
         ):
             if len(getattr(self, what)) < wanted:
-                raise ValueError(f"{what}: {wanted} are needed, and there are {len(getattr(self, what))}")
+                raise ValueError(
+                    f"{what}: the list has {len(getattr(self, what))} items, but at least {wanted} are needed"
+                )
         seniors = sum(each.senior for each in self.colleagues)
         for each in self.occupations:
             if len(each.seniors) < seniors or len(each.positions) <= len(self.colleagues) - seniors:
                 raise ValueError(
-                    f"occupations: {each.name} has too few positions for those who work together"
+                    f"occupations: {each.name} has too few positions for the colleagues of a user"
                 )
         if not any(city.big for city in self.cities):
-            raise ValueError("cities: none is big")
+            raise ValueError("cities: no city has `big` set")
         return self
 
     @model_validator(mode="after")
@@ -159,7 +161,7 @@ class Vocabulary(FrozenModel):
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
-                raise ValueError(f"{what}: {twice} is there twice")
+                raise ValueError(f"{what}: {twice} occurs twice")
         return self
 
     def city(self, name: str) -> City:

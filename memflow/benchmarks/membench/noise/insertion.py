@@ -122,9 +122,12 @@ class NoisePool:
             texts = [text for step in unit.steps for text in (step.user, step.assistant) if text is not None]
             tokens = sum(map(estimate, texts))
             if unit.unit_id in seen or "/" in unit.unit_id:
-                raise BadInput(f"unit {unit.unit_id!r} of noise: its id is a duplicate or contains a slash")
+                raise BadInput(
+                    f"the id of the noise unit {unit.unit_id!r} is a duplicate or contains a slash. Rename "
+                    "the unit."
+                )
             if not tokens:
-                raise BadInput(f"unit {unit.unit_id!r} of noise is empty; remove it from the pool")
+                raise BadInput(f"the noise unit {unit.unit_id!r} is empty. Remove it from the pool.")
             seen.add(unit.unit_id)
             self._units.append((unit, tokens, _normalize_all(texts)))
 
@@ -147,8 +150,8 @@ class NoisePool:
                 missing -= tokens
             if len(units) == before:
                 raise BadInput(
-                    f"{name}: each of the {len(self._units)} units of noise there are holds what the trajectory tells"
-                    " or asks for; give it a larger pool, or set noise_tokens to 0"
+                    f"{name}: each of the {len(self._units)} noise units contains a fact or an answer of the "
+                    "trajectory. Use a larger pool, or set noise_tokens to 0."
                 )
             again += 1
         return NoiseDraw(tuple(units), passed_over)

@@ -68,12 +68,17 @@ def _named(file: File) -> tuple[QuestionKind, str]:
     name = PurePosixPath(file.source).stem
     match = _NAME.fullmatch(name)
     if match is None:
-        raise file.bad(f"its name is not of the form 01_simple_roles.json, which says what it holds: {name}")
+        raise file.bad(
+            f"the file name {name} does not have the form NUMBER_KIND_SCENARIO, for example "
+            "01_simple_roles.json"
+        )
     try:
         of = find_kind(match["kind"])
     except BadInput as wrong:
         raise file.bad(str(wrong)) from wrong
     if match["scenario"] not in of.observation:
         known = ", ".join(of.observation) or "none"
-        raise file.bad(f"{of.name} has no scenario {match['scenario']!r}; it has {known}")
+        raise file.bad(
+            f"the question kind {of.name} has no scenario {match['scenario']!r}; its scenarios are {known}"
+        )
     return of, match["scenario"]

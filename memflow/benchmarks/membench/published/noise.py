@@ -24,7 +24,9 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         shaped = file.shaped(_Unit, raw, f"unit {number}")
         scenes |= {step.scene for step in shaped.noise_message}
         if len(scenes) > 1:
-            raise file.bad(f"unit {number}: it has messages and rounds, or others than the units before it")
+            raise file.bad(
+                f"unit {number}: it mixes messages and rounds, or differs in this from the units before it"
+            )
         yield f"{NOISE}/{shaped.noise_message[0].scene}/{number}", raw
 
 

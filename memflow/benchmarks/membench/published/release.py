@@ -53,9 +53,9 @@ class PublishedStep(PublishedModel):
     def _whole(self) -> Self:
         given = tuple(text is not None for text in (self.message, self.user, self.assistant))
         if given not in ((True, False, False), (False, True, True)):
-            raise ValueError("a step is a message, or what the user and the assistant say")
+            raise ValueError("the step must have either `message` alone, or both `user` and `assistant`")
         if (self.place is None) != (self.time is None):
-            raise ValueError("a step has its place and its time, or neither")
+            raise ValueError("the step has only one of `place` and `time`")
         return self
 
     @property
@@ -96,11 +96,11 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             where = f"{of.name}, {scenario}, trajectory {number}"
             shaped = file.shaped(_PublishedTrajectory, raw, where)
             if {step.scene for session in shaped.message_list for step in session} != {scene}:
-                raise file.bad(f"{where}: it has steps that are not of its scene, {scene}")
+                raise file.bad(f"{where}: some steps do not belong to the scene {scene}")
             empty = False
             yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
     if empty:
-        raise file.bad("it has no trajectory")
+        raise file.bad("the file has no trajectories")
 
 
 def trajectory(record: Record) -> Trajectory:
@@ -173,7 +173,7 @@ def _units(record: Record) -> int:
 def _scene(file: File) -> Scene:
     named = {scene for name, scene in _SCENES.items() if name in file.source}
     if len(named) != 1:
-        raise file.bad("the path must contain FirstAgent (participation) or ThirdAgent (observation)")
+        raise file.bad("the path contains neither FirstAgent (participation) nor ThirdAgent (observation)")
     return named.pop()
 
 
@@ -181,7 +181,9 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
     """Yield the trajectories of a file with their kind and scenario."""
     values = file.json()
     if not isinstance(values, dict) or not values:
-        raise file.bad("expected trajectories by scenario, or by question kind and scenario")
+        raise file.bad(
+            "the JSON is not an object of trajectories by scenario, or by question kind and scenario"
+        )
     raw = all(isinstance(each, list) for each in values.values())
     for name, scenarios in ({PurePosixPath(file.source).stem: values} if raw else values).items():
         try:
@@ -189,11 +191,14 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
         except BadInput as wrong:
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
-            raise file.bad(f"{name} does not contain trajectories by scenario")
+            raise file.bad(f"{name} is not an object of trajectories by scenario")
         for scenario, trajectories in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"
-                raise file.bad(f"{name} has no scenario {scenario!r} in {scene}; it has {known}")
+                raise file.bad(
+                    f"the question kind {name} has no scenario {scenario!r} in {scene}; its scenarios are "
+                    f"{known}"
+                )
             if not isinstance(trajectories, list):
-                raise file.bad(f"{name}, {scenario}: expected a JSON list of trajectories")
+                raise file.bad(f"{name}, {scenario}: the value is not a JSON list of trajectories")
             yield of, scenario, trajectories

@@ -17,11 +17,14 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
     measured = dict.fromkeys(row["domain"] for row in rows)
     if not rows:
         raise BadInput(
-            "no capacity was measured yet: run a domain whose protocol is capacity, such as membench_memdaily_capacity"
+            "no domain has capacity results yet. Run a domain with the protocol capacity, such as "
+            "`memflow run --domain membench_memdaily_capacity`."
         )
     for name in domain or ():
         if name not in measured:
-            raise BadInput(f"no capacity was measured in {name!r}; it was measured in {', '.join(measured)}")
+            raise BadInput(
+                f"{name!r} has no capacity results; domains with such results: {', '.join(measured)}"
+            )
     rows = [row for row in rows if not domain or row["domain"] in domain]
     names = dict.fromkeys(row["domain"] for row in rows)
     parts = [part for name in names for part in _tables(name, rows)]

@@ -35,13 +35,15 @@ def measured_rows(
     domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
     if not domains:
         raise BadInput(
-            "no domain of MemBench was measured yet: `memflow run --domain membench_memdaily --memory full` measures "
-            "one (`memflow data` lists the missing files)"
+            "no domain of MemBench has results yet. Measure one with `memflow run --domain "
+            "membench_memdaily --memory full` (`memflow data` lists the missing files)."
         )
     names = [one.name for one in domains]
     for name in wanted or ():
         if name not in names:
-            raise BadInput(f"{name!r} is no measured domain of MemBench; measured: {', '.join(names)}")
+            raise BadInput(
+                f"the MemBench domain {name!r} has no results; domains with results: {', '.join(names)}"
+            )
     domains = [one for one in domains if not wanted or one.name in wanted]
     return domains, rows(scores, domains, slices)
 

@@ -42,7 +42,9 @@ def scorer_of(task: Task) -> Scorer:
     """Return the scorer of a task. Raises BadInput if there is none."""
     found = MERGED_SCORERS.get(task.name) if task.metric == catalog.INTEGRATED else SCORERS.get(task.metric)
     if found is None:
-        raise BadInput(f"task {task.name}: MemoryBench has no metric {task.metric!r}")
+        raise BadInput(
+            f"task {task.name}: MemoryBench has no metric {task.metric!r}. Add it to the registry of scorers."
+        )
     return found
 
 

@@ -66,8 +66,8 @@ class AnsweredProbe:
             return json.loads(probe.gold)[part]
         except (ValueError, KeyError, TypeError) as error:
             raise BadInput(
-                f"probe {probe.probe_id}: its gold has no {part!r}, which {probe.metric} needs; "
-                f"reread {probe.dataset}"
+                f"probe {probe.probe_id}: its gold lacks {part!r}, which the metric {probe.metric} needs. "
+                f"Rebuild the partition {probe.dataset} of raw/records."
             ) from error
 
 

@@ -73,7 +73,7 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     published = file.json()
     if not isinstance(published, list):
-        raise file.bad("expected a JSON list of questions")
+        raise file.bad("the file is not a JSON list of questions")
     for number, raw in enumerate(published, start=1):
         file.shaped(FanQuestion, raw, f"question {number}")
         yield f"question {number}", raw

@@ -64,10 +64,12 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     folder, name = path.parent.name, path.name.removesuffix(".json")
     kind = name if folder == _LABELS else folder
     if kind not in ASPECTS:
-        raise file.bad(f"{kind} is not a limitation kind; known kinds are {', '.join(ASPECTS)}")
+        raise file.bad(
+            f"the file or folder name {kind!r} is not a limitation kind; the kinds are {', '.join(ASPECTS)}"
+        )
     published = file.json()
     if not isinstance(published, dict) or not published:
-        raise file.bad("expected a non-empty JSON object")
+        raise file.bad("the file is not a JSON object, or the object is empty")
     if folder == _LABELS:
         for paper, label in published.items():
             file.shaped(Label, label, f"paper {paper}")

@@ -45,7 +45,7 @@ class LocomoQuestion(BaseModel):
     def _has_gold(self) -> "LocomoQuestion":
         gold = "adversarial_answer" if self.category == 5 else "answer"
         if getattr(self, gold) in (None, ""):
-            raise ValueError(f"the question {self.question[:60]!r} of category {self.category} has no {gold}")
+            raise ValueError(f"the question {self.question[:60]!r} of category {self.category} lacks {gold}")
         return self
 
     def evidence_ids(self) -> list[str]:
@@ -115,15 +115,17 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
         where = f"conversation {name}"
         if not isinstance(raw, dict):
-            raise file.bad(f"{where} is not an object")
+            raise file.bad(f"{where} is not a JSON object")
         try:
             conversation = Conversation.read(raw)
         except KeyError as wrong:
-            raise file.bad(f"{where} has no {wrong.args[0]}") from wrong
+            raise file.bad(f"{where} lacks the field {wrong.args[0]}") from wrong
         except ValidationError as wrong:
             raise file.bad(f"{where}: {file.first(wrong)}") from wrong
         except TypeError as wrong:
-            raise file.bad(f"{where} is not of LoCoMo's shape ({wrong})") from wrong
+            raise file.bad(
+                f"{where} does not have the structure of a LoCoMo conversation ({wrong})"
+            ) from wrong
         _check_messages(file, where, conversation)
         found.append((conversation.sample_id, raw))
     return found
@@ -134,9 +136,12 @@ def _check_messages(file: File, where: str, conversation: Conversation) -> None:
     for day in conversation.sessions:
         for message in day.messages:
             if message.dia_id in seen:
-                raise file.bad(f"{where}: the message {message.dia_id} is there twice")
+                raise file.bad(f"{where}: the message id {message.dia_id} occurs twice")
             if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
-                raise file.bad(f"{where}: {message.dia_id} is said by {message.speaker}, no speaker of it")
+                raise file.bad(
+                    f"{where}: the speaker of message {message.dia_id}, {message.speaker}, is not a speaker "
+                    "of the conversation"
+                )
             seen.add(message.dia_id)
 
 

@@ -45,7 +45,7 @@ READERS: Mapping[str, TaskReader] = {
 def reader_of(dataset: str) -> TaskReader:
     """Return the reader of a data set. Raises BadInput for a data set without a reader."""
     if dataset not in READERS:
-        raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
+        raise BadInput(f"MemoryBench cannot read the data set {dataset!r}; it reads {', '.join(READERS)}")
     return READERS[dataset]
 
 
@@ -62,7 +62,8 @@ def build_pools(records: Sequence[Record]) -> list[Pool]:
         for pool in own:
             if pool.name in found:
                 raise BadInput(
-                    f"{dataset} has the pool {pool.name}, which another data set of the domain has too; remove one"
+                    f"{dataset} has the pool {pool.name}, which another data set of the domain also has. "
+                    "Remove one of the data sets."
                 )
             found[pool.name] = pool
     return list(found.values())

@@ -117,7 +117,7 @@ class TaskReader:
         """Return the ids and contents of the records in a file. Raises BadInput."""
         found = list(self.read(file))
         if self.rows and not found:
-            raise file.bad(f"it has no {self.rows}")
+            raise file.bad(f"the file has no {self.rows}")
         return found
 
 

@@ -50,7 +50,7 @@ def _answer(row: UnifiedRow) -> str:
 def _id(row: UnifiedRow) -> str:
     """Return the id that the row has in the original file."""
     if row.id is None:
-        raise ValueError("it has no id")
+        raise ValueError("the row has no id")
     return str(row.id)
 
 

@@ -19,7 +19,7 @@ MAX_LITERAL_LENGTH = 1_000_000
 def parse_literal(text: str) -> Any:
     """Parse JSON or a Python literal. Raises ValueError."""
     if len(text) > MAX_LITERAL_LENGTH:
-        raise ValueError(f"a text of {len(text)} characters is too long to be a row's")
+        raise ValueError(f"the text has {len(text)} characters; the maximum is {MAX_LITERAL_LENGTH}")
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError):
@@ -27,7 +27,7 @@ def parse_literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as wrong:
-        raise ValueError("it is neither JSON nor a Python literal") from wrong
+        raise ValueError("the text is neither JSON nor a Python literal") from wrong
 
 
 _Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)

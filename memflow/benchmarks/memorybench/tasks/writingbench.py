@@ -78,7 +78,7 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
     rows = list(file.lines(WritingBenchRow))
     found = [(str(row.index), raw) for raw, row in rows if row.domain1 in wanted]
     if not found:
-        raise file.bad(f"it has no query of the domain {' or '.join(wanted)}")
+        raise file.bad(f"the file has no query of the domain {' or '.join(wanted)}")
     return found
 
 

@@ -36,14 +36,14 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
     try:
         table = ParquetFile(io.BytesIO(file.content))
         if lacking := {"prompt", "story"} - set(table.schema_arrow.names):
-            raise file.bad(f"it has no column {' and '.join(sorted(lacking))}")
+            raise file.bad(f"the file lacks the columns {' and '.join(sorted(lacking))}")
         batches = table.iter_batches(batch_size=FIRST, columns=["prompt", "story"])
         rows = [row for batch in batches for row in batch.to_pylist()][:FIRST]
     except (pyarrow.ArrowException, OSError) as wrong:
-        raise file.bad(f"it is truncated or invalid Parquet ({wrong})") from wrong
+        raise file.bad(f"the file is truncated or invalid Parquet ({wrong})") from wrong
     for number, row in enumerate(rows, start=1):
         if not file.shaped(WritingPromptsRow, row, f"row {number}").premise:
-            raise file.bad(f"row {number}: its prompt has only a tag")
+            raise file.bad(f"row {number}: the prompt consists only of a tag")
     return [(str(number), row) for number, row in enumerate(rows)]
 
 

@@ -50,7 +50,7 @@ class ActionModel(BaseModel):
     @model_validator(mode="after")
     def _one_at_most(self) -> "ActionModel":
         if self.like_rate + self.dislike_rate > 1:
-            raise ValueError("like_rate and dislike_rate add up to more than 1")
+            raise ValueError("the sum of like_rate and dislike_rate is above 1; lower one of them")
         return self
 
 
@@ -88,7 +88,7 @@ class CalibratedModel:
         """
         if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
             raise BadInput(
-                f"satisfaction is {satisfaction}; it goes from {MIN_SATISFACTION} to {MAX_SATISFACTION}"
+                f"the satisfaction score {satisfaction} is not from {MIN_SATISFACTION} to {MAX_SATISFACTION}"
             )
         rise, fall = _shapes(satisfaction, self.family, self.model)
         like = min(1.0, self.c_like * rise)
@@ -113,12 +113,16 @@ def calibrate(
     _known(family)
     total = sum(histogram.values())
     if total <= 0:
-        raise BadInput("an action model needs at least one satisfaction score; there is none")
+        raise BadInput(
+            "the satisfaction histogram is empty or all its values are 0; give at least one positive "
+            "count or share"
+        )
     if any(
         not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0 for score, share in histogram.items()
     ):
         raise BadInput(
-            f"shares of satisfaction are for scores from {MIN_SATISFACTION} to {MAX_SATISFACTION}, and none is below 0"
+            f"invalid satisfaction histogram: scores must be from {MIN_SATISFACTION} to "
+            f"{MAX_SATISFACTION} and shares must not be negative"
         )
     model = model or ActionModel()
     shapes = {score: _shapes(score, family, model) for score in histogram}
@@ -148,8 +152,8 @@ def action_probabilities(
     population = PUBLISHED_HISTOGRAMS.get(family) if histogram is None else histogram
     if population is None:
         raise BadInput(
-            f"the paper publishes no satisfaction scores for the action model {family!r}: give a histogram, "
-            "the number of scores from 1 to 10"
+            f"the paper publishes no satisfaction histogram for the action model {family!r}. Pass "
+            "`histogram`, the number of scores from 1 to 10."
         )
     return calibrate(population, family, model).actions(satisfaction, long_output=long_output)
 
@@ -164,7 +168,9 @@ def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnAc
 
 def _known(family: str) -> None:
     if family not in get_args(Family):
-        raise BadInput(f"unknown action model {family!r}; known are {', '.join(get_args(Family))}")
+        raise BadInput(
+            f"unknown action model {family!r}; the action models are {', '.join(get_args(Family))}"
+        )
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:

@@ -33,7 +33,9 @@ def persona(dataset: str, language: str) -> Persona:
     """Return the persona of a data set in a language. Raises BadInput for a data set without a persona."""
     found = personas(language).get(dataset)
     if found is None:
-        raise BadInput(f"personas_{language}.yaml has no persona for the data set {dataset}; add one")
+        raise BadInput(
+            f"personas_{language}.yaml has no persona for the data set {dataset}. Add one to the file."
+        )
     return found
 
 

@@ -17,8 +17,8 @@ def show_partitions(reader: Reader, macro: bool, pooled: bool) -> Answer:
     found = cells(scores, domains, variant=variant, slice_=MACRO if macro else MICRO)
     if not found:
         raise BadInput(
-            "no partition of MemoryBench was measured yet: `memflow run --domain memorybench_legal` measures one "
-            "(`memflow data` lists the missing files)"
+            "no partition of MemoryBench has results yet. Measure one with `memflow run --domain "
+            "memorybench_legal` (`memflow data` lists the missing files)."
         )
     data = {
         "variant": variant,

@@ -22,11 +22,12 @@ def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
     for name in domain or ():
         if name not in names:
             raise BadInput(
-                f"{name!r} is no measured domain of MemoryBench; measured: {', '.join(names) or 'none'}"
+                f"the MemoryBench domain {name!r} has no results; domains with results: "
+                f"{', '.join(names) or 'none'}"
             )
     found = measured_times(reader, [one for one in measured if not domain or one.name in domain])
     if not found:
-        raise BadInput("no domain of MemoryBench was measured yet: `memflow run --demo` measures one")
+        raise BadInput("no domain of MemoryBench has results yet. Measure one with `memflow run --demo`.")
     parts = [part for name in dict.fromkeys(row.domain for row in found) for part in _table(name, found)]
     scripted = any(row.scripted for row in found)
     return Answer({"times": [asdict(row) for row in found]}, parts, scripted=scripted, caveat=CAVEAT)

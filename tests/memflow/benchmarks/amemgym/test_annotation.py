@@ -116,7 +116,7 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
     assert lost.message_id not in {unit.id for unit in found.units}
     assert found.header.population == len(tables.turns) - 1
     silent = replace(tables, said=[replace(said, reason="no") for said in tables.said])
-    with pytest.raises(BadInput, match="no sessions for a sheet of integrity"):
+    with pytest.raises(BadInput, match="no sessions, so no sheet of integrity"):
         sheet(silent, "integrity", assistant="full")
 
 
@@ -139,7 +139,9 @@ def test_default_sample_sizes_match_paper(tables) -> None:
 def test_unknown_kind_is_rejected() -> None:
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
-    with pytest.raises(BadSettings, match="memorybench has no items to annotate; amemgym has"):
+    with pytest.raises(
+        BadSettings, match=r"memorybench has no items to annotate. Benchmarks with such items: amemgym"
+    ):
         kind_of("memorybench", "exposure")
 
 

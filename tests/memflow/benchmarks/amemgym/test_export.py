@@ -158,7 +158,7 @@ def test_user_with_quarantined_message_or_without_questions_is_omitted(demo):
     probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]
     users, left_out = omitted(demo.states, turns, probes)
     assert users == ["tomas"]
-    assert left_out[0] == ("nora", None, "the message nora/0 is quarantined: it cannot be read")
+    assert left_out[0] == ("nora", None, "message nora/0 is quarantined: it cannot be read")
     assert left_out[-1] == ("mei", None, "the user has no valid question")
 
 
@@ -186,13 +186,18 @@ def test_quarantined_question_is_omitted_alone(demo, read_back):
 
 def test_incomplete_rows_are_rejected(demo):
     without = [replace(probe, variants=[]) for probe in demo.probes]
-    with pytest.raises(BadInput, match=r"nora/p0/q0: .*one state per option; rebuild question/probes"):
+    with pytest.raises(BadInput, match=r"nora/p0/q0: .*one state per option. Rebuild question/probes"):
         export_users(demo.states, demo.turns, without)
     undated = [replace(turn, sent_at="2020-01-01 19:00:00") for turn in demo.turns]
-    with pytest.raises(BadInput, match="nora/0 does not start with its time, 2020-01-01"):
+    with pytest.raises(
+        BadInput, match="nora/0 does not start with the time at which it was sent, 2020-01-01"
+    ):
         export_users(demo.states, undated, demo.probes)
     fewer = replace(demo.states, changes=demo.states.changes[1:])
-    with pytest.raises(BadInput, match=r"nora: .* has no value in period 0; see the checks of state/changes"):
+    with pytest.raises(
+        BadInput,
+        match=r"user nora: the variable .* has no value in period 0. See the checks of state/changes",
+    ):
         export_users(fewer, demo.turns, demo.probes)
 
 

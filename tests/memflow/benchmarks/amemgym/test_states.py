@@ -100,7 +100,7 @@ async def test_limit_selects_first_users(demo, package):
 
 async def test_too_few_personas_are_rejected(demo):
     domain = replace(demo.domain, parameters={**demo.domain.parameters, "users": 99})
-    with pytest.raises(BadInput, match="99 users, but has only 6 personas"):
+    with pytest.raises(BadInput, match="99 users, but its data sets have only 6 personas"):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))
 
 
@@ -109,8 +109,8 @@ async def test_too_few_personas_are_rejected(demo):
     [
         ("periods", 0, "periods: "),
         ("colour", 1, "colour: "),
-        ("start_date", "2020-10-31", "use a day from 1 to 28"),
-        ("min_variants", 12, "only 9 variants"),
+        ("start_date", "2020-10-31", "Use a day from 1 to 28"),
+        ("min_variants", 12, "above the 9 possible variants"),
         ("language", "de", "language: "),
         ("draw", "lots", "draw: "),
     ],

@@ -61,7 +61,7 @@ def test_question_without_rule_is_quarantined(context: Made):
     probes = made(context(8, [ContextQuestion("q", "?", ("a", "b"))]))
     assert len(probes) == 5
     assert {probe.reason for probe in probes} == {
-        "c/q has no label by rule: its source does not say when an answer becomes correct"
+        "c/q has no rule-based label: the source does not state when an answer becomes correct"
     }
 
 

@@ -97,9 +97,7 @@ async def test_share_is_null_without_errors(bench: CoMem, demo: Domain, house: d
     rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
     assert rows == []
     assert figures[OTHER_SPEAKER, "all"].value is None
-    assert (
-        figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of a named speaker"
-    )
+    assert figures[OTHER_SPEAKER, "all"].reason == "no wrong answer is true of a named speaker"
     assert figures["accuracy", "all"].value == 1.0 and figures[RATE, "all"].value == 0.0
 
 

@@ -38,7 +38,10 @@ def test_histogram_is_parsed_from_toml() -> None:
     [
         ({"noise": -1}, "parameter noise"),
         ({"actions": {"like_rate": 2}}, r"parameter actions\.like_rate"),
-        ({"actions": {"like_rate": 0.6, "dislike_rate": 0.6}}, "add up to more than 1"),
+        (
+            {"actions": {"like_rate": 0.6, "dislike_rate": 0.6}},
+            "the sum of like_rate and dislike_rate is above 1",
+        ),
         ({"actions": {"k_L": 2}}, r"actions\.k_L"),
         ({"calibration": "guessed"}, "parameter calibration"),
         ({"calibration": {"general": {"11": 1}}}, "parameter calibration"),

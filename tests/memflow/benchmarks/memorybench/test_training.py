@@ -62,22 +62,22 @@ def test_unusable_answer_is_omitted_with_reason() -> None:
     ]
     probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
     learned = training(rows, probes, "like")
-    assert {each.case_id: each.reason for each in learned.excluded} == {
-        "b": "its row is quarantined: no feedback on b: no answer",
-        "c": "its answer is empty",
-        "d": "question.probes has no such case",
-        "e": "its probe is quarantined: no variant was accepted",
+    assert {each.case_id: each.reason for each in learned.left_out} == {
+        "b": "the feedback row is quarantined: no feedback on b: no answer",
+        "c": "the answer is empty",
+        "d": "question.probes does not contain the case",
+        "e": "the probe is quarantined: no variant was accepted",
     }
     assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
 def test_test_case_is_rejected() -> None:
-    with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
+    with pytest.raises(BadInput, match="the test case a, but only training cases"):
         training([row("a")], [probe("a", split="test")], "like")
 
 
 def test_two_first_rounds_of_a_case_are_rejected() -> None:
-    with pytest.raises(BadInput, match="several first rounds of a"):
+    with pytest.raises(BadInput, match="several first rounds of the case a"):
         training([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 

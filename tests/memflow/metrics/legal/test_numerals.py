@@ -23,7 +23,7 @@ def test_numeral_is_parsed_in_every_notation(numeral: str, value: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "元", "三个", "1.2.3", "-5", "十.五"])
 def test_invalid_numeral_is_rejected(text: str) -> None:
-    with pytest.raises(BadInput, match="not a numeral"):
+    with pytest.raises(BadInput, match="not a Chinese numeral"):
         parse_numeral(text)
 
 

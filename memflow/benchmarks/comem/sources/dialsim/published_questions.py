@@ -132,7 +132,7 @@ def build_question(
 
 def _right(answer: str, options: Sequence[str]) -> Mapping[str, Any]:
     if len(set(options)) < len(options):
-        return {"reason": "an option is there twice"}
+        return {"reason": "two options of the question are equal"}
     if answer.strip().casefold() not in options:
         return {"reason": f"its answer {answer!r} is not an option"}
     return {"answer": options.index(answer.strip().casefold()) + 1}

@@ -52,7 +52,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return one record per scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
-        raise file.bad("it contains no scene")
+        raise file.bad("the file contains no scenes")
     return found
 
 
@@ -61,10 +61,10 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"episode {episode}, scene {number}"
         if not isinstance(episode, str) or not _EPISODE.fullmatch(episode):
             raise file.bad(
-                f"episode {episode}: its name does not start with season and number, such as S01E01"
+                f"episode {episode}: its name does not start with season and number, for example S01E01"
             )
         if not isinstance(number, int):
-            raise file.bad(f"{where}: its number is not an integer")
+            raise file.bad(f"{where}: the scene number is not an integer")
         scene = file.shaped(PublishedScene, raw, where)
         content = {"episode": episode, "scene": number, "date": scene.date, "script": scene.script}
         for sort in CANNOT:
@@ -86,7 +86,7 @@ def show_of(records: Sequence[Record]) -> str:
     """Return the name of the show that the records' file name contains."""
     found = _SHOW.fullmatch(PurePosixPath(records[0].source).name)
     if found is None:
-        raise ValueError(f"{records[0].source} names no show")
+        raise ValueError(f"the file name of {records[0].source} does not contain a show's name")
     return found["script"] or found["pickle"]
 
 
@@ -134,5 +134,5 @@ def _said(content: dict[str, Any]) -> tuple[Utterance, ...]:
 def _numbers(episode: str) -> tuple[int, int]:
     found = _EPISODE.fullmatch(episode)
     if found is None:
-        raise ValueError(f"{episode} names no season")
+        raise ValueError(f"the episode name {episode!r} does not start with season and number")
     return int(found["season"]), int(found["episode"])

@@ -67,7 +67,7 @@ class SceneParagraph(_PublishedModel):
     @model_validator(mode="after")
     def _answers_are_there(self) -> Self:
         if [each.uid for each in self.utterances] != list(range(len(self.utterances))):
-            raise ValueError("the uids of its utterances are not 0, 1, 2, ...")
+            raise ValueError("the uids of the utterances are not 0, 1, 2, ...")
         for question in self.qas:
             for number, answer in enumerate(question.answers, start=1):
                 if wrong := self._answer_error(answer):
@@ -76,16 +76,20 @@ class SceneParagraph(_PublishedModel):
 
     def _answer_error(self, answer: AnnotatedAnswer) -> str | None:
         if answer.utterance_id >= len(self.utterances):
-            return f"there is no utterance {answer.utterance_id}"
+            return f"utterance {answer.utterance_id} does not exist"
         held = self.utterances[answer.utterance_id]
         if answer.is_speaker:
-            return None if answer.answer_text in held.speakers else "the utterance has no such speaker"
+            return (
+                None
+                if answer.answer_text in held.speakers
+                else "the answer is not a speaker of the utterance"
+            )
         first, end = answer.inner_start, answer.inner_end + 1
         tokens = held.utterance.split()
         if not 0 <= first < end <= len(tokens):
             return f"tokens {first} to {end - 1} are not in utterance {held.uid}, which has {len(tokens)}"
         if tokens[first:end] != answer.answer_text.split():
-            return f"tokens {first} to {end - 1} of utterance {held.uid} are not its text"
+            return f"tokens {first} to {end - 1} of utterance {held.uid} differ from the answer's text"
         return None
 
 
@@ -103,7 +107,7 @@ class FriendsQAScene(_PublishedModel):
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
                 raise ValueError(
-                    f"question {name}: its id is not the scene's title followed by a question kind"
+                    f"question {name}: its id does not consist of the scene's title and a question kind"
                 )
         return self
 

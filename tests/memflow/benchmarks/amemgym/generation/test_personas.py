@@ -91,7 +91,7 @@ def test_selection_follows_seed_or_file_order():
 
 def test_duplicate_persona_in_two_datasets_is_rejected():
     again = [replace(row, dataset="other") for row in named("u1")]
-    with pytest.raises(BadInput, match="two of its data sets have a persona 'u1'"):
+    with pytest.raises(BadInput, match="the persona 'u1' occurs twice"):
         select_personas(domain(users=2), named("u1") + again)
 
 
@@ -183,6 +183,6 @@ def test_trait_lists_supply_missing_personas():
     assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
 
 
-def test_more_users_than_names_are_rejected():
-    with pytest.raises(BadInput, match="needs 99999 users, but has only 1152 personas"):
+def test_composed_personas_end_with_the_names():
+    with pytest.raises(BadInput, match="needs 99999 users, but its data sets have only 1152 personas"):
         select_personas(domain(users=99999), invented("en"))

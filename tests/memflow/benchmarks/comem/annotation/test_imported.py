@@ -128,7 +128,9 @@ def test_import_keeps_annotators_and_rationales(exported: LabelFile, imports: Ca
 def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     gone = [key for key in imports(exported.text) if key.dropped is not None]
     assert {key.question_id for key in gone} == set(exported.left_out)
-    assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no label file has it", None, None)}
+    assert {(key.dropped, key.answer, key.reason) for key in gone} == {
+        ("no label file contains the question", None, None)
+    }
     assert len(gone) == 2 * 4
 
 
@@ -176,27 +178,27 @@ def repeat_question(lines: list[dict[str, Any]]) -> None:
     del lines[0]["questions"]
 
 
-SHARES = r"line 3: question \S+: its labels are at \[0\.25, "
+SHARES = r"line 3: question \S+: the labels are at \[0\.25, "
 DAMAGES: list[tuple[Damage, str]] = [
     (lambda lines: lines.pop(0), r"line 1: at format: Field required"),
     (edit(0, format="memflow keys 2"), r"line 1: at format: Input should be 'memflow keys 1'"),
-    (lambda lines: lines.pop(), r"it has 19 questions, but its header says 20"),
+    (lambda lines: lines.pop(), r"the file has 19 questions, but its header says 20"),
     (edit(2, note="!"), r"line 3: at note: Extra inputs"),
     (edit_key(1, answer="B"), r"line 3: at keys\.1\.answer"),
     (edit_key(1, answer=True), r"line 3: at keys\.1\.answer"),
-    (repeat_question, r"line 22: question \S+ is duplicated, first in line 21"),
+    (repeat_question, r"line 22: question \S+ is a duplicate of line 21"),
     (
         edit(2, question_id="ana/shoes"),
         r"keys_of_ours: ours/keys.jsonl, line 3: question ana/shoes: the domain has no such question",
     ),
-    (edit(2, digest="0" * 32), r"line 3: question \S+: its labels belong to another wording"),
+    (edit(2, digest="0" * 32), r"line 3: question \S+: the labels belong to a different wording"),
     (
         edit_key(3, answer=9),
-        r"line 3: question \S+: its label at 1\.0 is option 9, but the number of options is 4",
+        r"line 3: question \S+: the label at 1\.0 is option 9, but the question has 4 options",
     ),
     (
         edit_key(1, visible=13),
-        r"line 3: question \S+: its label at 0\.5 saw 13 messages, but 12 are visible",
+        r"line 3: question \S+: the label at 0\.5 was made from 13 messages, but 12 are visible",
     ),
     (edit_key(1, share=0.6), rf"{SHARES}0\.6, 0\.75, 1\.0\] of the context, but"),
     (lambda lines: lines[2]["keys"].pop(), rf"{SHARES}0\.5, 0\.75\] of the context, but"),
@@ -216,7 +218,7 @@ def test_mismatched_line_is_rejected(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda text: "", "it is empty"),
+        (lambda text: "", "the file is empty"),
         (lambda text: text.replace("\n", "\n\n", 1), "line 2 is empty"),
         (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
@@ -241,7 +243,7 @@ def test_import_without_file_or_setting_is_rejected(
     importing = replace(demo, parameters=IMPORTING)
     with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a label file"):
         import_labels(importing, records, parse_config(importing))
-    with pytest.raises(BadInput, match="keys_of_ours contains imported labels: set its parameter keys"):
+    with pytest.raises(BadInput, match="keys_of_ours contains imported labels, but its parameter keys"):
         imports(exported.text, keys="rule")
 
 
@@ -249,7 +251,9 @@ def test_stale_labels_are_not_exported(demo: Domain, records: list[Record], own:
     contexts = load_contexts(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
     assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
-    with pytest.raises(BadInput, match="another truncation than the domain's; rebuild question/keys"):
+    with pytest.raises(BadInput, match="truncation that differs from the domain's; rebuild question/keys"):
         format_label_file(halves, contexts, own, {})
-    with pytest.raises(BadInput, match=r"it has labels of house/.*, which is no question of the domain"):
+    with pytest.raises(
+        BadInput, match=r"the stored labels include house/.*, which is not a question of the domain"
+    ):
         format_label_file(demo, contexts[:1], [key for key in own if key.episode_id in ("ana", "house")], {})

@@ -317,6 +317,6 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
     assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
 
 
-def test_missing_annotators_are_rejected(bench: CoMem, records: list[Record]):
-    with pytest.raises(BadSettings, match="no annotators are set"):
+def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
+    with pytest.raises(BadSettings, match="no annotator models are set"):
         asyncio.run(bench.gold_labels(find("comem_demo_annotated"), records, [], None))

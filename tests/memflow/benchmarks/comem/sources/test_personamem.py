@@ -144,38 +144,44 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
 @pytest.mark.parametrize(
     ("questions", "complaint"),
     [
-        (table([row()], OLD), "its layout is older than the release and is not supported"),
+        (table([row()], OLD), "the file has the layout from before the release, which is not supported"),
         (
             table([row()], [name for name in COLUMNS if name != "all_options"]),
-            "its first line lacks the columns all_options",
+            "the header lacks the columns all_options",
         ),
-        ("", "its first line lacks the columns question_id, question_type"),
-        (table([]), "it has no questions"),
-        (table([row(), row()]), "duplicate id q1"),
+        ("", "the header lacks the columns question_id, question_type"),
+        (table([]), "the file has no questions"),
+        (table([row(), row()]), "the id q1 occurs twice"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
-        (table([row()])[:-20], "line 2 has another number of fields than the first line"),
-        (table([row()]).rstrip() + ",1\r\n", "line 2 has another number of fields"),
+        (table([row()])[:-20], "line 2 has a different number of fields than the header"),
+        (table([row()]).rstrip() + ",1\r\n", "line 2 has a different number of fields"),
         (table([row(question_type="guess_a_number")]), "'guess_a_number' is not a question type"),
         (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
         (
             table([row(options=OPTIONS[:3])]),
-            "line 2: at all_options: Value error, it is not a list of 4 options",
+            "line 2: at all_options: Value error, the options are not a list of 4 texts",
         ),
-        (table([row(options=(*OPTIONS, "Rum."))]), "it is not a list of 4 options"),
-        (table([row(all_options="{'a': 1}")]), "it is not a list of 4 options"),
-        (table([row(all_options="__import__('os')")]), "it is not a list of texts (ValueError)"),
-        (table([row(all_options="['(a) Tea")]), "it is not a list of texts (SyntaxError)"),
-        (table([row(all_options="(" * 5000)]), "it is not a list of texts"),
-        (table([row(all_options="[" + "1," * 20_000 + "]")]), "the list has 40,002 characters, over 20,000"),
-        (table([row(all_options=repr(list(OPTIONS)))]), "option a does not start with (a)"),
-        (table([row(all_options=repr(MARKED[::-1]))]), "option a does not start with (a)"),
-        (table([row(all_options=repr([*MARKED[:3], "(d)  "]))]), "option d does not start with (d)"),
-        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d does not start with (d)"),
+        (table([row(options=(*OPTIONS, "Rum."))]), "the options are not a list of 4 texts"),
+        (table([row(all_options="{'a': 1}")]), "the options are not a list of 4 texts"),
+        (table([row(all_options="__import__('os')")]), "the options are not a list of texts (ValueError)"),
+        (table([row(all_options="['(a) Tea")]), "the options are not a list of texts (SyntaxError)"),
+        (table([row(all_options="(" * 5000)]), "the options are not a list of texts"),
+        (
+            table([row(all_options="[" + "1," * 20_000 + "]")]),
+            "the list of options has 40,002 characters; the maximum is 20,000",
+        ),
+        (table([row(all_options=repr(list(OPTIONS)))]), "option a is empty or does not start with (a)"),
+        (table([row(all_options=repr(MARKED[::-1]))]), "option a is empty or does not start with (a)"),
+        (
+            table([row(all_options=repr([*MARKED[:3], "(d)  "]))]),
+            "option d is empty or does not start with (d)",
+        ),
+        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d is empty or does not start with (d)"),
         (table([row(user_question_or_message=" ")]), "line 2: at user_question_or_message"),
         (table([row(end_index_in_shared_context="many")]), "line 2: at end_index_in_shared_context"),
         (table([row(question_id="a/b")]), "line 2: at question_id"),
-        (table([row(topic="x" * 200_000)]), "line 2 is not CSV (field larger than field limit"),
+        (table([row(topic="x" * 200_000)]), "line 2 is invalid CSV (field larger than field limit"),
     ],
 )
 def test_damaged_table_is_rejected(tmp_path: Path, questions: str, complaint: str):
@@ -193,11 +199,11 @@ def test_damaged_table_is_rejected(tmp_path: Path, questions: str, complaint: st
         ('{"c1": [{"role": "user"}]}', "line 1: at c1.0.content"),
         ('{"c1": [{"role": "user", "content": null}]}', "line 1: at c1.0.content"),
         ('{"c1": []}', "line 1: at c1: List should have at least 1 item"),
-        ("{}", "line 1: at the whole: Dictionary should have at least 1 item"),
+        ("{}", "line 1: at the top level: Dictionary should have at least 1 item"),
         ('{"a": [{"role": "user", "content": "x"}], "b": []}', "line 1: at"),
-        ("[]", "line 1: at the whole"),
-        ("", "it has no contexts"),
-        (SHARED + SHARED, "duplicate id c1"),
+        ("[]", "line 1: at the top level"),
+        ("", "the file has no contexts"),
+        (SHARED + SHARED, "the id c1 occurs twice"),
     ],
 )
 def test_damaged_contexts_file_is_rejected(tmp_path: Path, contexts: str, complaint: str):
@@ -208,7 +214,10 @@ def test_damaged_contexts_file_is_rejected(tmp_path: Path, contexts: str, compla
 
 def test_question_after_end_of_context_is_rejected(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
-    complaint = f"question q1 ends at message 11 of {CONTEXTS}, context c1, which has 10; get questions_*"
+    complaint = (
+        f"question q1 ends at message 11 of {CONTEXTS}, context c1, but that context has 10 messages. "
+        "Get questions_*"
+    )
     with pytest.raises(BadInput, match=re.escape(complaint)):
         load_contexts(DOMAIN, records)
 

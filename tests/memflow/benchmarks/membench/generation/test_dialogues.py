@@ -56,8 +56,8 @@ async def test_observation_has_no_assistant_messages(planned, simulator):
     assert len(trajectory.steps) == 10 and {step.assistant for step in trajectory.steps} == {None}
 
 
-async def test_observation_plan_with_conversation_rounds_is_rejected(planned, simulator):
-    with pytest.raises(BadInput, match="leads no conversation"):
+async def test_observation_rejects_conversation_rounds(planned, simulator):
+    with pytest.raises(BadInput, match="contains a dialogue"):
         await worded(planned(scene="observation", rounds=2), simulator())
 
 

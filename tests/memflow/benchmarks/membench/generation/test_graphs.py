@@ -188,7 +188,7 @@ def test_nodes_are_found_by_id_and_values() -> None:
 
 
 def test_missing_graph_is_rejected() -> None:
-    with pytest.raises(BadInput, match="user u9 has no graph"):
+    with pytest.raises(BadInput, match="the graph of user u9"):
         load_graph(States([]), "u9")
 
 

@@ -104,10 +104,10 @@ def test_plan_depends_on_seed():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"items": (20, 20)}, "'Comedy' has 9 items to tell of; 20 are needed"),
+        ({"items": (20, 20)}, "'Comedy' has 9 unused items, but 20 are needed"),
         (
             {"liked": {"movie": "Slapstick"}},
-            "prefers the movie 'Slapstick', which is not in the preferences; known are Action",
+            "prefers the movie category 'Slapstick', which the preferences lack; they have Action",
         ),
         ({"liked": {}}, "u1 has no movie preference; regenerate the states"),
     ],

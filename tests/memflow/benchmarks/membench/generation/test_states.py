@@ -79,11 +79,11 @@ def test_published_domain_has_no_generated_states() -> None:
     assert states(Domain("d", "membench", ("memdaily",), "", {}), []) == States([])
 
 
-def test_missing_vocabulary_or_preferences_are_rejected() -> None:
-    with pytest.raises(BadInput, match="add the data set lives_zh"):
+def test_missing_vocabulary_is_rejected() -> None:
+    with pytest.raises(BadInput, match="Add the data set lives_zh"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
-    with pytest.raises(BadInput, match="no data set has preferences for book"):
+    with pytest.raises(BadInput, match="none of its data sets has preferences for book"):
         states(domain(), likes)
 
 
@@ -118,7 +118,7 @@ def test_preferences_are_sampled_by_weight() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("food: [", "not YAML"),
+        ("food: [", "not valid YAML"),
         ("[1, 2]", "neither a vocabulary"),
         ("food: {sweet: [a, b]}", "at items"),
         ("drink: {sweet: [a, b, c, d, e]}", "at topic"),

@@ -132,17 +132,17 @@ def test_conflicting_noise_units_are_skipped_and_counted() -> None:
 
 
 def test_fully_conflicting_pool_is_rejected() -> None:
-    with pytest.raises(BadInput, match=f"{NAME}: each of the 3 units of noise"):
+    with pytest.raises(BadInput, match=f"{NAME}: each of the 3 noise units"):
         insert_noise(domain(100), said([2]), units(3), {NAME: (normalize("noise"),)})
 
 
 @pytest.mark.parametrize(
     ("pool", "match"),
     [
-        ([NoiseUnit("a", (Step("Some words."),))] * 2, "'a' of noise: its id is a duplicate"),
+        ([NoiseUnit("a", (Step("Some words."),))] * 2, "'a' is a duplicate"),
         ([NoiseUnit("a/b", (Step("Some words."),))], "contains a slash"),
         ([NoiseUnit("a", (Step(""),))], "is empty"),
-        ([], "each of the 0 units"),
+        ([], "each of the 0 noise units"),
     ],
 )
 def test_invalid_pool_is_rejected(pool: list[NoiseUnit], match: str) -> None:

@@ -55,20 +55,20 @@ def folder_of(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "it is truncated or invalid JSON"),
-        ("01_simple_roles", {"roles": []}, "expected a JSON list of trajectories"),
-        ("01_simple_roles", [], "expected a JSON list of trajectories"),
+        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "the file is truncated or invalid JSON"),
+        ("01_simple_roles", {"roles": []}, "is not a JSON list of trajectories"),
+        ("01_simple_roles", [], "is not a JSON list of trajectories"),
         ("01_simple_roles", [DAILY, {**DAILY, "tid": "x"}], "trajectory 1: at tid"),
         ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
         ("01_simple_roles", [{**DAILY, "message_list": [{**MESSAGE, "message": ""}]}], "at message_list.0.message"),
         ("01_simple_roles", [{**DAILY, "question_list": []}], "at question_list"),
         ("01_simple_roles", [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
-         "at question_list.0.choices: Value error, the choices are one text"),
-        ("01_simple_roles", [DAILY, DAILY], "duplicate id observation/simple/roles/0"),
-        ("roles", [DAILY], "its name is not of the form 01_simple_roles.json"),
+         "at question_list.0.choices: Value error, the choices are a single text"),
+        ("01_simple_roles", [DAILY, DAILY], "the id observation/simple/roles/0 occurs twice"),
+        ("roles", [DAILY], "does not have the form NUMBER_KIND_SCENARIO, for example 01_simple_roles.json"),
         ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
-        ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; it has roles, events, hybrid"),
-        ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; it has none"),
+        ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; its scenarios are roles, events"),
+        ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; its scenarios are none"),
     ],
 )  # fmt: skip
 def test_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):

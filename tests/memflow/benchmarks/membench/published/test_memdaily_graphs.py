@@ -56,12 +56,12 @@ def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
     ("content", "complaint"),
     [
         (json.dumps([GRAPH]).encode()[:-9], "truncated"),
-        ({}, "expected a JSON list of graphs"),
+        ({}, "the file is not a JSON list of graphs"),
         ([{**GRAPH, "gid": "x"}], "graph 0: at gid"),
         ([{**GRAPH, "items": None}], "graph 0: at items"),
-        ([{**GRAPH, "items": [{"关系": "使用"}]}], "graph 0: at items: there is no 物品名称, its name"),
-        ([{**GRAPH, "user_profile": {}}], "graph 0: at user_profile: there is no 姓名, its name"),
-        ([GRAPH, GRAPH], "duplicate id graph/4"),
+        ([{**GRAPH, "items": [{"关系": "使用"}]}], "graph 0: items lacks 物品名称, the field of the name"),
+        ([{**GRAPH, "user_profile": {}}], "graph 0: user_profile lacks 姓名, the field of the name"),
+        ([GRAPH, GRAPH], "the id graph/4 occurs twice"),
     ],
 )
 def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):

@@ -166,20 +166,23 @@ def changed(**changes: Any) -> dict[str, Any]:
 
 GOOD = {"simple": {"roles": [sampled("participation")]}}
 DAMAGED: list[tuple[Any, str]] = [
-    (json.dumps(GOOD).encode()[:-40], "it is truncated or invalid JSON"),
-    (b"\xff\xfe\x00", "it is not UTF-8 (byte 0)"),
-    ([sampled("participation")], "expected trajectories by scenario"),
-    ({}, "expected trajectories by scenario"),
-    ({"simple": {"roles": []}}, "it has no trajectory"),
-    ({"simple": {"roles": {"0": {}}}}, "simple, roles: expected a JSON list of trajectories"),
-    ({"simple": {"roles": []}, "noisy": []}, "noisy does not contain trajectories by scenario"),
+    (json.dumps(GOOD).encode()[:-40], "the file is truncated or invalid JSON"),
+    (b"\xff\xfe\x00", "the file is not UTF-8 (byte 0)"),
+    ([sampled("participation")], "not an object of trajectories by scenario"),
+    ({}, "not an object of trajectories by scenario"),
+    ({"simple": {"roles": []}}, "the file has no trajectories"),
+    ({"simple": {"roles": {"0": {}}}}, "simple, roles: the value is not a JSON list of trajectories"),
+    ({"simple": {"roles": []}, "noisy": []}, "noisy is not an object of trajectories by scenario"),
     ({"Preference": {"movie": []}}, "unknown question kind 'Preference'"),
-    ({"simple": {"movie": [1]}}, "simple has no scenario 'movie' in participation; it has roles, events"),
+    (
+        {"simple": {"movie": [1]}},
+        "simple has no scenario 'movie' in participation; its scenarios are roles, events",
+    ),
     (
         {"roles": [sampled("participation")]},
         "unknown question kind 'FirstAgentDataLowLevel_multiple_0'",
     ),
-    ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the whole"),
+    ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the top level"),
     (changed(tid="first"), "simple, roles, trajectory 0: at tid"),
     (changed(tid=None), "trajectory 0: at tid"),
     (changed(message_list=[]), "message_list is empty"),
@@ -187,22 +190,25 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list="text"), "trajectory 0: at message_list"),
     (
         changed(message_list=[{"user": "Hello."}]),
-        "a step is a message, or what the user and the assistant say",
+        "the step must have either `message` alone, or both `user` and `assistant`",
     ),
     (changed(message_list=[{"user": "Hello.", "agent": " "}]), "at message_list.0.0.agent"),
     (changed(message_list=[{"user": "Hello.", "agent": 3}]), "at message_list.0.0.agent"),
-    (changed(message_list=["Hello."]), "it has steps that are not of its scene, participation"),
+    (changed(message_list=["Hello."]), "some steps do not belong to the scene participation"),
     (changed(message_list=[[round_of(0, "Hello.")], round_of(1, "Hello.")]), "at message_list.1"),
-    (changed(message_list=[{**round_of(0, "Hello."), "place": None}]), "its place and its time, or neither"),
+    (
+        changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
+        "the step has only one of `place` and `time`",
+    ),
     (changed(QA=None), "trajectory 0: at QA"),
     (changed(QA={}), "trajectory 0: at QA.question"),
     (changed(QA=question(["first"])), "at QA.target_step_id.0.0"),
-    (changed(QA=question([0], choices="A or B")), "the choices are one text"),
+    (changed(QA=question([0], choices="A or B")), "the choices are a single text"),
     (changed(QA=question([0], choices=["60", "61"])), "at QA.choices"),
     (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
-        "duplicate id participation/simple/roles/0",
+        "the id participation/simple/roles/0 occurs twice",
     ),
 ]
 
@@ -218,11 +224,11 @@ def test_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "source", "content", "message"),
     [
-        ("participation", "membench/LowLevel.json", GOOD, "must contain FirstAgent"),
-        ("observation", OBSERVATION, GOOD, "steps that are not of its scene, observation"),
+        ("participation", "membench/LowLevel.json", GOOD, "the path contains neither FirstAgent"),
+        ("observation", OBSERVATION, GOOD, "some steps do not belong to the scene observation"),
         ("participation_raw", RAW.format("First", "easy"), {"roles": [sessions()]}, "unknown question kind 'easy'"),
         ("observation_raw", RAW.format("Third", "lowlevel_rec"), {"movie": [messages()]},
-         "lowlevel_rec has no scenario 'movie' in observation; it has none"),
+         "lowlevel_rec has no scenario 'movie' in observation; its scenarios are none"),
     ],
 )  # fmt: skip
 def test_reader_rejects_misplaced_file(tmp_path: Path, name: str, source: str, content: Any, message: str):

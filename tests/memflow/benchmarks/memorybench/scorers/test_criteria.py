@@ -48,7 +48,9 @@ async def test_failed_criterion_gives_null_with_criterion_name(judge, probe_of, 
     assert mark.reason.startswith("Facts: ") and "less than or equal to 10" in mark.reason
 
 
-async def test_missing_criteria_are_rejected(probe_of, marks_of, judge) -> None:
-    message = "its gold has no 'criteria', which criteria needs; reread writingbench_law"
+async def test_missing_criteria_are_reported(probe_of, marks_of, judge) -> None:
+    message = (
+        "its gold lacks 'criteria', which the metric criteria needs. Rebuild the partition writingbench_law"
+    )
     with pytest.raises(BadInput, match=message):
         await marks_of(probe_of("writingbench_law", {"checklist": []}), "Dear all", judge())

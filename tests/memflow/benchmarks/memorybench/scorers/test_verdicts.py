@@ -142,7 +142,8 @@ async def test_incomplete_gold_affects_its_probe_only(probes, judge) -> None:
     broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in probes]
     verdicts = await BENCH.verdicts(DOMAIN, broken, replies(probes), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
-        "probe limitgen/0: its gold has no 'category', which rating needs; reread limitgen"
+        "probe limitgen/0: its gold lacks 'category', which the metric rating needs. Rebuild the partition limitgen "
+        "of raw/records."
     }
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 

@@ -69,6 +69,6 @@ def test_catalog_matches_published_configuration() -> None:
     assert found >= {each.name for each in PUBLISHED}
 
 
-def test_unknown_task_is_rejected_with_names_of_known_tasks() -> None:
-    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; it has locomo, "):
+def test_unknown_task_is_rejected_with_known_ones() -> None:
+    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; its tasks are locomo, "):
         task("none")

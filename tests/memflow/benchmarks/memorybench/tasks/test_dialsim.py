@@ -100,7 +100,7 @@ def test_script_has_sessions_dates_and_speakers(read_files) -> None:
 def test_script_without_questions_gives_no_cases(read_files) -> None:
     records = read_files(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
-    with pytest.raises(BadInput, match="memorybench_open: its data sets have no questions"):
+    with pytest.raises(BadInput, match="memorybench_open: its data sets contain no questions"):
         select(OPEN, records)
 
 
@@ -143,18 +143,18 @@ def test_sample_is_drawn_from_300_questions(read_files) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({SCRIPT: b""}, "first line is not like"),
-        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line is not like"),
+        ({SCRIPT: b""}, "first line does not have the form"),
+        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line does not have the form"),
         ({SCRIPT: b"\xff\xfe"}, "is not UTF-8"),
-        ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line like Speaker"),
-        ({SCRIPT: TEXT + TEXT}, "duplicate id session 1"),
+        ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line of the form"),
+        ({SCRIPT: TEXT + TEXT}, "the id session 1 occurs twice"),
         ({SCRIPT: TEXT, OWN: b"[{"}, "truncated or invalid JSON"),
-        ({SCRIPT: TEXT, OWN: b"{}"}, "expected a JSON list of questions"),
+        ({SCRIPT: TEXT, OWN: b"{}"}, "the file is not a JSON list of questions"),
         ({SCRIPT: TEXT, OWN: b"[]"}, "no answerable question"),
         ({SCRIPT: TEXT, OWN: b'[{"question": "Q?", "answer": "A"}]'}, "question 1: at date: Field required"),
         ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "not a pickle"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "truncated or not a pickle"),
-        ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole is not a dict"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole is not a Python dict"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"S01E01": {1: {"date": "May 2, 1994"}}})}, "scene 1: at easy_q"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"E1": {1: scene({4: quiz("Who?", "")})}})}, "ans_w_time 4: at answer"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no answerable question"),

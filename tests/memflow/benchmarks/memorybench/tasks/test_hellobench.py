@@ -83,9 +83,9 @@ def test_case_has_checklist(read_files) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "it has no lines"),
+        (b"", "the file is empty"),
         (b'{"id": "a"', "line 1 is truncated or invalid JSON"),
-        (b"PK\x03\x04\xff", "it is not UTF-8"),
+        (b"PK\x03\x04\xff", "the file is not UTF-8"),
         ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),
         (
             [{"id": "a", "category": "Sport", "instruction": "b"}],
@@ -93,8 +93,8 @@ def test_case_has_checklist(read_files) -> None:
         ),
         ([line("a", "Sport", formatted_checklists="[{")], "line 1: at formatted_checklists: Invalid JSON"),
         ([line("a", "Sport", formatted_checklists="[]")], "line 1: at formatted_checklists"),
-        ([line("a", "Sport"), line("a", "Tech")], "duplicate id a"),
-        ([line("chat_2", "Sport")], "duplicate id chat_2"),
+        ([line("a", "Sport"), line("a", "Tech")], "the id a occurs twice"),
+        ([line("chat_2", "Sport")], "the id chat_2 occurs twice"),
     ],
 )
 def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:

@@ -36,7 +36,7 @@ def test_prompt_asks_for_short_answer(read_files) -> None:
     [
         (b"", "the header lacks the columns"),
         (b"a,b\n1,2\n", "the header lacks the columns"),
-        (b"category,question\n", "it has no questions"),
+        (b"category,question\n", "the file has no questions"),
         (b"category,question\nREASON\n", "row 1: at question"),
         (b"category,question\nREASON,Why?\n,Why?\n", "row 2: at category"),
         (b"category,question\n\xff,\xfe\n", "is not UTF-8"),

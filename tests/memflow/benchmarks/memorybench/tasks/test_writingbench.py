@@ -88,8 +88,8 @@ def test_language_from_file_is_kept(query: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "it has no query of the domain Politics & Law"),
-        ([line(1)], "it has no query of the domain Politics & Law"),
+        (b"", "the file has no query of the domain Politics & Law"),
+        ([line(1)], "the file has no query of the domain Politics & Law"),
         (b'{"index": 1', "line 1 is truncated or invalid JSON"),
         ([line(1, "Politics & Law", query="")], "line 1: at query"),
         ([line(1, "Politics & Law", lang="fr")], "line 1: at lang"),
@@ -102,7 +102,7 @@ def test_language_from_file_is_kept(query: str) -> None:
             [line(1, checklist=[{**criterion(), "5-6": ""}])],
             "line 1: at checklist.0.5-6",
         ),
-        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "duplicate id 1"),
+        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the id 1 occurs twice"),
     ],
 )
 def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:

@@ -59,11 +59,11 @@ def test_prompt_asks_for_story(read_files) -> None:
         (b"", "truncated or invalid Parquet"),
         (rows(3)[:200], "truncated or invalid Parquet"),
         (b"prompt,story\na,b\n", "truncated or invalid Parquet"),
-        (table(prompt=["a"]), "it has no column story"),
+        (table(prompt=["a"]), "the file lacks the columns story"),
         (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
         (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
-        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt has only a tag"),
-        (rows(0), "it has no rows"),
+        (table(prompt=["[WP] "], story=["b"]), "row 1: the prompt consists only of a tag"),
+        (rows(0), "the file has no rows"),
     ],
 )
 def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:

@@ -139,10 +139,10 @@ def test_unreachable_like_rate_is_zero() -> None:
     ("given", "message"),
     [
         ({"family": "dialsim"}, "general, binary, deterministic"),
-        ({"family": "deterministic"}, "give a histogram"),
+        ({"family": "deterministic"}, "Pass `histogram`"),
         ({"histogram": {}}, "at least one"),
         ({"histogram": {11: 1}}, "from 1 to 10"),
-        ({"histogram": {3: 2, 4: -1}}, "below 0"),
+        ({"histogram": {3: 2, 4: -1}}, "must not be negative"),
         ({"satisfaction": 0}, "from 1 to 10"),
     ],
 )

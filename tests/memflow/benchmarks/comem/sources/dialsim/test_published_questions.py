@@ -125,7 +125,7 @@ def test_unknown_option_is_added_last():
     ("more", "reason"),
     [
         ({"answer": "Dee"}, "its answer 'Dee' is not an option"),
-        ({"options": ["Ann", "ann"]}, "an option is there twice"),
+        ({"options": ["Ann", "ann"]}, "two options of the question are equal"),
     ],
 )
 def test_invalid_question_has_reason_and_no_answer(more: dict[str, Any], reason: str):

@@ -172,13 +172,13 @@ SILENT = scene("May 1, 1995", "")
         (b"", "truncated or not a pickle"),
         (OrderedDict(EPISODES), "contains the class collections.OrderedDict"),
         ({"S01E01": Path}, "contains the class pathlib"),
-        ({}, "it contains no scene"),
-        ([EPISODES], "the whole is not a dict"),
-        ({"S01E01": [SILENT]}, "episode S01E01 is not a dict"),
+        ({}, "the file contains no scenes"),
+        ([EPISODES], "the whole is not a Python dict"),
+        ({"S01E01": [SILENT]}, "episode S01E01 is not a Python dict"),
         ({"The Kite": {1: SILENT}}, "episode The Kite: its name does not start"),
-        ({"S01E01": {"one": SILENT}}, "scene one: its number is not an integer"),
+        ({"S01E01": {"one": SILENT}}, "scene one: the scene number is not an integer"),
         ({"S01E01": {1: {"date": "May 1, 1995"}}}, "episode S01E01, scene 1: at script"),
-        ({"S01E01": {1: {**SILENT, "hard_q": {"past": "Who?"}}}}, "hard_q, past is not a dict"),
+        ({"S01E01": {1: {**SILENT, "hard_q": {"past": "Who?"}}}}, "hard_q, past is not a Python dict"),
         ({"S01E01": {1: {**SILENT, "date": ""}}}, "scene 1: at date"),
         (
             {"S01E01": {1: {**SILENT, "easy_q": {"ans_w_time": {3: {"answer": "Ann"}}}}}},
@@ -193,8 +193,8 @@ def test_damaged_pickle_is_rejected(read: Read, content: Any, said: str):
     assert "get the file again" in str(wrong.value)
 
 
-def test_damaged_script_is_rejected(read: Read):
-    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line is not like"):
+def test_damaged_script_is_refused(read: Read):
+    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line does not have the form"):
         read({SCRIPT: b"Ann: Hello."})
 
 
