@@ -77,12 +77,12 @@ def sample(
 
     settings = front_of(ctx).load()
     chosen = kind_of(settings.domain(domain).benchmark, kind)
-    if chosen.telling.played and assistant is None:
+    if chosen.config.played and assistant is None:
         raise BadInput(
             f"the items of kind {kind} come from played conversations, so an assistant is needed. "
             "Choose one with --assistant."
         )
-    if not chosen.telling.played and assistant is not None:
+    if not chosen.config.played and assistant is not None:
         raise BadInput(f"the items of kind {kind} are the same for every assistant. Remove --assistant.")
     lake = Lake(settings.lake_root)
     sheet, key = chosen.sample(

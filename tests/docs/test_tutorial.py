@@ -14,6 +14,8 @@ BLOCK = re.compile(r"^```(bash|python)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.D
 
 def last_command(target: str) -> str:
     """Return the last command of a Makefile target, with `memflow` from the search path."""
+    # Without the flags of a `make test-rest` around it, which prints the folders that it enters.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     recipe = subprocess.run(
         ["make", "--dry-run", target], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout

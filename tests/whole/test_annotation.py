@@ -52,7 +52,7 @@ def test_next_run_continues_annotation_stopped_by_the_budget(tmp_path: Path) -> 
         stopped = run_pipeline(settings, order, watcher, Budget(calls=100))
         [(run, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
         assert "the budget of 100 calls is used up" in reason and run.partition == DOMAIN
-        assert len(asked(log)) == 100 == in_ledger(home)
+        assert len(request_digests(log)) == 100 == in_ledger(home)
         assert watcher.steps[-1][1] == 4 * QUESTIONS
         outcome = run_pipeline(settings, order, watcher)
     # Answers drawn at random agree on no question at all four checkpoints: there is nothing to ask.

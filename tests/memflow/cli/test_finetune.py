@@ -158,7 +158,7 @@ def test_untrainable_model_or_action_is_rejected(
 
 def test_missing_training_environment_names_the_setting(home_with_feedback: Any) -> None:
     Path("memflow.toml").write_text('[models.small]\nkind = "vllm"\nmodel = "small"\n', encoding="utf-8")
-    refused = taught()("finetune", DOMAIN, "--model", "small")
+    refused = home_with_feedback()("finetune", DOMAIN, "--model", "small")
     assert refused.exit_code == 1 and "Set `python` under [training] in memflow.toml" in refused.stderr
 
 

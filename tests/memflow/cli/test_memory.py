@@ -158,7 +158,7 @@ async def test_diff_joins_versions_of_an_entry_and_lists_retired_entries(empty) 
 async def test_several_episodes_require_the_episode_option(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
     assert "several episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
-    assert told(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
+    assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
     assert "no episode 'cid'; its episodes are ann, ben" in empty.error(
         "show", "memory", DOMAIN, AWI, "--episode", "cid"
     )
@@ -183,5 +183,5 @@ def test_memory_of_a_pipeline_run_is_shown(measured) -> None:
     """`full` has more entries at the last checkpoint than at the first. `none` has no episodes."""
     whole = show_memory(measured, "full")
     assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
-    assert len(whole["entries"]) > len(told(measured, "full", "--checkpoint", "0")["entries"])
+    assert len(whole["entries"]) > len(show_memory(measured, "full", "--checkpoint", "0")["entries"])
     assert "it did not play an episode" in measured.error("show", "memory", DOMAIN, "none")
