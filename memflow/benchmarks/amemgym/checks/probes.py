@@ -57,7 +57,7 @@ def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]
 
 
 def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Find choice probes with two options for one state, or with unequal numbers of options and states."""
+    """Find choice probes with two options for one state, or with different numbers of options and states."""
     return [
         at
         for at, probe in _choices(probes, variables)
