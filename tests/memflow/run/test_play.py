@@ -109,7 +109,7 @@ async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
 
 
 async def test_a_base_that_is_not_there_is_named() -> None:
-    with pytest.raises(BadInput, match="unknown base: nowhere"):
+    with pytest.raises(BadInput, match="unknown base nowhere"):
         await play_all([Episode("left", (), base="nowhere")], Notebook, None)
 
 
