@@ -119,7 +119,7 @@ def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
 
 
 def test_a_domain_without_checkpoints_is_refused_and_so_is_an_empty_home(measured, tmp_path) -> None:
-    assert f"measured: {DEMO}, {OURS}, {OTHER}" in measured.error(
+    assert f"domains with such answers: {DEMO}, {OURS}, {OTHER}" in measured.error(
         "show", "checkpoints", "--domain", "membench_memdaily"
     )
 

@@ -81,4 +81,4 @@ def test_what_goes_over_several_domains_is_drawn_under_the_benchmarks_name(timed
 
 
 def test_a_domain_that_was_not_measured_is_refused(timed) -> None:
-    assert f"measured: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")
+    assert f"domains with results: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")
