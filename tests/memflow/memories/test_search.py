@@ -123,7 +123,7 @@ def test_dense_rejects_missing_and_mismatched_vectors() -> None:
     unit: Vector = np.eye(1, 4, dtype=np.float32)[0]
     assert Dense(store, "message").search(unit, 3) == []
     store.add("message", "a", sources=(), vector=unit)
-    with pytest.raises(BadInput, match=r"the query has a vector of 3 numbers, others of 4"):
+    with pytest.raises(BadInput, match=r"the query has a vector of 3 numbers, but other vectors have 4"):
         Dense(store, "message").search(unit[:3], 3)
     store.add("message", "b", sources=())
     with pytest.raises(BadInput, match="message-1 has no vector"):

@@ -78,7 +78,7 @@ def test_selection_filters_kinds_scenarios_and_scenes():
 @pytest.mark.parametrize(
     ("parameter", "value", "said"),
     [
-        ("kinds", ("hard",), "unknown hard"),
+        ("kinds", ("hard",), "unknown question kind hard"),
         ("scene", "dreaming", "parameter scene"),
         ("items", (5, 3), "items"),
         ("noise", 3, "parameter noise"),

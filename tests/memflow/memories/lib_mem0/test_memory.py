@@ -239,7 +239,7 @@ def without_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 async def test_missing_package_is_reported_with_install_command() -> None:
     tools = Tools(ScriptedChat({}), HashingEmbedder())
     with pytest.raises(
-        BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed: uv pip"
+        BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed. Install it: uv pip"
     ):
         find("lib_mem0_5").factory(tools)
     with pytest.raises(BadSettings, match=r"needs mem0ai==1\.0\.11: uv pip install"):
