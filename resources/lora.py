@@ -4,7 +4,7 @@
 
 FOLDER contains `job.json` and `examples.jsonl` from trainer.py. Events (step, done, failed) are JSON lines on standard
 output; the adapter is written to FOLDER/adapter. The program downloads and unpickles nothing, runs no code of the
-model, and does not import memflow.
+model, and uses no module of memflow.
 """
 
 import hashlib

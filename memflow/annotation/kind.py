@@ -26,7 +26,7 @@ class DomainTables:
 
 
 class KindConfig(StrictModel):
-    """The configuration of a kind, from a benchmark's annotation.yaml.
+    """The configuration of a kind of annotation items, from a benchmark's annotation.yaml.
 
     `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
     sampled units, `draw` is their default number. `labels` apply to every item; the options of an item precede them.

@@ -265,7 +265,7 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Yield the values of a row in `names`, once per item of a list value; nothing if a value is null."""
+    """Return a tuple of the columns `names` per combination of list items; nothing for a null or an empty list."""
     values = (getattr(row, name) for name in names)
     return product(
         *(value if isinstance(value, list) else () if value is None else (value,) for value in values)

@@ -132,7 +132,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "memory.policies",
         {
-            "kinds_not_empty": EachRow(lambda row: bool(row.kinds)),
+            "policy_kinds_not_empty": EachRow(lambda row: bool(row.kinds)),
             "steps_consecutive": WholeTable(_gaps_between_steps),
             "correct_within_answered_within_asked": EachRow(
                 lambda row: 0 <= row.correct <= row.answered <= row.asked
@@ -174,10 +174,10 @@ EXPECTED: tuple[Expectation, ...] = (
         {
             "probe_id_in_verdicts": ForeignKey(("probe_id",), "score.verdicts", ("probe_id",)),
             "failures_sum_to_loss": each_valid_row(_failures_sum_to_loss),
-            "recalled_within_stored_within_evidence": each_valid_row(
+            "recalled_not_above_stored_not_above_evidence": each_valid_row(
                 lambda row: row.recalled <= row.stored <= row.evidence
             ),
-            "recalled_at_10_within_stored": each_valid_row(
+            "recalled_at_10_not_above_stored": each_valid_row(
                 lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.stored
             ),
         },
@@ -195,7 +195,7 @@ EXPECTED: tuple[Expectation, ...] = (
             "coverage_between_0_and_1": Between("coverage", 0, 1),
             "score_has_probes": EachRow(lambda row: row.value is None or row.n > 0),
             "failures_sum_to_errors": WholeTable(_unattributed_errors),
-            "differing_settings_listed": WholeTable(_unlisted_differences),
+            "differing_settings_up_to_date": WholeTable(_unlisted_differences),
         },
     ),
     *expect(

@@ -159,8 +159,8 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
             return there
         if not force:
             raise BadInput(
-                f"{place} contains an adapter of a different training. Choose another folder with --out, "
-                "or replace the adapter with --force."
+                f"{place} contains an adapter trained with other data, another base model or other parameters. "
+                "Choose another folder with --out, or replace the adapter with --force."
             )
     if not settings.training.python:
         raise BadSettings(

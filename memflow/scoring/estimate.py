@@ -55,7 +55,7 @@ class Sample:
 
     @property
     def coverage(self) -> float:
-        """The share of the asked items that have a value; 0 if none was asked."""
+        """The share of the items needing a value that have one; 0 if no item needs one."""
         return self.n / self.asked if self.asked else 0.0
 
     def shortage(self, items: str) -> str | None:

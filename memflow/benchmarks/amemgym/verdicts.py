@@ -82,7 +82,7 @@ def _attributions(
 
 
 class _StatedValues:
-    """The states that an assistant answered in state probes, by question or by variable."""
+    """The variable values in an assistant's answers to state probes, by question, or by episode and checkpoint."""
 
     def __init__(
         self, probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]

@@ -142,8 +142,8 @@ def count(share: float, questions: int) -> int:
     found = [each for each in (near - 1, near, near + 1) if abs(Fraction(each, questions) - exact) <= HALF]
     if len(found) != 1:
         raise BadInput(
-            f"the published share {share} does not correspond to exactly one count of {questions} "
-            "questions. Check the number of questions."
+            f"the published share {share} matches no number of correct answers out of {questions}, "
+            "or more than one. Check the number of questions."
         )
     return found[0]
 

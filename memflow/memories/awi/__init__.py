@@ -1,1 +1,1 @@
-"""`awi_F_N`: agentic write, in context (AMemGym, section 4)."""
+"""AWI, agentic write with all facts in the prompt (AMemGym, section 4)."""

@@ -52,7 +52,7 @@ def test_computed_scores_pass(correct: np.ndarray, opens: bool) -> None:
     assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
 
 
-def test_groups_are_checked_separately() -> None:
+def test_each_assistant_and_domain_is_checked_separately() -> None:
     scores = [
         *scores_of(WORKED),
         *scores_of([[0, 1], [1, 1]], assistant="full"),

@@ -119,7 +119,7 @@ def test_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
 
 
 def test_domain_without_checkpoints_is_rejected_and_measured_domains_are_listed(measured, tmp_path) -> None:
-    assert f"measured: {DEMO}, {OURS}, {OTHER}" in measured.error(
+    assert f"with such answers: {DEMO}, {OURS}, {OTHER}" in measured.error(
         "show", "checkpoints", "--domain", "membench_memdaily"
     )
 

@@ -121,7 +121,7 @@ def test_same_training_is_skipped_and_another_needs_force(home_with_feedback: An
     before = Path("liked/manifest.json").read_bytes()
     again = home(*command)
     assert again.exit_code == 0 and "is of this very training already" in again.stderr
-    assert "contains an adapter of a different training" in home.error(*command, "--rank", "16")
+    assert "contains an adapter trained with other data" in home.error(*command, "--rank", "16")
     assert Path("liked/manifest.json").read_bytes() == before
     assert home(*command, "--rank", "16", "--force").exit_code == 0
     assert read_manifest(Path("liked")).parameters["rank"] == 16

@@ -81,4 +81,4 @@ def test_plots_across_domains_are_requested_by_benchmark_name(timed, tmp_path) -
 
 
 def test_unmeasured_domain_is_rejected_and_measured_domain_is_listed(timed) -> None:
-    assert f"measured: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")
+    assert f"with results: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")

@@ -141,7 +141,7 @@ async def test_probe_after_a_message_reads_the_memory_at_that_message():
     assert sorted(made) == [1, 3, 4, 6]
 
 
-async def test_probe_after_unplayed_message_gets_a_reply_with_a_reason():
+async def test_reply_states_reason_if_message_before_probe_was_not_played():
     asked = [replace(probe(at, 1), after=after) for at, after in enumerate(["m4", "m9", "m3"])]
     elsewhere = [replace(probe(at, 1), after="m3", episode_id="f") for at in (3, 4)]
     chat, pasts = NotesChat(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])

@@ -111,7 +111,7 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },
     "question.probes": {
-        "options_of_unreached_states_last": _probes_and(probes.probes_with_unordered_options),
+        "options_of_reached_states_first": _probes_and(probes.probes_with_unordered_options),
         "option_count_as_configured": _questions(probes.probes_with_wrong_option_count),
         "question_count_as_configured": _questions(probes.probes_with_wrong_question_count),
         "variables_per_question_as_configured": _questions(probes.probes_with_wrong_variable_count),

@@ -57,7 +57,10 @@ def right_answers_without_context(verdicts: Sequence[Verdict], probes: Sequence[
 
 EXPECTED = (
     Expectation(
-        PROBES, "constant_answer_below_50_percent", WholeTable(probes_right_by_constant_answer), "warn"
+        PROBES,
+        "constant_answer_accuracy_at_most_50_percent",
+        WholeTable(probes_right_by_constant_answer),
+        "warn",
     ),
     Expectation(
         VERDICTS,

@@ -168,7 +168,7 @@ _MUST: dict[str, dict[str, Rule | Callable[[Domain], Rule | None]]] = {
         ),
     },
     _PROBES: {
-        "every_kind_per_user": _every_kind_per_user,
+        "trajectories_per_kind_and_user_as_configured": _every_kind_per_user,
         "generated_evidence_complete": AcrossTables(_BOTH, find_incomplete_evidence),
         "generated_evidence_count_by_kind": EachRow(_has_expected_evidence_count),
         "generated_probes_after_history": _probes_after_history,

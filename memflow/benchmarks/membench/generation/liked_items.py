@@ -44,7 +44,7 @@ def sample_items(
     if len(items) < least:
         raise BadInput(
             f"the {topic} category {category!r} has {len(items)} unused items, but {least} are "
-            "needed. Add items to the category, or lower the parameter items."
+            "needed. Add items to the category."
         )
     count = request.rng.randint(least, min(most, len(items)))
     mixed = request.rng.sample(items, len(items))

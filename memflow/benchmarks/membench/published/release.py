@@ -182,7 +182,8 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
     values = file.json()
     if not isinstance(values, dict) or not values:
         raise file.bad(
-            "the JSON is not an object of trajectories by scenario, or by question kind and scenario"
+            "the JSON is empty or not an object; expected {scenario: [trajectories]} or "
+            "{kind: {scenario: [trajectories]}}"
         )
     raw = all(isinstance(each, list) for each in values.values())
     for name, scenarios in ({PurePosixPath(file.source).stem: values} if raw else values).items():

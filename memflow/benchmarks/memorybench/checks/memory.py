@@ -126,11 +126,11 @@ _TRANSCRIPTS, _INDEXES, _FEEDBACK = "memory.transcripts", "memory.indexes", "mem
 _RULES: dict[str, dict[str, Rule]] = {
     _TRANSCRIPTS: {
         "dialogues_of_training_cases_only": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
-        "test_gold_not_in_transcripts": _leak_rule(_TRANSCRIPTS),
+        "gold_of_test_probes_not_in_transcripts": _leak_rule(_TRANSCRIPTS),
     },
     _INDEXES: {
         "entries_from_training_cases_only": AcrossTables((_INDEXES, _PROBES), find_test_sources),
-        "test_gold_not_in_entries": _leak_rule(_INDEXES),
+        "gold_of_test_probes_not_in_entries": _leak_rule(_INDEXES),
     },
     _FEEDBACK: {
         "continued_dialogues_have_next_answer": _if(

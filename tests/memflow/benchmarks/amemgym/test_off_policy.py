@@ -147,7 +147,7 @@ def test_off_policy_keeps_probes_and_uses_no_memory_simulator(demo, on, tmp_path
     play_memory(demo, domain, turns, "bm25_message", Nobody({}))
 
 
-def test_exposed_values_stay_on_first_message(demo, on, tmp_path):
+def test_only_first_message_of_a_session_has_exposed_values(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
     firsts = [turn for turn in turns if turn.position == 0]
     assert [(turn.message_id, turn.text, turn.exposes) for turn in firsts] == [

@@ -80,7 +80,7 @@ def test_option_order_does_not_reveal_time(demo):
     assert len(set(first)) > 1
 
 
-async def test_unrecoverable_answer_quarantines_its_probes(demo):
+async def test_answer_recovered_as_another_variant_quarantines_its_probes(demo):
     chat = SpyChat({"recover": {"answer": 1}})  # every answer is taken for the first variant
     probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
     assert len(probes) == len(demo.probes)

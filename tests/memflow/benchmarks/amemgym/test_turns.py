@@ -44,14 +44,14 @@ def mumbling(refinements):
     return SpyChat({"opening": opening, "utterance_again": rewritten})
 
 
-async def test_misunderstood_message_is_rewritten(demo):
+async def test_message_that_does_not_reveal_its_values_is_rewritten(demo):
     chat = mumbling(refinements=1)
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = turns[0]
     assert first.reason is None and "is" in first.text and "Hello" not in first.text
 
 
-async def test_unrecoverable_message_is_quarantined(demo):
+async def test_message_that_never_reveals_its_values_is_quarantined(demo):
     chat = mumbling(refinements=9)
     turns = await AMemGym().turns(demo.domain, demo.records, demo.states, chat)
     opening = [turn for turn in turns if turn.checkpoint == 0]

@@ -190,7 +190,7 @@ def test_constant_gold_warns(rows: Rows):
     first = rows[PROBES][0].gold
     rows[KEYS] = [replace(row, answer=first) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold=first) for row in rows[PROBES]]
-    assert failed(rows) == {"constant_answer_below_50_percent": 4 * 22}
+    assert failed(rows) == {"constant_answer_accuracy_at_most_50_percent": 4 * 22}
 
 
 def test_unknown_option_is_constant_at_any_position(rows: Rows):
@@ -204,7 +204,7 @@ def test_unknown_option_is_constant_at_any_position(rows: Rows):
         for number, row in enumerate(rows[PROBES])
     ]
     outcome = failed(rows)
-    assert outcome["constant_answer_below_50_percent"] == 4 * 22
+    assert outcome["constant_answer_accuracy_at_most_50_percent"] == 4 * 22
 
 
 def unknown_gold(rows: Rows) -> set[str]:
@@ -236,7 +236,7 @@ def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
 def test_every_check_has_a_corruption():
     warned = {
         "annotator_and_verifier_differ",
-        "constant_answer_below_50_percent",
+        "constant_answer_accuracy_at_most_50_percent",
         "no_context_accuracy_near_chance",
     }
     found = set().union(*(sentences for _, sentences in DAMAGES)) | warned

@@ -45,7 +45,7 @@ def test_published_answer_labels_every_checkpoint(context: Made):
     assert [probe.gold for probe in made(context(8, [CHANGING]), keys="published")] == ["2"] * 5
 
 
-def test_unanswerable_question_is_dropped_or_gets_option(context: Made):
+def test_unanswerable_question_is_dropped_or_gets_not_enough_information_option(context: Made):
     asked = ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(5, 1, (4,)),))
     keys = labels_from_source("rule", DOMAIN, [context(8, [asked])], CoMemConfig())
     assert {key.dropped for key in keys} == {

@@ -94,7 +94,7 @@ async def test_backbone_requests_contain_no_gold(demo: Any) -> None:
         assert not any(gold in text or revealed in text for gold, revealed in golds)
 
 
-async def test_missing_persona_is_rejected_with_data_set(demo: Any) -> None:
+async def test_missing_persona_error_names_the_data_set(demo: Any) -> None:
     stranger = [replace(probe, dataset="unheard_of") for probe in demo.probes if probe.metric == "rouge_l"]
     with pytest.raises(BadInput, match="unheard_of"):
         await feedback(demo.domain, demo.turns, stranger, chat(), chat())

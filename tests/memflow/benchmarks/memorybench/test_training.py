@@ -62,7 +62,7 @@ def test_unusable_answer_is_omitted_with_reason() -> None:
     ]
     probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
     learned = training(rows, probes, "like")
-    assert {each.case_id: each.reason for each in learned.left_out} == {
+    assert {each.case_id: each.reason for each in learned.excluded} == {
         "b": "the feedback row is quarantined: no feedback on b: no answer",
         "c": "the answer is empty",
         "d": "question.probes does not contain the case",

@@ -158,7 +158,7 @@ def test_answer_unknown_equals_option_for_unknown(context: Made):
     assert {request.fields["told"] for request in second.asked} == {"D. I don't know."}
 
 
-def test_unanswerable_question_is_dropped_or_gets_option(context: Made):
+def test_unanswerable_question_is_dropped_or_gets_not_enough_information_option(context: Made):
     made = context(8, [asked("q", ("a", "b"))])
     early = {("q", 2): UNKNOWN_CHOICE}
     keys = keys_of(made, Planted("1", early), Planted("2", early))

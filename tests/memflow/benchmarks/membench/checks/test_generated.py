@@ -61,7 +61,7 @@ CORRUPTIONS: dict[str, tuple[str, Callable[[list], list]]] = {
     "generated_times_increasing": ("turns", lambda rows: changed(rows, 40, sent_at=rows[0].sent_at)),
     "generated_evidence_contains_value": ("turns", without_value),
     "generated_evidence_in_user_graph": ("turns", with_foreign_value),
-    "every_kind_per_user": ("probes", lambda rows: rows[1:]),
+    "trajectories_per_kind_and_user_as_configured": ("probes", lambda rows: rows[1:]),
     "generated_evidence_complete": ("probes", lambda rows: changed(rows, 0, evidence=[])),
     "generated_evidence_count_by_kind": (
         "probes",

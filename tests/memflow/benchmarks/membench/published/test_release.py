@@ -168,8 +168,8 @@ GOOD = {"simple": {"roles": [sampled("participation")]}}
 DAMAGED: list[tuple[Any, str]] = [
     (json.dumps(GOOD).encode()[:-40], "the file is truncated or invalid JSON"),
     (b"\xff\xfe\x00", "the file is not UTF-8 (byte 0)"),
-    ([sampled("participation")], "not an object of trajectories by scenario"),
-    ({}, "not an object of trajectories by scenario"),
+    ([sampled("participation")], "the JSON is empty or not an object"),
+    ({}, "the JSON is empty or not an object"),
     ({"simple": {"roles": []}}, "the file has no trajectories"),
     ({"simple": {"roles": {"0": {}}}}, "simple, roles: the value is not a JSON list of trajectories"),
     ({"simple": {"roles": []}, "noisy": []}, "noisy is not an object of trajectories by scenario"),

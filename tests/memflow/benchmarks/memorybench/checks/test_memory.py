@@ -69,8 +69,8 @@ async def test_planted_gold_fails_check(played: Any, end: str) -> None:
     gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
     assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
     for table, name in (
-        ("memory.transcripts", "test_gold_not_in_transcripts"),
-        ("memory.indexes", "test_gold_not_in_entries"),
+        ("memory.transcripts", "gold_of_test_probes_not_in_transcripts"),
+        ("memory.indexes", "gold_of_test_probes_not_in_entries"),
     ):
         first, *rest = rows[table]
         leaking = {**rows, table: [replace(first, text=f"By the way:\n {gold.replace(' ', '  ')}"), *rest]}
@@ -89,7 +89,7 @@ async def test_gold_inside_json_fails_check(played: Any) -> None:
     assert broken(domain, {**rows, "question.probes": probes}) == set()
     first, *rest = rows["memory.indexes"]
     leaking = {**rows, "question.probes": probes, "memory.indexes": [replace(first, text=secret), *rest]}
-    assert broken(domain, leaking) == {"test_gold_not_in_entries"}
+    assert broken(domain, leaking) == {"gold_of_test_probes_not_in_entries"}
 
 
 async def test_dialogue_of_test_case_fails_checks(played: Any) -> None:
