@@ -86,7 +86,7 @@ def test_recorded_memory_has_the_same_entries_and_scores_off_policy(compared, ru
     assert run.partition == "amemgym_v1_base_run" and "differ from the digest in the header" in reason
 
     again = memflow(home, "export", "transcript", ON, RECORDED, str(file))
-    assert again.exit_code == 1 and "--force overwrites it" in again.stderr
+    assert again.exit_code == 1 and "Overwrite it with --force" in again.stderr
     assert memflow(home, "export", "transcript", ON, RECORDED, str(file), "--force").exit_code == 0
     other = memflow(home, "export", "transcript", ON, "full", str(file))
     assert f"{ON} has no stored run of assistant 'full'; stored: {RECORDED}" in other.stderr
