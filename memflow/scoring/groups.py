@@ -14,7 +14,7 @@ from memflow.records import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Sums over the verdicts that are equal in all identifying columns. Of `asked` verdicts, `scored` have a value.
+    """Sums over the verdicts of one group. `asked` counts all of its verdicts, `scored` those with a value.
 
     `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` are their extremes.
     """

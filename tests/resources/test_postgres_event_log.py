@@ -87,7 +87,7 @@ def test_run_opens_at_most_10_connections_and_closes_them(url: str, tmp_path: Pa
         assert sessions() - before <= 10, "a connection for each event would be more than 40"
 
 
-def test_failed_batch_stores_nothing_and_run_has_each_check_once(
+def test_failed_batch_is_rolled_back_and_checks_are_not_duplicated(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = PostgresEventLog._store_asset_check_evaluation_planned

@@ -22,7 +22,7 @@ PROBES = 2 * USERS * PERIODS * QUESTIONS
 """A choice probe and its state probe for each user, period and question."""
 COUNTED = ("have a value; a score needs",)
 """The reason of a score with too small a coverage."""
-LACKING = ("evidence to follow", "does not rank", "nothing was written")
+LACKING = ("evidence to follow", "does not rank", "has no writes")
 """What scores say of memories that recall nothing by a search, or hold nothing."""
 
 CHAOS = {"fail": 0.1, "garble": 0.1, "die_after": 150, "down": 5.0, "seed": 3}

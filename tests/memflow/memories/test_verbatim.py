@@ -127,7 +127,7 @@ async def test_full_updates_cached_recall_after_write() -> None:
     assert len((await memory.read("?")).messages) == 2
 
 
-async def test_recent_retires_all_but_last_messages() -> None:
+async def test_recent_memory_keeps_only_last_messages() -> None:
     memory = Recent(messages=3)
     for number in range(0, 10, 2):
         memory.store.advance(2)

@@ -30,7 +30,9 @@ def test_values_are_formatted_in_both_languages() -> None:
 
 
 @given(st.integers(1, 9), st.sampled_from(("ten", "hundred", "thousand")), language)
-def test_scale_round_trips(count: int, unit: values.ScaleUnit, language: Language) -> None:
+def test_value_is_unchanged_after_converting_to_scale_and_back(
+    count: int, unit: values.ScaleUnit, language: Language
+) -> None:
     size = {"ten": 10, "hundred": 100, "thousand": 1000}[unit]
     assert values.parse_scale(values.format_scale(count, unit, language)) == count * size
 

@@ -26,7 +26,7 @@ async def test_exact_match_needs_no_judge(judge, probe_of, marks_of, answer, gol
 
 
 @pytest.mark.parametrize("answer", ["Monica!", "It is Monica", "Monica..", "", "Mon ica"])
-async def test_judge_decides_if_answer_differs_from_gold(judge, probe_of, marks_of, answer) -> None:
+async def test_judge_is_called_only_when_answer_differs_from_gold(judge, probe_of, marks_of, answer) -> None:
     for correct, value in ((True, 1.0), (False, 0.0)):
         chat = judge(dialsim_judge={"correct": correct})
         found = await marks_of(probe_of("dialsim_friends", "Monica", "Who is it?"), answer, chat)

@@ -195,7 +195,7 @@ def test_only_scitechnews_scorer_has_extra_context(language: str) -> None:
         ("satisfaction", '{"score": 11}'),
     ],
 )
-async def test_invalid_answer_gives_reaction_with_reason(stem: str, answer: str) -> None:
+async def test_invalid_simulator_answer_is_recorded_with_its_reason(stem: str, answer: str) -> None:
     broken = RecordingChat(**{stem: lambda _: answer})
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken)
     assert found == Reaction(reason=found.reason)
