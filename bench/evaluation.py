@@ -24,8 +24,7 @@ from pathlib import Path
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
 from bench.player import users_file
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -60,8 +59,8 @@ class Evaluation:
 
 async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluation:
     """Play the first 12 users, and ask all probes. Return the measurements."""
-    benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
-    source = dataset("amemgym_v1_base")
+    benchmark, domain = AMemGym(), find_domain("amemgym_base").limited(USERS)
+    source = find_dataset("amemgym_v1_base")
     sampling = Sampling(max_tokens=256)
     async with OpenAIChat(url, "stub", "bench", sampling, concurrency=CONCURRENCY) as chat:
         playing, asking = (

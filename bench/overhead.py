@@ -26,8 +26,8 @@ from typing import Any
 from assets.fingerprints import ALL, Fingerprints
 from bench.measure import child_cpu_seconds, report
 from bench.player import users_file
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset
 from memflow.cli.run import COLLECT_AFTER
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
@@ -162,7 +162,7 @@ def measure(size: str) -> bool:
         data.mkdir()
         more: dict[str, Any] = {}
         if size == "users":
-            path = data / dataset("amemgym_v1_base").files[0]
+            path = data / find_dataset("amemgym_v1_base").files[0]
             path.parent.mkdir(parents=True)
             users, more["published_users"] = users_file(folder)
             path.symlink_to(users)

@@ -21,8 +21,7 @@ from typing import Any
 
 from bench.measure import arguments, published, repeat, report, request_context
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.fingerprint import seeded
@@ -87,7 +86,7 @@ def draw_user(number: int) -> dict[str, Any]:
 
 def users_file(folder: Path) -> tuple[Path, bool]:
     """Return the published file, or a random one written to `folder`; and whether the file is the published one."""
-    if (path := published(dataset("amemgym_v1_base").files[0])) is not None:
+    if (path := published(find_dataset("amemgym_v1_base").files[0])) is not None:
         return path, True
     drawn = folder / "data.json"
     drawn.write_text(json.dumps([draw_user(number) for number in range(USERS)]), encoding="utf-8")
@@ -96,8 +95,8 @@ def users_file(folder: Path) -> tuple[Path, bool]:
 
 async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[PlayedEpisode], float, float]:
     """Play the first 12 users. Return the episodes, and the wall and CPU seconds."""
-    benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
-    source = dataset("amemgym_v1_base")
+    benchmark, domain = AMemGym(), find_domain("amemgym_base").limited(USERS)
+    source = find_dataset("amemgym_v1_base")
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=256), concurrency=CONCURRENCY) as chat:
         ledgered = LedgeredChat(chat, ledger, request_context(domain.name, MEMORY, "memory"))
         records = benchmark.records(source, {source.files[0]: users})

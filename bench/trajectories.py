@@ -29,11 +29,11 @@ import numpy as np
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
 from bench.memories_bm25 import draw_texts
 from memflow.benchmarks.api import States
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, turn_rows
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from resources.chat import OpenAIChat
@@ -107,7 +107,7 @@ def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
 
 async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], ledger: SqlLedger) -> None:
     """Play all trajectories, and ask every question."""
-    domain = find("membench_memdaily")
+    domain = find_domain("membench_memdaily")
     turns = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
     probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
     async with (

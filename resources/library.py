@@ -12,8 +12,8 @@ from typing import Literal
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.datasets import dataset as named
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset as named
 from memflow.errors import BadInput, MissingData
 from resources.file_cache import FileCache, FileState
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark, States
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import Sampling
 from memflow.records import FeedbackRound, Probe, Turn
 from memflow.run.context import STATES
@@ -58,7 +59,7 @@ def dry_run(concurrency: int = 64, latency: float = 1.0, **more: Any) -> DryRun:
 @cache
 def generate(name: str, limit: int = 0) -> Generated:
     """Generate a domain that needs no files beyond those of the package."""
-    domain, library = find(name).limited(limit), Library(None)
+    domain, library = find_domain(name).limited(limit), Library(None)
     benchmark = registry.benchmark(domain.benchmark)
     found, _ = library.datasets_of(domain)
     made = Generated(domain, dry_run())

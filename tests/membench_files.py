@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
 from memflow.benchmarks.membench.wording import format_time
+from memflow.benchmarks.registry import find_dataset
 from memflow.records import Record
 
 AGENTS: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
@@ -101,7 +101,7 @@ def messages(tid: int = 0, **changes: Any) -> dict[str, Any]:
 
 def names(name: str) -> list[str]:
     """Return the files of a data set, or the folder of a file pattern."""
-    return [source.replace("/*.json", "") for source in dataset(name).files]
+    return [source.replace("/*.json", "") for source in find_dataset(name).files]
 
 
 def read(name: str, files: Mapping[str, Any], folder: Path) -> list[Record]:
@@ -110,7 +110,7 @@ def read(name: str, files: Mapping[str, Any], folder: Path) -> list[Record]:
         path = folder / source
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    found = replace(dataset(name), files=tuple(files))
+    found = replace(find_dataset(name), files=tuple(files))
     return MemBench().records(found, {source: folder / source for source in files})
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import memflow
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import Parameters
@@ -19,6 +18,7 @@ from memflow.benchmarks.membench.generation.graphs import Graph, Node
 from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import KINDS
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Probe, Record, Turn
 
@@ -90,7 +90,7 @@ class Made:
 def shipped_records(domain: Domain) -> list[Record]:
     """Return the records of the domain's data sets, all of which the package contains."""
     folder, found = Path(memflow.__file__).parent, []
-    for each in map(dataset, domain.datasets):
+    for each in map(find_dataset, domain.datasets):
         found += MemBench().records(each, {name: folder / name for name in each.files})
     return found
 

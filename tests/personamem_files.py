@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.comem.benchmark import CoMem
-from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.registry import find_dataset
 from memflow.records import Record
 
 COLUMNS = (
@@ -70,7 +70,7 @@ def shared(contexts: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 def read(folder: Path, questions: str, contexts: str, name: str = "personamem_32k") -> list[Record]:
     """Write the two files and return the records of the data set."""
-    known = dataset(name)
+    known = find_dataset(name)
     paths = {source: folder / source for source in known.files}
     for path, text in zip(paths.values(), (questions, contexts), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)

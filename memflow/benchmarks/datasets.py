@@ -35,10 +35,3 @@ class Dataset:
     """True for a file of the user's own, named in memflow.toml."""
     package: str = "memflow"
     """The Python package that holds the files of a data set that ships."""
-
-
-def dataset(name: str, known: Mapping[str, Dataset] | None = None) -> Dataset:
-    """Return a data set by name; see `registry.find_dataset`."""
-    from memflow.benchmarks.registry import find_dataset  # noqa: PLC0415
-
-    return find_dataset(name, known)

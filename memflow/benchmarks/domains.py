@@ -47,10 +47,3 @@ def parse_parameters(model: type[M], domain: Domain) -> M:
         names = [str(part) for part in first["loc"] if str(part).isidentifier()]
         parameter = f", parameter {'.'.join(names)}" if names else ""
         raise BadSettings(f"domain {domain.name}{parameter}: {first['msg']}") from error
-
-
-def find(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
-    """Return a domain by name; see `registry.find_domain`."""
-    from memflow.benchmarks.registry import find_domain  # noqa: PLC0415
-
-    return find_domain(name, more)

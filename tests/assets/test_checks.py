@@ -12,7 +12,7 @@ import pytest
 from assets.checks import BLOCKING, WARNING
 from assets.definitions import build_defs, build_resources
 from assets.partitions import pair
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from memflow.checks.expectations import expectations_of
 from memflow.cli.pipeline import QUIET
 from resources.lake import Lake
@@ -178,7 +178,9 @@ def test_check_lists_only_rules_of_its_benchmark(tmp_path: Path) -> None:
     assert set(checks) == {BLOCKING, WARNING}
     listed = {str(record.data["rule"]) for check in checks.values() for record in rules(check)}
     own = [
-        each for each in expectations_of("question.probes", "memorybench") if each.for_domain(find(DOMAIN))
+        each
+        for each in expectations_of("question.probes", "memorybench")
+        if each.for_domain(find_domain(DOMAIN))
     ]
     assert listed == {each.name for each in own}
     assert checks[BLOCKING].metadata["partition"].value == DOMAIN

@@ -9,7 +9,8 @@ import pytest
 from generated import generate
 from valid_rows import probe, valid_rows
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations, expectations_of
 from memflow.checks.rules import Between, EachRow, Expectation, WholeTable
@@ -56,7 +57,7 @@ def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_both_engines_give_the_same_result_for_every_rule(name: str) -> None:
-    domain = find(name).limited(2)
+    domain = find_domain(name).limited(2)
     evaluated, failed = set(), set()
     for kind, world in worlds(domain).items():
         for table in TABLES:
@@ -77,7 +78,7 @@ def test_both_engines_give_the_same_result_for_every_rule(name: str) -> None:
 
 def test_both_engines_give_the_same_result_for_empty_tables() -> None:
     world: dict[str, list[Any]] = {table: [] for table in TABLES}
-    domain = find("memorybench_demo")
+    domain = find_domain("memorybench_demo")
     for table in TABLES:
         rules = expectations_of(table, domain.benchmark)
         ours = check_rows(table, [], rules, world.__getitem__, domain)
@@ -142,7 +143,7 @@ def test_empty_table_fails_the_suite() -> None:
 
 
 def test_data_docs_contain_the_rule_names(tmp_path) -> None:
-    world, domain = valid_rows(), find("memorybench_demo")
+    world, domain = valid_rows(), find_domain("memorybench_demo")
     rules = expectations_of("answer.replies", domain.benchmark)
     suites = list(suites_of("answer.replies", world["answer.replies"], rules, world.__getitem__, domain))
     page = write_data_docs(tmp_path, [(f"answer.replies {at}", each) for at, each in enumerate(suites)])

@@ -9,7 +9,7 @@ import pytest
 from served import ROOT, Served, alone, served
 
 from assets.definitions import build_defs
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from resources.instance import open_instance
 from resources.settings import load
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.daemon
 
 LANDS = ["amemgym_demo", "memorybench_demo"]
 DAMAGED = "amemgym_base"
-DATASETS = [dataset for name in (*LANDS, DAMAGED) for dataset in find(name).datasets]
+DATASETS = [dataset for name in (*LANDS, DAMAGED) for dataset in find_domain(name).datasets]
 
 
 def read(settings: Path, datasets: list[str]) -> dict[str, bool]:

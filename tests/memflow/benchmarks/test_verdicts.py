@@ -6,13 +6,13 @@ import factories
 import pytest
 
 from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
+from memflow.benchmarks.registry import find_domain
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
 
-DOMAIN = find("membench_memdaily")
+DOMAIN = find_domain("membench_memdaily")
 
 
 def probe(number: int, category: str = "simple", scenario: str = "roles", gold: int = 1) -> Probe:

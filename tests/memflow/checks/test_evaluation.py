@@ -7,9 +7,9 @@ from valid_rows import DOMAIN, probe, valid_rows
 
 from memflow.benchmarks.amemgym import checks as amemgym
 from memflow.benchmarks.comem import checks as comem
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import checks as membench
 from memflow.benchmarks.memorybench import checks as memorybench
+from memflow.benchmarks.registry import find_domain
 from memflow.checks import continual
 from memflow.checks.evaluation import check_rows, combine
 from memflow.checks.expectations import all_expectations, expectations_of
@@ -55,7 +55,7 @@ def test_valid_rows_pass_the_rules_of_their_benchmark(table):
 
 @pytest.mark.parametrize("name", ["amemgym_demo", "comem_demo", "membench_observation_generated"])
 def test_rules_of_other_benchmarks_are_skipped(name):
-    domain = find(name)
+    domain = find_domain(name)
     world = valid_rows()
     found = check_rows(
         "question.probes", world["question.probes"], all_expectations(), world.__getitem__, domain

@@ -8,7 +8,7 @@ from pathlib import Path
 import factories
 import pytest
 
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 
 EXPORT = ("export", "transcript", "amemgym_demo", "full")
 
@@ -42,7 +42,7 @@ def test_export_rejects_assistant_or_domain_that_was_not_played(
 
 def play(home, *reasons: str | None) -> None:
     """Write one session of `full` in amemgym_demo; each message has a reason or None."""
-    [dataset] = find("amemgym_demo").datasets
+    [dataset] = find_domain("amemgym_demo").datasets
     record = factories.record(
         dataset=dataset, sha256="5" * 64, licence="Apache-2.0", origin="memflow", content="{}"
     )

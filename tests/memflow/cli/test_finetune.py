@@ -13,7 +13,7 @@ import pytest
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Tools
 from resources.adapter import read_manifest
@@ -51,7 +51,7 @@ def home_with_feedback(empty: Any) -> Callable[..., Any]:
         records = [
             row
             for name in domain.datasets
-            for row in benchmark.records(dataset(name), Library(None).paths(dataset(name)))
+            for row in benchmark.records(find_dataset(name), Library(None).paths(find_dataset(name)))
         ]
 
         async def walk() -> Any:

@@ -5,8 +5,8 @@ import gc
 import weakref
 from dataclasses import replace
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import Completion, Sampling
 from memflow.errors import RecallFailed
 from memflow.memories.baselines import Nothing
@@ -16,7 +16,7 @@ from memflow.records import Entry, Probe, TranscriptMessage
 from memflow.run.answer import EpisodeHistory, answer_all
 from memflow.run.transcripts import episode_histories
 
-DOMAIN = find("membench_memdaily")
+DOMAIN = find_domain("membench_memdaily")
 
 
 def probe(number: int, checkpoint: int) -> Probe:

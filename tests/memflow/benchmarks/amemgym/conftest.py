@@ -13,8 +13,8 @@ import pytest
 import memflow
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Probe, Record, Turn
 
@@ -35,7 +35,7 @@ def make(domain: Domain, folder: Path, states: States | None = None) -> Made:
     """Build the rows up to the probes, with the scripted chat as simulator; those of the states may be given."""
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
-    published = dataset(domain.datasets[0])
+    published = find_dataset(domain.datasets[0])
     records = benchmark.records(published, {name: folder / name for name in published.files})
 
     async def walk() -> Made:
@@ -59,13 +59,13 @@ def making() -> Callable[..., Made]:
 
 @pytest.fixture(scope="session")
 def demo(package) -> Made:
-    return make(find("amemgym_demo"), package)
+    return make(find_domain("amemgym_demo"), package)
 
 
 @pytest.fixture(scope="session")
 def demo_by_variable(package) -> Made:
     """The same users, whose state probes ask for one variable each."""
-    domain = find("amemgym_demo")
+    domain = find_domain("amemgym_demo")
     return make(replace(domain, parameters={**domain.parameters, "state_probes": "variable"}), package)
 
 
@@ -81,7 +81,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def base(data) -> Made:
-    return make(find("amemgym_base"), data)
+    return make(find_domain("amemgym_base"), data)
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +90,7 @@ def read_back(tmp_path_factory) -> Callable[..., Made]:
 
     def read(users: list[dict[str, Any]], domain: Domain) -> Made:
         folder = tmp_path_factory.mktemp("written")
-        path = folder / dataset("amemgym_v1_base").files[0]
+        path = folder / find_dataset("amemgym_v1_base").files[0]
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(users, ensure_ascii=False), encoding="utf-8")
         parameters = {name: value for name, value in domain.parameters.items() if name != "users"}

@@ -14,7 +14,7 @@ from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 
 KEYS = ["id", "start_time", "user_profile", "state_schema", "periods", "qas"]
@@ -39,7 +39,7 @@ def same_rows(made, back) -> None:
 
 
 def test_published_file_is_reproduced_byte_for_byte(base, data):
-    published = (data / dataset("amemgym_v1_base").files[0]).read_text(encoding="utf-8")
+    published = (data / find_dataset("amemgym_v1_base").files[0]).read_text(encoding="utf-8")
     back = exported(base)
     assert back.left_out == []
     assert back.users == json.loads(published)

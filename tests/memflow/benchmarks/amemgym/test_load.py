@@ -6,10 +6,10 @@ import pytest
 from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.load import read_records
-from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput, MissingData
 
-PUBLISHED = dataset("amemgym_v1_base")
+PUBLISHED = find_dataset("amemgym_v1_base")
 SOURCE = PUBLISHED.files[0]
 
 

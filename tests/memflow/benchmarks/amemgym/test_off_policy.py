@@ -17,7 +17,8 @@ from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, RequestRefused
@@ -137,7 +138,7 @@ def test_off_policy_keeps_probes_and_uses_no_memory_simulator(demo, on, tmp_path
     assert probes == demo.probes
     assert BENCHMARK.replier(domain, CHAT) is None
     assert BENCHMARK.simulator_stages(domain) == {"state", "utterance", "question"}
-    assert BENCHMARK.simulator_stages(find("amemgym_base_offpolicy")) == frozenset()
+    assert BENCHMARK.simulator_stages(find_domain("amemgym_base_offpolicy")) == frozenset()
     assert BENCHMARK.simulator_stages(demo.domain) - BENCHMARK.simulator_stages(domain) == {"memory"}
 
     class Nobody(ScriptedChat):
@@ -336,7 +337,7 @@ def test_published_users_replayed_off_policy_reproduce_their_run(base, tmp_path)
     played = play_memory(made, few, made.turns, "bm25_message")
     run = as_records(tmp_path, recorded(played.said))
     domain = replace(
-        find("amemgym_base_offpolicy").limited(2), datasets=("amemgym_v1_base", RUN.name), limit=2
+        find_domain("amemgym_base_offpolicy").limited(2), datasets=("amemgym_v1_base", RUN.name), limit=2
     )
     again = play_memory(made, domain, given(made, run, domain), "bm25_message")
     assert len(played.said) > 300

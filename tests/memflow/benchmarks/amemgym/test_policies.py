@@ -8,7 +8,8 @@ from factories import row
 
 from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply
 
@@ -184,6 +185,6 @@ def test_no_common_assistant_is_refused(demo, choices, on):
 
 
 def test_built_in_domains_cover_both_policies():
-    base, given = find("amemgym_base"), find("amemgym_base_offpolicy")
+    base, given = find_domain("amemgym_base"), find_domain("amemgym_base_offpolicy")
     assert {**base.parameters, "policy": "off"} == given.parameters
     assert given.datasets[0] == base.datasets[0]

@@ -10,7 +10,7 @@ import pytest
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.scripted_reading import best_options, last_stated, statements
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask
 from memflow.chat.prompts import all_prompts
 from memflow.chat.scripted import ScriptedChat
@@ -27,9 +27,9 @@ def test_simulator_and_judge_prompts_are_declared_completely():
     assert [prompt.name for prompt in AMemGym().simulator_prompts()] == [
         f"amemgym/{stem}{how}" for how in ("", "_zh") for stem in SIMULATOR
     ]
-    judged = AMemGym().judge_prompts(find("amemgym_demo"), "score.claims")
+    judged = AMemGym().judge_prompts(find_domain("amemgym_demo"), "score.claims")
     assert [prompt.name for prompt in judged] == [f"amemgym/{stem}" for stem in JUDGE]
-    assert AMemGym().judge_prompts(find("amemgym_demo"), "score.verdicts") == []
+    assert AMemGym().judge_prompts(find_domain("amemgym_demo"), "score.verdicts") == []
 
 
 @pytest.mark.parametrize("stem", sorted(twins()))
@@ -104,7 +104,7 @@ def test_best_option_has_most_stated_values():
 
 
 async def test_oracle_is_correct_on_chinese_users(package, making):
-    made = await asyncio.to_thread(making, find("amemgym_demo_zh"), package)
+    made = await asyncio.to_thread(making, find_domain("amemgym_demo_zh"), package)
     assert [row.reason for row in (*made.states.profiles, *made.turns, *made.probes) if row.reason] == []
     chat = ScriptedChat(AMemGym().handlers())
     for probe in made.probes:
@@ -127,7 +127,7 @@ async def test_oracle_is_correct_on_chinese_users(package, making):
 async def test_mergeable_variables_are_merged(package, making):
     parameters = {"users": 3, "periods": 2, "questions": 10, "changes_per_period": 3}
     made = await asyncio.to_thread(
-        making, replace(find("amemgym_base_generated"), parameters=parameters), package
+        making, replace(find_domain("amemgym_base_generated"), parameters=parameters), package
     )
     joined = [row for row in made.states.variables if len(row.questions) > 1]
     assert joined and all("_and_" in row.variable for row in joined)

@@ -10,16 +10,16 @@ from amemgym_agents import SpyChat
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import histories
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
 
 
 def test_extra_setting_matches_paper():
-    sizes = parse_config(find("amemgym_extra"))
+    sizes = parse_config(find_domain("amemgym_extra"))
     assert (sizes.periods - 1, sizes.variables_per_question) == (20, 3)  # N_p, N_s
     assert 2 * sizes.rounds(1) == 10 and 2 * sizes.rounds(0) == 4  # N_i counts messages
-    assert parse_config(find("amemgym_base_generated")) == AMemGymConfig()
+    assert parse_config(find_domain("amemgym_base_generated")) == AMemGymConfig()
 
 
 def test_later_periods_have_summary(demo):
@@ -116,6 +116,6 @@ async def test_too_few_personas_are_rejected(demo):
     ],
 )
 async def test_invalid_parameter_is_rejected_with_specific_message(demo, name, value, wrong):
-    domain = replace(find("amemgym_demo"), parameters={**demo.domain.parameters, name: value})
+    domain = replace(find_domain("amemgym_demo"), parameters={**demo.domain.parameters, name: value})
     with pytest.raises(BadSettings, match=wrong):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))

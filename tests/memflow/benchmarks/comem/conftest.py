@@ -10,8 +10,8 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset
 from memflow.records import GoldLabel, Probe, Record, Turn
 from resources.library import Library
 
@@ -31,7 +31,7 @@ def records(bench: CoMem, demo: Domain) -> list[Record]:
     return [
         row
         for name in demo.datasets
-        for row in bench.records(dataset(name), Library(None).paths(dataset(name)))
+        for row in bench.records(find_dataset(name), Library(None).paths(find_dataset(name)))
     ]
 
 

@@ -8,7 +8,8 @@ import pytest
 from factories import verdict
 
 from memflow.benchmarks.comem.checks import EXPECTED
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.records import Record
 
@@ -47,7 +48,7 @@ def failed(rows: Rows, domain: str = "comem_demo") -> dict[str, int]:
             rows[table],
             [each for each in EXPECTED if each.table == table],
             rows.__getitem__,
-            find(domain),
+            find_domain(domain),
         )
     ]
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}

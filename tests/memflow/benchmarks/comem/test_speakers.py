@@ -16,8 +16,8 @@ from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.probes import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.memories.baselines import Full
@@ -158,7 +158,7 @@ async def test_errors_of_speaker_confusing_memory_are_other_speakers(
     ]
     (tmp_path / "pets.json").write_text(json.dumps(pets))
     domain = Domain("pets", "comem", ("comem_sample",), "", {"keys": "rule"})
-    records = bench.records(dataset("comem_sample"), {"pets.json": tmp_path / "pets.json"})
+    records = bench.records(find_dataset("comem_sample"), {"pets.json": tmp_path / "pets.json"})
     turns, _, probes = await asyncio.to_thread(build, domain, records)
     chat = ScriptedChat(bench.handlers())
 

@@ -8,12 +8,12 @@ import pytest
 from membench_files import ids, read, sampled_files
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.domains import DOMAINS
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
 from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
 
 
@@ -44,7 +44,7 @@ def counts(names: list[str]) -> Counter[str]:
 
 async def test_sampled_domains_have_paper_sizes(published) -> None:
     name, records, (factual, reflective), _ = published
-    domain, bench = find(name), MemBench()
+    domain, bench = find_domain(name), MemBench()
     states = await bench.states(domain, records, None)  # type: ignore[arg-type]
     turns = await bench.turns(domain, records, states, None)  # type: ignore[arg-type]
     probes = await bench.probes(domain, records, states, turns, None)  # type: ignore[arg-type]
@@ -64,7 +64,7 @@ async def test_sampled_domains_have_paper_sizes(published) -> None:
 
 def test_all_domains_include_emotion(published) -> None:
     name, records, _, each = published
-    whole = [one.trajectory_id for one in select_trajectories(find(f"{name}_all"), records)]
+    whole = [one.trajectory_id for one in select_trajectories(find_domain(f"{name}_all"), records)]
     assert sorted(whole) == sorted(ids(records))
     assert counts(whole)[f"{name.split('_')[1]}/highlevel/emotion"] == each["reflective"]
 
@@ -79,7 +79,7 @@ def test_raw_domains_select_everything(tmp_path: Path) -> None:
         source = f"membench/MemData/{agent}Agent/conditional.json"
         records = read(f"membench_{scene}_raw", {source: {"roles": content}}, tmp_path)
         assert [
-            one.trajectory_id for one in select_trajectories(find(f"membench_{scene}_raw"), records)
+            one.trajectory_id for one in select_trajectories(find_domain(f"membench_{scene}_raw"), records)
         ] == ids(records)
 
 

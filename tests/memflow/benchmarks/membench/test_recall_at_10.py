@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from memflow.benchmarks.api import AssistantResults, States
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
@@ -77,7 +77,11 @@ def test_recall_at_10_equals_independent_count(name: str, scores: Scores) -> Non
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / "memdaily").is_dir():
         pytest.skip("set MEMFLOW_DATA to the data folder; it has no memdaily")
-    benchmark, domain, library = MemBench(), find("membench_memdaily").limited(TRAJECTORIES), Library(folder)
+    benchmark, domain, library = (
+        MemBench(),
+        find_domain("membench_memdaily").limited(TRAJECTORIES),
+        Library(folder),
+    )
     found, _ = library.datasets_of(domain)
     records = [row for each in found for row in benchmark.records(each, library.paths(each))]
     chat, recipe = ScriptedChat(handlers()), memory_of(name)

@@ -8,13 +8,14 @@ import factories
 import pytest
 from membench_files import message_of, question
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadSettings
 from memflow.records import Record
 
-DAILY = find("membench_memdaily")
+DAILY = find_domain("membench_memdaily")
 CONTENT = json.dumps(
     {"tid": 0, "message_list": [message_of(0, "My aunt is 61.")], "question_list": [question([0])]}
 )

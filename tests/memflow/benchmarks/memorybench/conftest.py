@@ -9,8 +9,9 @@ import pytest
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
@@ -71,7 +72,7 @@ def sample() -> list[Record]:
 
 @pytest.fixture
 async def demo(sample: list[Record]) -> DomainRun:
-    return await play_domain(find("memorybench_demo"), sample)
+    return await play_domain(find_domain("memorybench_demo"), sample)
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.users.action_model import ActionModel
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 
-DEMO = find("memorybench_demo")
+DEMO = find_domain("memorybench_demo")
 
 
 def of(**parameters: Any) -> Any:

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
@@ -19,7 +19,7 @@ SEVEN = [f"memorybench_{part}" for part in ("open", "legal", "academic", "liso",
 async def test_domain_produces_answerable_probes(name: str) -> None:
     if not os.environ.get("MEMFLOW_DATA"):
         pytest.skip("set MEMFLOW_DATA to the data folder")
-    bench, library, domain = MemoryBench(), Library(os.environ["MEMFLOW_DATA"]), find(name)
+    bench, library, domain = MemoryBench(), Library(os.environ["MEMFLOW_DATA"]), find_domain(name)
     chat = ScriptedChat(bench.handlers())
     found, _ = library.datasets_of(domain)
     records = [row for each in found for row in bench.records(each, library.paths(each))]

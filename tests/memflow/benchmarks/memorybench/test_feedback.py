@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadInput
 from memflow.records import Record
 from memflow.tokens import estimate
 
-OPEN = find("memorybench_open")
+OPEN = find_domain("memorybench_open")
 
 
 def chat(**instead: Handler) -> ScriptedChat:

@@ -4,7 +4,7 @@ from typing import Any
 
 from checkpoint_scores import curve, followed
 
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from memflow.records import Probe
 from memflow.scoring.catalog import find_metric
 
@@ -12,7 +12,7 @@ CASES = 28
 
 
 async def stepwise(run_domain: Any, sample: Any, end: str = "stepwise") -> Any:
-    return await run_domain(find(f"memorybench_demo_{end}"), sample)
+    return await run_domain(find_domain(f"memorybench_demo_{end}"), sample)
 
 
 async def test_stepwise_case_is_one_question_from_step_0(run_domain: Any, sample: Any) -> None:
@@ -28,7 +28,7 @@ async def test_stepwise_case_is_one_question_from_step_0(run_domain: Any, sample
 
 async def test_single_question_has_no_history(run_domain: Any, sample: Any) -> None:
     for name in ("memorybench_demo", "memorybench_demo_same"):
-        run = await run_domain(find(name), sample)
+        run = await run_domain(find_domain(name), sample)
         assert {probe.question_id for probe in run.probes} == {None}
 
 

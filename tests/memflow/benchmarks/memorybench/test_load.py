@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -94,7 +94,7 @@ def test_invalid_sample_case_is_rejected(tmp_path: Path, lines: list[str], compl
     path = tmp_path / "cases.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(BadInput, match=complaint):
-        MemoryBench().records(dataset("memorybench_sample"), {"cases.jsonl": path})
+        MemoryBench().records(find_dataset("memorybench_sample"), {"cases.jsonl": path})
 
 
 def test_bundled_sample_is_complete(sample: list[Record]) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
@@ -21,7 +22,7 @@ from memflow.run.answer import answer_all
 from memflow.run.play import PlayedEpisode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
-ONPOLICY = find("memorybench_demo_onpolicy")
+ONPOLICY = find_domain("memorybench_demo_onpolicy")
 BENCH = MemoryBench()
 
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import factories
 import pytest
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.domains import DOMAINS
 from memflow.benchmarks.memorybench.partitions import NOT_MEASURED, cells, partitions
 from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns, time_bars
 from memflow.benchmarks.memorybench.times import Times
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import LABEL
 from memflow.plots.shapes import Point
 
@@ -17,7 +18,7 @@ SCORE = factories.score(
     domain="memorybench_legal", assistant="rag", memory="rag", metric="min_max", value=0.5, low=0.4, high=0.6,
     deviation=0.2, n=50,
 )  # fmt: skip
-LEGAL, OPEN = find("memorybench_legal"), find("memorybench_open")
+LEGAL, OPEN = find_domain("memorybench_legal"), find_domain("memorybench_open")
 LOST = {**dict.fromkeys(("value", "low", "high", "deviation")), "reason": "only 1 of 4 probes have a score"}
 
 
@@ -82,7 +83,7 @@ def noisy(name, **parameters):
 
 
 def test_noise_chart_has_domains_that_differ_in_noise_only():
-    domains = [noisy("calm"), noisy("loud", noise=1.2), noisy("mild", noise=0.5), find("amemgym_demo")]
+    domains = [noisy("calm"), noisy("loud", noise=1.2), noisy("mild", noise=0.5), find_domain("amemgym_demo")]
     domains += [
         noisy("lenient", actions={"like_midpoint": 3}),
         noisy("other", noise=0.7, right="published_code"),

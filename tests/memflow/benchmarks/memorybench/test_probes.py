@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
 from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.turns import turns
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.text import locomo_f1
 from memflow.records import Record, Reply, Score
 
-OPEN = find("memorybench_open")
-DEMO = find("memorybench_demo")
+OPEN = find_domain("memorybench_open")
+DEMO = find_domain("memorybench_demo")
 
 
 def test_corpus_turns_are_ordered_and_follow_dialogue_episode(locomo: list[Record]) -> None:

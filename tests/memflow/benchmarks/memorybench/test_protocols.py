@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
 from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.records import Probe, Record
@@ -41,7 +42,7 @@ def cases(episode: Episode, checkpoint: int) -> list[str]:
 @pytest.fixture
 def demo_of(run_domain: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any]]:
     async def walking(end: str) -> Any:
-        return await run_domain(find(f"memorybench_demo_{end}"), sample)
+        return await run_domain(find_domain(f"memorybench_demo_{end}"), sample)
 
     return walking
 
@@ -132,7 +133,7 @@ async def test_learn_from_selects_dialogues_by_action(demo_of: Any, action: str)
 
 
 def test_learn_from_domain_trains_on_all_cases_outside_test_split(locomo: list[Record]) -> None:
-    domain = find("memorybench_open")
+    domain = find_domain("memorybench_open")
     usual = select(domain, locomo)
     every = select(replace(domain, parameters={"learn_from": "liked"}), locomo)
     assert [selected.split.test for selected in every] == [selected.split.test for selected in usual]
@@ -162,15 +163,15 @@ def test_protocol_domains_keep_data_sets_and_are_unlisted() -> None:
     ],
 )
 def test_incompatible_parameters_are_rejected(parameters: dict[str, Any]) -> None:
-    domain = replace(find("memorybench_demo"), parameters=parameters)
+    domain = replace(find_domain("memorybench_demo"), parameters=parameters)
     with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
         MemoryBench().plays_probes(domain)
 
 
 def test_only_on_policy_simulates_users_in_memory_stage() -> None:
     bench = MemoryBench()
-    stages = {end: bench.simulator_stages(find(f"memorybench_demo_{end}")) for end in PROTOCOLS}
+    stages = {end: bench.simulator_stages(find_domain(f"memorybench_demo_{end}")) for end in PROTOCOLS}
     assert stages.pop("onpolicy") == {"memory"}
     assert set(stages.values()) == {frozenset({"feedback"})}
-    playing = {end for end in PROTOCOLS if bench.plays_probes(find(f"memorybench_demo_{end}"))}
+    playing = {end for end in PROTOCOLS if bench.plays_probes(find_domain(f"memorybench_demo_{end}"))}
     assert playing == {"onpolicy", "same"}

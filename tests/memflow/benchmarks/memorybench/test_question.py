@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
@@ -16,6 +15,7 @@ from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
 from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask, first_request
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import load
@@ -24,7 +24,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
 from memflow.records import Probe
 
-DOMAIN = find("memorybench_demo")
+DOMAIN = find_domain("memorybench_demo")
 NEWS = scitechnews.SciTechNewsRow(
     title="Kites", abstract="Kites rise.", pr_title="Up", pr_summary="They go up."
 )

@@ -2,13 +2,13 @@ from dataclasses import replace
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.registry import find_domain
 from memflow.metrics.backends import MetricBackends
 from memflow.scoring.groups import groups_of
 
 BENCH = MemoryBench()
-DEMO = find("memorybench_demo")
+DEMO = find_domain("memorybench_demo")
 
 
 async def test_demo_scores_rise_with_memory(demo: Any, scored: Any) -> None:

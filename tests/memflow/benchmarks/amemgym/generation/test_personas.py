@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import memflow
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.generation.personas import parse_persona, select_personas
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -57,7 +57,7 @@ def named(*ids: str) -> list[Record]:
 
 
 def invented(language: str) -> list[Record]:
-    sample = dataset(f"personas_{language}")
+    sample = find_dataset(f"personas_{language}")
     return AMemGym().records(sample, {name: Path(memflow.__file__).parent / name for name in sample.files})
 
 

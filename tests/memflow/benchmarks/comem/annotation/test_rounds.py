@@ -17,7 +17,8 @@ from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.comem.probes import make_probes
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
@@ -294,11 +295,11 @@ def test_every_prompt_has_a_chinese_twin(bench: CoMem, demo: Domain):
     for stem in ("comem/annotate", "comem/annotate_told", "comem/verify"):
         assert names[stem].fields == names[f"{stem}_zh"].fields and names[f"{stem}_zh"].language == "zh"
     assert bench.annotation_prompts(demo) == []
-    assert bench.annotation_prompts(find("comem_demo_annotated")) == annotation_prompts()
+    assert bench.annotation_prompts(find_domain("comem_demo_annotated")) == annotation_prompts()
 
 
 def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record]):
-    domain, chat = find("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
+    domain, chat = find_domain("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
     async def build() -> tuple[list[GoldLabel], list[Probe]]:
         keys = await bench.gold_labels(domain, records, [], Annotators(chat, chat))
@@ -319,4 +320,4 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
 
 def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
     with pytest.raises(BadSettings, match="no annotator models are set"):
-        asyncio.run(bench.gold_labels(find("comem_demo_annotated"), records, [], None))
+        asyncio.run(bench.gold_labels(find_domain("comem_demo_annotated"), records, [], None))

@@ -17,14 +17,13 @@ from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import KnownAnswer
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources import amemgym, dialogues
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
 
-DOMAIN, THEIRS = find("comem_amemgym"), find("amemgym_base")
+DOMAIN, THEIRS = find_domain("comem_amemgym"), find_domain("amemgym_base")
 FILE = "amemgym/v1.base/data.json"
-SET = dataset("comem_amemgym")
+SET = find_dataset("comem_amemgym")
 
 
 def session(tells: dict[str, str], day: str) -> dict[str, Any]:
@@ -148,7 +147,7 @@ def test_every_published_question_has_labels(bench: CoMem, rows: Callable[..., A
 def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
     """Assert that labels at the ends of periods equal AMemGym's gold. Return the number of comparisons."""
     nobody: Any = None
-    theirs, gym = dataset("amemgym_v1_base"), AMemGym()
+    theirs, gym = find_dataset("amemgym_v1_base"), AMemGym()
 
     async def gold() -> dict[tuple[str, int], list[str]]:
         records = gym.records(theirs, {FILE: path})

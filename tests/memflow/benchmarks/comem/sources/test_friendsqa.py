@@ -21,12 +21,12 @@ from memflow.benchmarks.comem.sources.friendsqa import DISAGREE, NO_PERSON, NO_W
 from memflow.benchmarks.comem.sources.friendsqa.scenes import FriendsQAScene
 from memflow.benchmarks.comem.sources.friendsqa.spans import SeasonSpeakers, best, said_in, spans_of, words
 from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
 
-DOMAIN = find("comem_friendsqa")
+DOMAIN = find_domain("comem_friendsqa")
 Read = Callable[..., list[Record]]
 
 
@@ -37,7 +37,7 @@ def read(tmp_path: Path) -> Read:
         for name, content in zip(("trn", "dev", "tst"), contents, strict=False):
             files[f"friendsqa/friendsqa_{name}.json"] = tmp_path / f"{name}.json"
             files[f"friendsqa/friendsqa_{name}.json"].write_bytes(content)
-        return CoMem().records(dataset("friendsqa"), files)
+        return CoMem().records(find_dataset("friendsqa"), files)
 
     return reading
 
@@ -47,7 +47,7 @@ def real() -> list[Record]:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (path := Path(folder, "friendsqa", "friendsqa_dev.json")).exists():
         pytest.skip("set MEMFLOW_DATA to the data folder; it has no friendsqa")
-    return CoMem().records(dataset("friendsqa"), {"friendsqa/friendsqa_dev.json": path})
+    return CoMem().records(find_dataset("friendsqa"), {"friendsqa/friendsqa_dev.json": path})
 
 
 def parse_parameters(**parameters: object) -> Domain:

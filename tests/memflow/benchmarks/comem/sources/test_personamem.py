@@ -12,11 +12,12 @@ from personamem_files import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TAL
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES, CATEGORIES
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
 
-DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
+DOMAIN = replace(find_domain("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
 
 
@@ -88,7 +89,7 @@ def test_question_types_map_to_seven_categories(tmp_path: Path, published: str, 
 
 @pytest.mark.parametrize("size", ["32k", "128k", "1m"])
 def test_each_context_size_has_a_domain(tmp_path: Path, size: str):
-    domain = find(f"comem_personamem_{size}")
+    domain = find_domain(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
     (context,) = load_contexts(domain, records)
     assert (context.dataset, len(context.questions)) == (f"personamem_{size}", 1)

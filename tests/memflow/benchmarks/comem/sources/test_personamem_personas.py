@@ -18,7 +18,8 @@ from profiles import examples
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.load import load_contexts
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
@@ -27,7 +28,7 @@ from memflow.run.answer import EpisodeHistory
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
-DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
+DOMAIN = replace(find_domain("comem_personamem_32k"), parameters={"keys": "published"})
 SHARES = (0, 0.25, 0.5, 0.75, 1.0)
 
 # Not what File.text takes for a mark of UTF-8, nor what no file can hold.

@@ -17,11 +17,11 @@ from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
 from resources.library import Library
 
-DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
+DOMAIN = replace(find_domain("comem_personamem_32k"), parameters={"keys": "published"})
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from membench_generation import Made, make
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.generated import EXPECTED
+from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 
 BY_NAME = {each.name: each for each in EXPECTED}
@@ -16,7 +16,7 @@ BY_NAME = {each.name: each for each in EXPECTED}
 
 @pytest.fixture(scope="module")
 def demo() -> Made:
-    return make(find("membench_demo"))
+    return make(find_domain("membench_demo"))
 
 
 def passes(made: Made, name: str) -> bool:
@@ -89,7 +89,7 @@ def test_demo_passes_check_and_corruption_fails_it(demo, name):
 def test_generated_checks_skip_published_domains(demo):
     rule = BY_NAME["generated_times_increasing"]
     turns = changed(demo.turns, 40, sent_at=demo.turns[0].sent_at)
-    assert check_rows(rule.table, turns, [rule], {}.__getitem__, find("membench_memdaily")) == []
+    assert check_rows(rule.table, turns, [rule], {}.__getitem__, find_domain("membench_memdaily")) == []
 
 
 def test_noise_without_time_passes_time_check(demo):

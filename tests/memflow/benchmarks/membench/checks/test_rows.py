@@ -8,16 +8,16 @@ import pytest
 from factories import turn
 from membench_files import read, split, time
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.rows import EXPECTED, find_decreasing_times
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.membench.turns import is_noise, turn_rows
+from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.rules import of_benchmark
 from memflow.records import Turn
 
-DOMAIN = find("membench_participation_100k_all")
+DOMAIN = find_domain("membench_participation_100k_all")
 SOURCE = "membench/data2test/100k/FirstAgentDataLowLevel_multiple_1.json"
 TURNS, PROBES = "utterance.turns", "question.probes"
 Rows = dict[str, list[Any]]
@@ -35,7 +35,7 @@ def rows(tmp_path: Path) -> Rows:
 
 def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
     expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
-    outcomes = check_rows(table, rows[table], expected, rows.__getitem__, find(domain))
+    outcomes = check_rows(table, rows[table], expected, rows.__getitem__, find_domain(domain))
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.generation.preferences import MAX_ITEMS, MIN_ITEMS, Category
 from memflow.benchmarks.membench.load import read
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -24,7 +24,7 @@ def _read(name: str, folder: Path, files: Files) -> list[Record]:
     for source, content in files.items():
         paths[source] = folder / Path(source).name
         paths[source].write_bytes(content.encode() if isinstance(content, str) else content)
-    return read(dataset(name), paths)
+    return read(find_dataset(name), paths)
 
 
 def _categories(records: list[Record]) -> dict[str, Category]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from membench_generation import Made, make
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.answers import (
     ToldMessage,
     ToldRound,
@@ -18,6 +18,7 @@ from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
 from memflow.checks.evaluation import check_rows
@@ -66,14 +67,14 @@ def test_generated_domain_passes_all_checks(made):
 
 
 def test_generated_rows_depend_on_seed():
-    domain = find("membench_demo")
+    domain = find_domain("membench_demo")
     one, again, other = make(domain), make(domain), make(replace(domain, seed=7))
     assert (one.turns, one.probes) == (again.turns, again.probes)
     assert [turn.text for turn in one.turns] != [turn.text for turn in other.turns]
 
 
 def test_limit_keeps_first_users():
-    domain = find("membench_demo")
+    domain = find_domain("membench_demo")
     whole, first = make(domain), make(domain.limited(1))
     assert first.probes == [probe for probe in whole.probes if probe.episode_id.startswith("u0000/")]
 
@@ -81,8 +82,8 @@ def test_limit_keeps_first_users():
 @pytest.mark.parametrize("name", ["membench_demo", "membench_demo_zh"])
 def test_only_generated_domains_use_simulator(name):
     bench = MemBench()
-    assert bench.simulator_stages(find(name)) == {"utterance", "question"}
-    assert bench.simulator_stages(find("membench_memdaily")) == frozenset()
+    assert bench.simulator_stages(find_domain(name)) == {"utterance", "question"}
+    assert bench.simulator_stages(find_domain("membench_memdaily")) == frozenset()
 
 
 def test_simulator_prompts_are_bounded_in_both_languages():

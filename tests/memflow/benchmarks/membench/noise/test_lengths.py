@@ -9,17 +9,18 @@ import pytest
 from membench_files import question, round_of
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import noise_units
 from memflow.benchmarks.membench.turns import is_noise
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Record, Turn
 from memflow.tokens import estimate
 
-DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
+DOMAIN = replace(find_domain("membench_memdaily_10k"), name="longer")
 
 
 def record(record_id: str, content: object) -> Record:
@@ -95,7 +96,7 @@ def test_published_noise_is_inserted_if_available() -> None:
     ],
 )
 def test_domains_exist_for_each_length(name: str, tokens: int, between: str) -> None:
-    parameters = find(name).parameters
+    parameters = find_domain(name).parameters
     assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
 
 
@@ -113,7 +114,7 @@ def spoken(number: int) -> Record:
 
 
 def test_noise_does_not_split_sessions() -> None:
-    domain = find("membench_participation_long")
+    domain = find_domain("membench_participation_long")
     turns, probes = generated(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]
     [evidence] = [turn for turn in turns if turn.message_id == probes[0].evidence[0]]

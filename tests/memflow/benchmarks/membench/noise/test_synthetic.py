@@ -9,8 +9,6 @@ from typing import get_args
 import pytest
 from membench_noise import said
 
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
@@ -22,6 +20,7 @@ from memflow.benchmarks.membench.noise.synthetic import (
 )
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.tokens import estimate
 
 LANGUAGES = ("en", "zh")
@@ -97,8 +96,10 @@ def test_noise_contains_no_memdaily_answer() -> None:
         pytest.skip("set MEMFLOW_DATA to the data folder")
     folder = Path(os.environ["MEMFLOW_DATA"])
     paths = sorted((folder / "memdaily/messages_and_QAs").glob("*.json"))
-    records = MemBench().records(dataset("memdaily"), {str(path.relative_to(folder)): path for path in paths})
-    domain = find("membench_memdaily")
+    records = MemBench().records(
+        find_dataset("memdaily"), {str(path.relative_to(folder)): path for path in paths}
+    )
+    domain = find_domain("membench_memdaily")
     probes = [
         probe for each in select_trajectories(domain, records) for probe in probe_rows(domain.name, each)
     ]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from membench_files import messages, sampled, sessions
 
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published import release as published
 from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.published_file import File
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -28,7 +28,7 @@ FILES: dict[str, Any] = {
 
 def rows(source: str, content: bytes) -> int:
     """Return the number of rows in a file. Raises BadInput."""
-    known = dataset("membench_participation")
+    known = find_dataset("membench_participation")
     record = row(
         Record, dataset=known.name, record_id="", source=source, sha256="", licence="", origin="", content=""
     )

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from membench_files import read
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
+from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 from memflow.errors import BadInput
 from memflow.records import Record
 from resources.library import Library
 
-DOMAIN = find("membench_memdaily")
+DOMAIN = find_domain("membench_memdaily")
 NAME = "memdaily/messages_and_QAs/01_simple_roles.json"
 MESSAGE = {"mid": 0, "message": "我姑姑61岁。", "time": "2024年04月01日 周一 08:25", "place": "北京"}
 QUESTION = {

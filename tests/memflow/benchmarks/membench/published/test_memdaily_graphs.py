@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from membench_files import read
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 
 SOURCE = "memdaily/graphs.json"
@@ -48,7 +48,7 @@ def test_graph_becomes_profile_and_entities(tmp_path: Path):
 
 def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
     records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
-    assert select_trajectories(find("membench_memdaily"), records) == []
+    assert select_trajectories(find_domain("membench_memdaily"), records) == []
     assert states_of("d", []).profiles == []
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from membench_files import names, read, sampled
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.noise import published_units
 from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 
 MESSAGES, ROUNDS = names("membench_noise")
@@ -32,7 +32,7 @@ def test_noise_and_trajectories_are_separate_records(tmp_path: Path):
     source = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
     said = read("membench_observation", {source: {"simple": {"roles": [sampled("observation")]}}}, tmp_path)
     noise = read("membench_noise", {MESSAGES: SAID}, tmp_path)
-    assert len(select_trajectories(find("membench_observation"), [*noise, *said])) == 1
+    assert len(select_trajectories(find_domain("membench_observation"), [*noise, *said])) == 1
     assert len(published_units([*noise, *said])) == 2
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.checks.memory import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -40,7 +41,7 @@ def played(
     run_domain: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
 ) -> Callable[[str], Awaitable[tuple[Domain, Rows]]]:
     async def playing(end: str) -> tuple[Domain, Rows]:
-        bench, domain = MemoryBench(), find(f"memorybench_demo{end}")
+        bench, domain = MemoryBench(), find_domain(f"memorybench_demo{end}")
         run, chat = await run_domain(domain, sample), ScriptedChat(bench.handlers())
         episodes = bench.episodes(domain, None, run.turns, run.feedback, chat, run.probes)  # type: ignore[arg-type]
         make = memory_factory("bm25_message", Tools(embedder=HashingEmbedder()))
@@ -117,7 +118,7 @@ async def test_missing_or_unknown_answers_fail_checks(played: Any) -> None:
 
 async def test_memory_checks_skip_other_benchmarks(played: Any) -> None:
     _, rows = await played("")
-    stranger = find("amemgym_demo")
+    stranger = find_domain("amemgym_demo")
     first, *rest = rows["memory.transcripts"]
     planted = replace(first, message_id=feedback_id("sample_open/soup-sign-test", 0))
     assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()

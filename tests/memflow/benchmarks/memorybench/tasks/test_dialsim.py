@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.api import Question
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
@@ -16,6 +15,7 @@ from memflow.benchmarks.memorybench.tasks.dialsim import DRAWN_QUESTIONS
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.benchmarks.memorybench.turns import turns
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
@@ -24,7 +24,7 @@ SCRIPT, PICKLE, OWN = (
     f"dialsim/{name}"
     for name in ("dialsim_corpus_friends.txt", "friends_dialsim.pickle", "friends_questions.json")
 )
-OPEN = find("memorybench_open")
+OPEN = find_domain("memorybench_open")
 TEXT = b"""[Date: May 1, 1994, Session #1]\r
 \r
 Ann: I bought a kite.\r

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 
-ACADEMIC, OPEN = find("memorybench_academic"), find("memorybench_open")
+ACADEMIC, OPEN = find_domain("memorybench_academic"), find_domain("memorybench_open")
 CHAT, QA, SUMMARIES, HEURISTIC, COMPLETION = (
     f"hellobench/{name}.jsonl"
     for name in ("chat", "open_ended_qa", "summarization", "heuristic_text_generation", "text_completion")

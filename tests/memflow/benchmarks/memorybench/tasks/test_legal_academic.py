@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -216,7 +216,7 @@ def test_reader_rejects_invalid_file(
     with pytest.raises(BadInput, match=complaint) as refused:
         read_files(name, {**SMALL[name], source: content})
     assert any(each in str(refused.value) for each in (source, *SMALL[name]))
-    assert dataset(name).how in str(refused.value)
+    assert find_dataset(name).how in str(refused.value)
 
 
 def test_lexeval_5_4_has_500_questions(read_published: Any) -> None:
@@ -251,6 +251,6 @@ def test_ideabench_targets_are_quarantined_individually() -> None:
     path = Path(os.environ.get("MEMFLOW_DATA", ""), source)
     if not path.is_file():
         pytest.skip(f"set MEMFLOW_DATA to a data folder that has {source}")
-    found = cases(MemoryBench().records(dataset("ideabench"), {source: path}))
+    found = cases(MemoryBench().records(find_dataset("ideabench"), {source: path}))
     assert len(found) == 461
     assert all(case.reason and "no abstract of a reference" in case.reason for case in found)

@@ -4,15 +4,15 @@ from collections import Counter
 
 import pytest
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
-FILE, OPEN = "nfcats/test.csv", find("memorybench_open")
+FILE, OPEN = "nfcats/test.csv", find_domain("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
@@ -23,6 +22,7 @@ from memflow.benchmarks.memorybench.tasks.readers import READERS, build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
 from memflow.benchmarks.memorybench.tasks.unified_row import MAX_LITERAL_LENGTH, parse_literal
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
@@ -244,7 +244,9 @@ def case_of(pool: Pool, probe_id: str) -> Case:
 @pytest.mark.parametrize("task", RAW)
 def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
     write_files(tmp_path, RAW[task])
-    (raw,) = build_pools(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
+    (raw,) = build_pools(
+        MemoryBench().records(find_dataset(task), {name: tmp_path / name for name in RAW[task]})
+    )
     given = pool(write_files(tmp_path, unified(task)), f"unified_{task}")
     assert (given.name, given.task, given.corpus) == (raw.name, raw.task, raw.corpus)
     for case in raw.cases:

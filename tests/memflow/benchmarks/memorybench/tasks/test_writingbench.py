@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.writingbench import WritingBenchRow
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 
 WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))
-OPEN = find("memorybench_open")
+OPEN = find_domain("memorybench_open")
 LEVELS = ("1-2", "3-4", "5-6", "7-8", "9-10")
 
 

@@ -7,15 +7,15 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
-FILE, OPEN = "writingprompts/test.parquet", find("memorybench_open")
+FILE, OPEN = "writingprompts/test.parquet", find_domain("memorybench_open")
 
 
 def table(**columns: list[Any]) -> bytes:

@@ -4,11 +4,12 @@ from typing import Any
 import factories
 import pytest
 
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.users.actions import add_actions, round_actions
+from memflow.benchmarks.registry import find_domain
 from memflow.records import FeedbackRound
 
-DEMO = find("memorybench_demo")
+DEMO = find_domain("memorybench_demo")
 METRICS = {"locomo": "locomo_f1", "dialsim_friends": "accuracy", "judge": "integrated", "nfcats": "quality"}
 PROBES = [
     factories.probe(

@@ -5,17 +5,17 @@ from typing import Any
 import factories
 import pytest
 
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1, TASKS
 from memflow.benchmarks.memorybench.users.known_gold import scoring_standards, user_knowledge
 from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.benchmarks.memorybench.users.reactions import Reaction, prompts, react, satisfaction
+from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.records import Probe
 
-DEMO = find("memorybench_demo")
+DEMO = find_domain("memorybench_demo")
 GOLDS: dict[str, Any] = {
     "hellobench_qa": {"checklist": ["names the cause", "gives an example"]},
     "writingbench_law": {"criteria": [{"name": "Form", "description": "It has a date.", "levels": {"1-2": "none"}}]},

@@ -13,7 +13,8 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context, ContextMessage
 from memflow.benchmarks.comem.load import load_contexts
-from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
 from resources.library import Library
 
@@ -35,7 +36,7 @@ def read(tmp_path: Path) -> Callable[[Mapping[str, bytes]], list[Record]]:
 
 def dialsim(**parameters: Any) -> Domain:
     """Return the listed domain, restricted to Friends."""
-    domain = find("comem_dialsim")
+    domain = find_domain("comem_dialsim")
     return replace(domain, datasets=("comem_friends",), parameters={**domain.parameters, **parameters})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.domains import find
+from memflow.benchmarks.registry import find_domain
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -151,7 +151,7 @@ def test_rule_labels_and_probes_agree(build: Callable[..., Any], read: Read):
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
     records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
-    probes = build(find("comem_dialsim"), records).probes
+    probes = build(find_domain("comem_dialsim"), records).probes
     assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
     for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
         here = [probe for probe in probes if probe.checkpoint == checkpoint]
