@@ -23,7 +23,7 @@ _OWNER: ContextVar[Tasks | None] = ContextVar("owner", default=None)
 
 
 class EventLoopThread:
-    """An event loop that runs in a daemon thread. The thread starts with the first call of `run`; close it after use."""
+    """An event loop in a daemon thread, which starts with the first call of `run`. Close it after use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -78,7 +78,7 @@ class EventLoopThread:
         with self._lock:
             if self._loop is None:
                 self._loop = uvloop.new_event_loop()
-                self._loop.set_task_factory(_owned_task)
+                self._loop.set_task_factory(_owned_task)  # type: ignore[arg-type]
                 self._thread = threading.Thread(
                     target=self._loop.run_forever, name="memflow-models", daemon=True
                 )

@@ -5,7 +5,7 @@ import pytest
 
 from assets.report import rule_table
 from memflow.checks.evaluation import RuleResult
-from memflow.cli.pipeline import _broken
+from memflow.cli.executor import _broken
 
 
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
