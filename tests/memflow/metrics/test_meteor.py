@@ -30,7 +30,7 @@ class FakeSynonyms:
         return self.synonyms.get(word, frozenset())
 
 
-def test_meteor_matches_example_of_nltk_documentation() -> None:
+def test_meteor_matches_the_example_of_the_nltk_documentation() -> None:
     # 14 of 18 and 16 words; published in nltk's documentation as 0.6944
     score = meteor_of_words(HYPOTHESIS.split(), REFERENCE.split(), "published_code")
     assert score == pytest.approx(0.6944, abs=5e-5)
@@ -84,13 +84,13 @@ def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) ->
         ("hous", "standard", 0),
     ],
 )
-def test_published_code_looks_up_synonyms_by_stem_and_standard_by_word(
+def test_meteor_published_code_finds_synonyms_by_stem_and_standard_by_word(
     word: str, variant, score: float
 ) -> None:
     assert meteor_of_words(["house"], ["home"], variant, FakeSynonyms(**{word: "home"})) == score
 
 
-def test_metric_name_depends_on_synonyms() -> None:
+def test_meteor_metric_name_depends_on_language_and_synonyms() -> None:
     assert metric_name("en", None) == METEOR_NOWORDNET
     assert metric_name("en", FakeSynonyms()) == metric_name("zh", None) == METEOR
 
@@ -107,7 +107,7 @@ def test_english_meteor_tokenizes_punctuation() -> None:
     assert meteor("We met. You left.", "we met . you left .") == pytest.approx(1 - 0.5 / 6**3)
 
 
-def test_unknown_options_are_rejected() -> None:
+def test_meteor_rejects_unknown_language_or_variant() -> None:
     with pytest.raises(BadSettings, match="language 'fr'"):
         meteor("un", "un", "fr")
     with pytest.raises(BadSettings, match="variant 'nltk'"):
