@@ -94,7 +94,7 @@ def test_resources_package_does_not_import_assets() -> None:
     assert offenders(found) == []
 
 
-def test_assets_and_resources_do_not_import_postponed_annotations() -> None:
+def test_assets_and_resources_do_not_import_annotations_from_future() -> None:
     found = {
         path: sorted(imports(path) & {"__future__"}) for path in [*sources("assets"), *sources("resources")]
     }

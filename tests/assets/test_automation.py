@@ -188,7 +188,7 @@ def test_sensor_requests_generation_before_evaluation_for_new_simulator(simulati
 
 
 def test_sensor_requests_no_evaluation_for_identical_simulator_output(simulation: GraphSimulation) -> None:
-    """A tick between two observations requests nothing."""
+    """A sensor tick between two observations requests no partition."""
     revised = "s1#another revision"
     simulation.write(simulator=revised)
     version = {"dagster/data_version": revised}
@@ -203,7 +203,7 @@ def test_sensor_requests_no_evaluation_for_identical_simulator_output(simulation
     assert not asked & BOARD
 
 
-def test_sensor_requests_partition_again_if_its_model_changes_in_a_run(simulation: GraphSimulation) -> None:
+def test_sensor_requests_partition_again_after_model_change_in_a_run(simulation: GraphSimulation) -> None:
     ticks: list[Asked] = []
 
     def overtake(context: dg.AssetExecutionContext) -> None:
@@ -219,7 +219,7 @@ def test_sensor_requests_partition_again_if_its_model_changes_in_a_run(simulatio
     assert ticks == [set(), set()], "asked for while it was being made"
 
 
-def test_failed_partition_blocks_downstream_requests_until_it_succeeds(simulation: GraphSimulation) -> None:
+def test_failed_partition_blocks_downstream_requests_until_success(simulation: GraphSimulation) -> None:
     def fail(context: dg.AssetExecutionContext) -> None:
         if context.asset_key.path == ["utterance", "turns"]:
             raise RuntimeError("no such model")

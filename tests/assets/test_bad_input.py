@@ -170,7 +170,7 @@ def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[
     assert "3 skipped, because their inputs failed." in text
 
 
-def test_failed_rule_is_named_in_the_reason_and_fails_only_one_domain(data: Path) -> None:
+def test_run_reason_names_the_failed_rule_and_other_domains_are_evaluated(data: Path) -> None:
     path = data / FILE
     no_gold(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -258,7 +258,7 @@ def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: 
 
 @pytest.mark.usefixtures("published_is_measured")
 def test_next_run_repeats_requests_that_a_failing_server_did_not_answer(data: Path) -> None:
-    """A failing server causes rows with a reason. The next run replaces only these rows."""
+    """Rows that the failing server did not answer have a reason. The next run replaces only these rows."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
     order = RunRequest((BAD,), ("none@there",), limit=1)

@@ -168,7 +168,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
         ("run/answer.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/",)),
     ],
 )
-def test_code_edit_makes_only_its_tables_stale(tmp_path: Path, monkeypatch, path, old, new, stale) -> None:
+def test_code_edit_makes_dependent_tables_stale(tmp_path: Path, monkeypatch, path, old, new, stale) -> None:
     found = edited(tmp_path, monkeypatch, path, old, new)
     assert all(any(name in each for name in stale) for each in found)
     for name in stale:

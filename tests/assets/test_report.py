@@ -38,7 +38,7 @@ def test_preview_escapes_vertical_bars_in_cells() -> None:
     assert "no answer \\| at all" in preview([verdict(0, value=None)])
 
 
-def test_report_omits_usage_without_requests() -> None:
+def test_materialization_report_omits_usage_without_requests() -> None:
     idle = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 0.0})
     busy = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 2.0})
     assert idle.metadata is not None and busy.metadata is not None
@@ -46,7 +46,7 @@ def test_report_omits_usage_without_requests() -> None:
     assert {"asked", "kept"} <= set(busy.metadata)
 
 
-def test_report_counts_quarantined_rows_and_gives_the_first_reason() -> None:
+def test_materialization_report_counts_quarantined_rows_with_the_first_reason() -> None:
     said = report("score.verdicts", [verdict(0), verdict(1, value=None)], "x").metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")

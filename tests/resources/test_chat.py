@@ -205,7 +205,7 @@ async def test_chat_quotes_the_server_if_a_request_is_refused(behavior: StubBeha
         assert stub.counts.asked == 1
 
 
-async def test_spent_budget_raises_before_a_request_is_sent() -> None:
+async def test_chat_raises_budget_spent_without_sending_a_request() -> None:
     budget = Budget(calls=3)
     async with Stub() as stub, chat_at(stub.url, budget=budget) as chat:
         results = await asyncio.gather(

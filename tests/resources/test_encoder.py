@@ -85,7 +85,7 @@ def test_encoder_truncates_a_long_text_and_rejects_a_missing_layer(folder: Path)
         asyncio.run(FolderEncoder(folder, name="bert-base-uncased", layer=9).encode(["cat"]))
 
 
-def test_encoder_knows_the_layer_of_published_models_and_requires_it_otherwise(tmp_path: Path) -> None:
+def test_encoder_requires_a_layer_setting_except_for_published_models(tmp_path: Path) -> None:
     for name in BEST_LAYERS:
         (tmp_path / name).mkdir()
         assert FolderEncoder(tmp_path / name).layer == BEST_LAYERS[name]

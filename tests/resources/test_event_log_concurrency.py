@@ -192,7 +192,7 @@ def test_runs_in_four_threads_neither_deadlock_nor_lose_events(tmp_path: Path) -
     assert integrity(tmp_path / "dagster") == {"ok"}
 
 
-def test_threads_write_and_read_one_event_log(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
+def test_threads_lose_no_event_in_a_shared_log(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
     storage = SqliteEventLog(str(tmp_path))
     planned = planned_events(recorded)
 

@@ -84,7 +84,7 @@ def test_unedited_dagster_yaml_of_a_former_version_is_replaced(tmp_path: Path) -
     assert [path.name for path in folder.iterdir()] == ["dagster.yaml"]
 
 
-def test_moved_home_keeps_its_event_log(home: Path, tmp_path: Path) -> None:
+def test_event_log_stays_readable_in_a_moved_home(home: Path, tmp_path: Path) -> None:
     with opened(home) as instance:
         run_id = execute(build_job(2), instance, "a").run_id
     moved = tmp_path / "moved"

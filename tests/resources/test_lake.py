@@ -245,7 +245,7 @@ def test_lake_snapshot_does_not_change_during_writes_and_is_deleted(lake):
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 
 
-def test_lake_snapshot_deletes_old_snapshots_of_earlier_processes(lake):
+def test_new_lake_snapshot_deletes_snapshots_of_earlier_processes(lake):
     old, young = (Path(lake.root) / ".snapshots" / name for name in ("old", "young"))
     for left in (old, young):
         (left / "score").mkdir(parents=True)
@@ -255,7 +255,7 @@ def test_lake_snapshot_deletes_old_snapshots_of_earlier_processes(lake):
         assert young.exists()
 
 
-def test_lake_snapshot_is_the_lake_itself_without_hard_links(lake, monkeypatch):
+def test_lake_snapshot_returns_the_lake_itself_if_hard_links_fail(lake, monkeypatch):
     def cannot(self, target):
         raise PermissionError("operation not permitted")
 

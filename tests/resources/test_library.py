@@ -108,7 +108,7 @@ def test_library_status_lists_all_data_sets_and_paths_rejects_unknown_name(tmp_p
         Library(tmp_path).paths("loco")
 
 
-def test_user_data_set_may_have_absolute_paths(tmp_path):
+def test_library_finds_a_user_data_set_by_absolute_path(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
     (tmp_path / "far.jsonl").write_bytes(TWO)
@@ -123,7 +123,7 @@ def test_user_data_set_may_have_absolute_paths(tmp_path):
         library.paths("locomo")
 
 
-def test_user_data_set_may_have_file_patterns(tmp_path):
+def test_library_finds_a_user_data_set_by_file_pattern(tmp_path):
     for user, period in (("b", 1), ("a", 0), ("a", 1)):
         folder = tmp_path / "runs" / user / "interactions"
         folder.mkdir(parents=True, exist_ok=True)

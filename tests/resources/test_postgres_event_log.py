@@ -68,7 +68,7 @@ def test_run_has_the_same_events_and_checks_as_in_dagster_storage(url: str, tmp_
     assert len(found[0][0]) > 3 * CHECKS
 
 
-def test_run_opens_at_most_10_connections_and_closes_them(url: str, tmp_path: Path) -> None:
+def test_run_opens_at_most_10_postgres_connections_and_closes_all(url: str, tmp_path: Path) -> None:
     def sessions() -> int:
         ((count,),) = query(url, "SELECT sessions FROM pg_stat_database WHERE datname = current_database()")
         return int(count)

@@ -43,7 +43,7 @@ async def test_request_batcher_combines_concurrent_keys_into_one_batch() -> None
     assert len(server.asked) == 2
 
 
-async def test_failed_key_raises_an_error_only_for_callers_of_that_key() -> None:
+async def test_request_batcher_raises_only_for_callers_of_the_failed_key() -> None:
     server = Server(refused=("bad", "worse"))
     gathering = RequestBatcher(server)
     good, mixed, bad = await asyncio.gather(

@@ -78,7 +78,7 @@ def left(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {"program.py"}
 
 
-def test_training_writes_adapter_and_manifest(tmp_path: Path, trainer: Any) -> None:
+def test_trainer_writes_adapter_manifest_and_log(tmp_path: Path, trainer: Any) -> None:
     seen: list[tuple[int, int, float]] = []
     out = tmp_path / "deep" / "liked"
     manifest = trainer(LEARNS).train(JOB, out, lambda *step: seen.append(step))
@@ -156,7 +156,7 @@ def test_trainer_reports_an_invalid_manifest(tmp_path: Path, trainer: Any, chang
         (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "exited with status 1 without an adapter"),
     ],
 )
-def test_failed_training_keeps_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
+def test_failed_training_writes_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
     with pytest.raises(TrainingFailed, match=match):
         trainer(program).train(JOB, tmp_path / "liked")
     assert left(tmp_path) == {"liked.log"}
@@ -212,7 +212,7 @@ def test_trainer_reports_a_missing_python_executable(tmp_path: Path) -> None:
         Trainer("no-such-python").train(JOB, tmp_path / "liked")
 
 
-def test_training_program_imports_nothing_of_memflow() -> None:
+def test_lora_training_program_does_not_import_memflow() -> None:
     text = (Path(__file__).parents[2] / "resources" / "lora.py").read_text(encoding="utf-8")
     assert "import memflow" not in text and "from memflow" not in text and "from resources" not in text
 

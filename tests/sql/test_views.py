@@ -184,7 +184,7 @@ def test_histories_view_excludes_quarantined_probes_and_probes_without_question_
     assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}
 
 
-def test_borrowed_histories_are_incomplete_without_the_memory_none(tmp_path: Path) -> None:
+def test_histories_view_borrows_no_context_accuracy_from_the_no_memory_baseline(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     values = np.array([[1.0, 0.0], [1.0, 1.0]])
     fill(lake, "d", {"rag": values, "none@big": values}, opens=False)
@@ -206,7 +206,7 @@ def test_views_are_empty_on_an_empty_lake_and_exist_in_the_published_file(tmp_pa
     assert found == [(0, 0.0), (1, 1.0)]
 
 
-def test_continual_query_counts_questions_by_episode(tmp_path: Path) -> None:
+def test_continual_query_sums_questions_and_forgetting_by_episode(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[0.0, 1.0]] * 4 + [[1.0, 0.0]] * 3)}, opens=True)
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("continual", domain="d")

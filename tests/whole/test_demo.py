@@ -176,7 +176,7 @@ def test_demo_has_full_coverage_and_no_unexpected_reasons(demo: Demo) -> None:
     )
 
 
-def test_memory_none_scores_at_chance_level_in_the_demo(demo: Demo) -> None:
+def test_no_memory_baseline_scores_at_chance_level_in_the_demo(demo: Demo) -> None:
     accuracy = demo.score(AMEMGYM, "none", "accuracy")
     assert accuracy["low"] <= demo.value(AMEMGYM, "none", "random") <= accuracy["high"]
     score = demo.score(AMEMGYM, "none", "memory_score")
@@ -219,7 +219,7 @@ def test_demo_scores_of_the_judge_lie_between_none_and_oracle(demo: Demo, metric
     assert values["none"] == min(values.values()) < values["full"] <= values["oracle"] == max(values.values())
 
 
-def test_oracle_has_no_failures_and_memory_none_has_no_read_failures(demo: Demo) -> None:
+def test_oracle_has_no_failures_and_no_memory_baseline_has_no_read_failures(demo: Demo) -> None:
     for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.
@@ -391,8 +391,8 @@ def test_run_rebuilds_selected_former_partitions_and_reports_the_others(
         } - {other}
 
 
-def test_copied_home_has_only_partitions_up_to_date(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
-    """Fingerprints do not depend on the location of the home."""
+def test_partitions_stay_up_to_date_in_a_copied_home(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
+    """Fingerprints do not depend on the location of the home folder."""
     home = tmp_path / "moved"
     shutil.copytree(demo.home, home)
     assert run_in(home, DEMO, ASSISTANTS).ran == []

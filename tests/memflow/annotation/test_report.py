@@ -76,7 +76,7 @@ def test_report_excludes_missing_labels_from_mean_and_agreement() -> None:
     assert both.agreement.value == 0
 
 
-def test_report_scores_option_labels_with_the_key() -> None:
+def test_report_scores_option_labels_with_the_answer_key() -> None:
     made = sheet(1, 4, OPTIONS)
     key = dict.fromkeys(made.items, "option_2")
     one = by("Ann", made, ["option_2", "option_1", "several", "option_2"])
@@ -101,7 +101,7 @@ def test_report_compares_model_labels_with_the_majority_of_persons() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_report_rejects_a_sheet_without_annotations_and_empty_file_has_no_mean() -> None:
+def test_report_rejects_sheet_without_annotations_and_gives_no_mean_without_labels() -> None:
     made = sheet(1, 2)
     with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
         make_report(made, {}, [])

@@ -190,7 +190,7 @@ def candidates(sizes: dict[str, int]) -> list[Candidate]:
     ]
 
 
-def test_draw_balances_the_sample_over_episodes():
+def test_annotation_sample_is_balanced_over_episodes():
     sheet, _ = draw(header(), candidates({"a": 50, "b": 50, "c": 2}), 12)
     drawn = [unit.episode for unit in sheet.units]
     assert [drawn.count(name) for name in "abc"] == [5, 5, 2]
@@ -198,7 +198,7 @@ def test_draw_balances_the_sample_over_episodes():
     assert (sheet.header.drawn, sheet.header.population) == (12, 102)
 
 
-def test_draw_depends_on_the_seed_and_is_limited_by_the_number_of_candidates():
+def test_annotation_sample_depends_on_the_seed_and_the_number_of_candidates():
     there = candidates({"a": 50, "b": 50})
     first, _ = draw(header(), there, 10)
     assert draw(header(), there[::-1], 10)[0] == first

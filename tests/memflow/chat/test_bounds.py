@@ -33,7 +33,7 @@ class Good(BaseModel):
     kind: Literal["x"]
 
 
-def test_unbounded_lists_every_field_without_a_limit() -> None:
+def test_bound_detection_lists_every_field_without_a_limit() -> None:
     assert unbounded(Whole) == [
         "Whole.parts[].loose lacks maxLength",
         "Whole.endless lacks maxItems",
@@ -43,7 +43,7 @@ def test_unbounded_lists_every_field_without_a_limit() -> None:
     ]
 
 
-def test_unbounded_reports_a_type_that_contains_itself() -> None:
+def test_bound_detection_reports_a_type_that_contains_itself() -> None:
     assert any("contains itself" in place for place in unbounded(Tree))
 
 

@@ -59,7 +59,7 @@ def test_show_capacity_lists_measured_domains_for_a_domain_without_results(measu
     )
 
 
-def test_plot_writes_the_capacity_chart_as_svg_and_png(measured, tmp_path) -> None:
+def test_plot_command_writes_the_capacity_chart_as_svg_and_png(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))
     drawn = (tmp_path / "out" / "capacity.svg").read_text()

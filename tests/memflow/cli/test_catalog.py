@@ -42,7 +42,7 @@ def test_data_command_shows_files_checksums_and_download_instructions(
 def test_data_command_groups_missing_data_sets_by_download_command(
     empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Missing parts of one published set share a row. A part that exists has a separate row."""
+    """Missing parts of a published data set share a row. An existing part has a separate row."""
     monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
     way = "hf download THUIR/MemoryBench"
     assert empty("data").stdout.count(way) == 1

@@ -140,7 +140,7 @@ async def test_diff_option_shows_changed_short_lived_and_failed_entries(remember
         assert wanted in shown
 
 
-async def test_diff_joins_versions_of_an_entry_and_lists_retired_entries(empty) -> None:
+async def test_diff_option_pairs_versions_of_an_entry_and_lists_retired_entries(empty) -> None:
     moving = episode("cid", ["My car is red."], ["My car is blue.", "My car is green."], ["My cat is old."])
     await _play(empty, AWI, [moving])
     [pair] = show_memory(empty, AWI, "--diff", "0", "2")["changed"]
@@ -179,8 +179,8 @@ async def test_show_memory_rejects_invalid_selection(remembered, arguments, said
     assert said in remembered.error("show", "memory", *arguments)
 
 
-def test_show_memory_reads_the_memory_of_a_pipeline_run(measured) -> None:
-    """`full` has more entries at the last checkpoint than at the first. `none` has no episodes."""
+def test_show_memory_prints_the_entries_of_a_pipeline_run(measured) -> None:
+    """The memory `full` gains entries between checkpoints. The memory `none` plays no episodes."""
     whole = show_memory(measured, "full")
     assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
     assert len(whole["entries"]) > len(show_memory(measured, "full", "--checkpoint", "0")["entries"])

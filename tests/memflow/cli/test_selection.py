@@ -44,26 +44,26 @@ def selected(file: Path | None = None, **options: Any) -> Selection:
     return select(cast(Any, SimpleNamespace(obj=Front(settings=file))), **options)
 
 
-def test_selection_without_options_equals_the_settings_file(file: Path) -> None:
+def test_run_selection_without_options_uses_the_settings_file(file: Path) -> None:
     selection = selected(file)
     assert selection.domains == ("amemgym_demo",)
     assert selection.assistants == ("recent", "full@large")
     assert selection.settings.roles.simulator == "large"
 
 
-def test_selection_adds_lower_and_upper_bound_of_every_used_model(file: Path) -> None:
+def test_run_selection_adds_lower_and_upper_bound_of_every_used_model(file: Path) -> None:
     selection = selected(file, memories=["full"], assistants=["rag_2_4_30@large", "full@large"])
     assert selection.assistants == (
         "none", "oracle", "none@large", "oracle@large", "full", "rag_2_4_30@large", "full@large",
     )  # fmt: skip
 
 
-def test_selection_adds_no_disabled_or_duplicate_bounds(file: Path) -> None:
+def test_run_selection_adds_each_bound_once_and_no_bounds_if_disabled(file: Path) -> None:
     assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
     assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "full")
 
 
-def test_selection_adds_domains_and_assistants_to_the_settings(file: Path) -> None:
+def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -> None:
     settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
     assert settings.domains == ("amemgym_demo", "amemgym_base")
     assert settings.assistants == ("recent", "full@large", "none", "oracle", "full")
@@ -101,7 +101,7 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
         ({"assistants": ["full@nosuch"]}, "nosuch"),
     ],
 )
-def test_selection_rejects_invalid_options(file: Path, options: dict[str, Any], said: str) -> None:
+def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         selected(file, **options)
 

@@ -152,7 +152,7 @@ def test_show_probe_rejects_unknown_probe_and_lists_similar_probes(measured) -> 
     assert "there is no probe" in result.stderr and probe in result.stderr
 
 
-def test_usage_total_is_the_same_for_every_grouping(measured) -> None:
+def test_usage_command_prints_the_same_total_for_every_grouping(measured) -> None:
     totals = []
     for by in (("stage",), ("assistant", "prompt"), ("run",)):
         data = measured.json("usage", *(word for name in by for word in ("--by", name)))

@@ -5,7 +5,7 @@ import pytest
 from memflow.memories.entries import EntryStore
 
 
-def test_live_returns_entries_of_all_kinds_in_order_of_creation() -> None:
+def test_entry_store_returns_live_entries_of_all_kinds_in_order_of_creation() -> None:
     store = EntryStore()
     first, second, third = (store.add(kind, kind, sources=()) for kind in ("b", "a", "b"))
     assert store.live() == [first, second, third]
@@ -15,7 +15,7 @@ def test_live_returns_entries_of_all_kinds_in_order_of_creation() -> None:
     assert len(store) == 3
 
 
-def test_newest_returns_the_last_live_entry_of_a_kind() -> None:
+def test_entry_store_returns_the_newest_live_entry_of_a_kind() -> None:
     store = EntryStore()
     first, second = (store.add("a", text, sources=()) for text in ("one", "two"))
     store.add("b", "three", sources=())
@@ -38,7 +38,7 @@ def test_entry_cannot_be_retired_twice() -> None:
             store.retire(entry_id)
 
 
-def test_changes_returns_entries_changed_since_a_store_version() -> None:
+def test_entry_store_returns_the_entries_changed_since_a_version() -> None:
     store = EntryStore()
     one = store.add("note", "one", sources=())
     seen = store.version
@@ -51,7 +51,7 @@ def test_changes_returns_entries_changed_since_a_store_version() -> None:
     assert store.changes(store.version) == []
 
 
-def test_restored_store_contains_live_entries_and_continues_numbering() -> None:
+def test_restored_entry_store_has_live_entries_and_continues_numbering() -> None:
     store = EntryStore()
     store.advance(1)
     old = store.add("note", "old", sources=())

@@ -32,7 +32,7 @@ async def stream(rag: Rag, messages: list[Message], batch: int = 0) -> Rag:
 @pytest.mark.parametrize(("freq", "ns"), [(2, 4), (2, 8), (4, 4), (8, 4), (2, 0), (3, 1), (1, 0)])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 7, 82])
 async def test_rag_buffer_size_follows_amemgym_write_frequency(freq: int, ns: int, rounds: int) -> None:
-    """As in AMemGym's code: the oldest `freq` messages leave a buffer of `freq + ns` messages."""
+    """In AMemGym's code, the oldest `freq` messages leave a buffer of `freq + ns` messages."""
     local, written = 0, 0
     for _ in range(rounds):
         local += 2
@@ -44,7 +44,7 @@ async def test_rag_buffer_size_follows_amemgym_write_frequency(freq: int, ns: in
 
 
 async def test_rag_gives_the_published_number_of_writes_on_the_published_data() -> None:
-    """v1.base has 1,637 rounds of 20 users. (2, 4) writes 1,597 times and leaves 80 messages; (2, 8) writes 1,557."""
+    """1,637 rounds give 1,597 writes for freq=2, ns=4 (80 messages remain) and 1,557 for ns=8 (160 remain)."""
     rounds = [82] * 17 + [81] * 3
     assert sum(rounds) == 1637
     for ns, writes, left in ((4, 1597, 80), (8, 1557, 160)):

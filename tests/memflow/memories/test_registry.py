@@ -92,7 +92,7 @@ def test_numbers_in_a_memory_name_are_its_parameters_in_order() -> None:
         ("", "lowercase letters"),
     ],
 )
-def test_find_rejects_an_unknown_or_invalid_memory_name(name: str, said: str) -> None:
+def test_memory_registry_rejects_an_unknown_or_invalid_memory_name(name: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         find(name)
 
@@ -103,7 +103,7 @@ def test_memory_factory_without_required_embedder_raises_bad_settings() -> None:
     memory_factory("bm25_message", Tools())
 
 
-def test_find_loads_a_user_memory_by_its_import_path(shelf: str) -> None:
+def test_memory_registry_loads_a_user_memory_by_its_import_path(shelf: str) -> None:
     own = {"diary_long": UserMemory(f"{shelf}:Diary", {"pages": 900}), "diary": UserMemory(f"{shelf}:Diary")}
     memory = memory_factory("diary_long", TOOLS, own)(EntryStore())
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
@@ -144,7 +144,7 @@ def test_user_memory_may_configure_a_shipped_system_with_parameters() -> None:
         ("awi", {"kinds": "pets"}, "kinds has the invalid value 'pets'; it must be of type tuple"),
     ],
 )
-def test_find_rejects_invalid_parameters_of_a_shipped_system(system, parameters, said: str) -> None:
+def test_memory_registry_rejects_invalid_parameters_of_shipped_systems(system, parameters, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         find("mine", {"mine": UserMemory(system=system, parameters=parameters)})
 
@@ -164,7 +164,7 @@ def test_find_rejects_invalid_parameters_of_a_shipped_system(system, parameters,
         ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods has the invalid value .*; use good, bad"),
     ],
 )
-def test_find_rejects_an_invalid_user_memory(
+def test_memory_registry_rejects_an_invalid_user_memory(
     shelf: str, path: str, parameters: dict[str, object], said: str
 ) -> None:
     with pytest.raises(BadSettings, match=said):

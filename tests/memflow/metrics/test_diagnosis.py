@@ -47,7 +47,7 @@ class TestMemoryScore:
         assert UPPER.mean() == pytest.approx(0.917, abs=0.0005)
         assert np.allclose(UPPER / 0.005, np.round(UPPER / 0.005))  # 200 questions
 
-    def test_memory_score_of_frozen_agent_matches_hand_computed_value(self):
+    def test_memory_score_of_agent_with_first_states_matches_hand_computed_value(self):
         score = memory_score(FIRST_STATES, [1.0] * 11, 0.2307619)
         by_hand = sum((right - 0.2307619) / (1 - 0.2307619) for right in FIRST_STATES) / 11
         assert score == pytest.approx(by_hand)
@@ -187,7 +187,7 @@ class TestByCounts:
 
     @given(st.data())
     def test_attribution_by_counts_equals_mean_attribution_by_states(self, data):
-        """Count as the published code does, from the same probes as the attribution."""
+        """Count failures as the published code does, from the probes that the attribution uses."""
         names, values = ("v", "w", "x")[: data.draw(st.integers(1, 3))], st.sampled_from("ab")
         periods = data.draw(st.integers(1, 6))
         states = st.fixed_dictionaries(dict.fromkeys(names, values))

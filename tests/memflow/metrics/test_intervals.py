@@ -21,7 +21,7 @@ def test_mean_interval_contains_the_true_mean_in_about_95_percent_of_trials():
     assert 0.88 <= covered / 200 <= 0.99
 
 
-def test_mean_interval_changes_only_with_the_seed():
+def test_mean_interval_is_equal_for_equal_seeds_and_differs_for_other_seeds():
     totals, counts = list(range(12)), [12] * 12
     assert mean_interval(totals, counts, seed=3) == mean_interval(totals, counts, seed=3)
     assert mean_interval(totals, counts, seed=3) != mean_interval(totals, counts, seed=4)

@@ -50,7 +50,7 @@ WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
-def test_meteor_without_wordnet_equals_nltk(said: list[str], wanted: list[str]) -> None:
+def test_meteor_without_wordnet_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     from nltk.translate.meteor_score import meteor_score
 
     theirs = meteor_score([wanted], said, wordnet=NO_WORDNET)
@@ -60,7 +60,7 @@ def test_meteor_without_wordnet_equals_nltk(said: list[str], wanted: list[str]) 
 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
-def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) -> None:
+def test_meteor_with_synonyms_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     synonyms = FakeSynonyms(
         cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a"
     )
@@ -114,7 +114,7 @@ def test_meteor_rejects_unknown_language_or_variant() -> None:
         meteor("a", "a", variant="nltk")
 
 
-def test_meteor_with_wordnet_equals_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meteor_with_wordnet_equals_the_nltk_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = os.environ.get("MEMFLOW_WORDNET")
     if not folder:
         pytest.skip("set MEMFLOW_WORDNET to a folder of WordNet (Debian's wordnet-base: /usr/share/wordnet)")

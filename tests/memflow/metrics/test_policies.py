@@ -29,7 +29,7 @@ def test_rank_changes_equal_the_published_rank_changes():
     assert rank_changes(ranks(on), ranks(off)) == list(changes)
 
 
-def test_ranks_gives_equal_values_the_same_rank_and_missing_values_no_rank():
+def test_equal_values_get_the_same_rank_and_missing_values_get_no_rank():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
     assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
@@ -70,7 +70,7 @@ def test_memory_score_is_pooled_per_period():
 
 
 def test_paired_intervals_resamples_the_same_users_for_both_policies():
-    """Difficulty that a user has under both policies does not widen the interval of the difference."""
+    """A user who is difficult under both policies does not widen the interval of the difference."""
     chance = np.random.default_rng(7)
     hard = chance.integers(0, 4, size=(12, 3)).astype(np.float64)
     pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)

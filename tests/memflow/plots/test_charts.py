@@ -106,7 +106,7 @@ def test_failure_chart_stacks_failure_types_in_one_panel_per_assistant():
     assert drawn.caption.endswith("95 % intervals by bootstrap over episodes are at most 0.30 wide")
 
 
-def test_charts_omits_metrics_with_a_single_period():
+def test_charts_returns_no_chart_for_metrics_with_a_single_period():
     rows = scores_of("accuracy", "memory_score", *FAILURES)
     assert [*charts(rows, "d")] == ["accuracy", "memory_score", "failures"]
     assert charts([row for row in rows if row.slice == "period 0"], "d") == {}

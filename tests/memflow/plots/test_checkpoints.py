@@ -33,7 +33,7 @@ def test_accuracy_plot_starts_with_no_context_accuracy_and_shows_floors() -> Non
     )
 
 
-def test_accuracy_plot_labels_the_first_position_before_without_a_first_checkpoint() -> None:
+def test_accuracy_plot_labels_no_context_accuracy_with_the_word_before() -> None:
     rows = [row for row in leaderboard_rows({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
     drawing = checkpoint_pictures(rows, "d")["checkpoints"]
     assert drawing.at == (-1, 0, 1) and drawing.place_names == ("before", "0", "1")
@@ -41,7 +41,7 @@ def test_accuracy_plot_labels_the_first_position_before_without_a_first_checkpoi
     assert [point.at for point in drawing.beside[0].points] == [0, 1]
 
 
-def test_stability_plot_stacks_always_right_wavering_and_always_wrong_shares() -> None:
+def test_stability_plot_stacks_always_right_changing_and_always_wrong_shares() -> None:
     rows = leaderboard_rows({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
     drawing = checkpoint_pictures(rows, "d")["stability"]
     assert isinstance(drawing, Bars) and drawing.place_names == ("none", "full", "oracle")

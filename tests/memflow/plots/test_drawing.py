@@ -89,7 +89,7 @@ class TestRendering:
             assert part in text
         assert "scripted" not in text
 
-    def test_bar_chart_shows_the_names_of_positions(self):
+    def test_bar_chart_of_times_shows_position_names_and_empty_panels(self):
         text = texts_of(TIMES)
         for part in ("memory time", "predict time", "rag", "none", "LiSo", "no times"):
             assert part in text

@@ -121,7 +121,7 @@ ENTRIES = [
 ]  # fmt: skip
 
 
-async def test_probe_with_after_message_reads_the_memory_state_after_that_message():
+async def test_probe_asked_after_a_message_reads_the_memory_state_at_that_message():
     """Probes after the same message share one restored memory."""
     asked = [
         probe(0, 1),

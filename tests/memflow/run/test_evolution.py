@@ -152,7 +152,7 @@ def evolved(name: str) -> EvolvedAssistant:
     return measure(name)
 
 
-def test_more_complete_feedback_raises_accuracy_and_factual_recall() -> None:
+def test_accuracy_and_factual_recall_rise_with_the_amount_of_feedback() -> None:
     """Scores rise in this order: no evolution, questions only, complete feedback, a second cycle."""
     names = ("flat", "questions", "complete", "cycles_1")
     for metric in ("accuracy", "factual_recall"):
@@ -232,7 +232,7 @@ def test_scores_of_a_cycle_equal_scores_of_an_assistant_with_fewer_cycles() -> N
 
 
 def test_feedback_text_appears_only_in_evolution_prompts() -> None:
-    """A mark in the feedback occurs in no entry and in no other prompt."""
+    """A marker text in the feedback occurs in no memory entry and in no other prompt."""
     mark = "marked-as-gold"
 
     class Marking(AMemGym):
@@ -293,7 +293,7 @@ def test_count_events_includes_the_events_of_all_cycles() -> None:
         assert next(ticks) == times * once
 
 
-def test_add_checkpoints_puts_a_checkpoint_event_after_its_last_event() -> None:
+def test_add_checkpoints_adds_an_event_after_the_last_event_of_each_checkpoint() -> None:
     async def nothing(memory: Memory) -> None: ...
 
     given = tuple(Event(number, at, "given", ()) for number, at in enumerate((0, 0, 2, 3)))

@@ -60,7 +60,7 @@ def event(
     return Event(number, checkpoint, kind, (message,), follow_ups, follow_up)  # type: ignore[arg-type]
 
 
-async def test_play_writes_each_round_together_and_follow_ups_after_replies() -> None:
+async def test_play_writes_message_and_reply_together_and_follow_ups_later() -> None:
     memory = Notebook()
     played = await play(Episode("u", (event(0, "hello", follow_ups=1), event(1, "bye"))), memory, replier())
     assert memory.given == [["u/0", "u/0+1"], ["u/0+2", "u/0+3"], ["u/1", "u/1+1"]]
@@ -86,7 +86,7 @@ async def test_play_records_a_reason_for_a_failed_reply_and_continues_the_episod
     assert memory.given == [["u/0"], ["u/1", "u/1+1"]]
 
 
-async def test_play_writes_all_given_messages_of_an_event_together() -> None:
+async def test_play_writes_all_given_messages_of_an_event_in_one_write() -> None:
     memory = Notebook()
     messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
     await play(Episode("s", (Event(0, 0, "given", messages),)), memory, None)

@@ -169,7 +169,7 @@ def test_loss_is_the_distance_to_the_best_value_as_share_of_the_metric_range() -
     assert row.loss == pytest.approx(2 / 3) and row.utilization == pytest.approx(2 / 3)
 
 
-def test_attribution_of_probe_with_after_message_ignores_later_messages() -> None:
+def test_attribution_of_a_probe_asked_after_a_message_ignores_later_messages() -> None:
     """After m1, the entry of m0 is not yet retired and m2 is not yet played."""
     at_end = probe("end", ["m0", "m2"])
     early = replace(at_end, probe_id="early", after="m1")
@@ -184,7 +184,7 @@ def test_attribution_of_probe_with_after_message_ignores_later_messages() -> Non
     ]
 
 
-def test_probe_after_a_message_without_transcript_line_has_a_reason() -> None:
+def test_probe_asked_after_a_message_missing_in_the_transcript_has_a_reason() -> None:
     lost = replace(probe("lost", ["m1"]), after="m7")
     rows = attributed(
         [lost, probe("p", ["m1"])],

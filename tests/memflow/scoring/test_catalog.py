@@ -98,7 +98,7 @@ def test_in_range_returns_true_only_for_values_in_the_range_of_the_metric(
 
 
 @given(st.sampled_from(sorted(PRIMARY)), st.floats(0, 1))
-def test_share_maps_the_range_of_a_metric_to_0_to_1(name: str, part: float) -> None:
+def test_metric_share_maps_the_range_of_a_metric_to_0_to_1(name: str, part: float) -> None:
     each = find_metric(name)
     low, high = each.range
     assert each.share(low) == 0 and each.share(high) == 1
@@ -147,7 +147,7 @@ def point(name: str, loaded: object) -> Point:
     return made
 
 
-def test_collect_adds_metrics_of_entry_points_and_reports_invalid_entry_points() -> None:
+def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics() -> None:
     points = [
         point("good", [OWN, replace(OWN, name="wit")]),
         point("one", replace(OWN, name="charm")),

@@ -40,7 +40,7 @@ def group(values: list[float], episode: str = "one", asked: int | None = None) -
 
 
 @given(rows)
-def test_spread_of_groups_has_the_mean_and_deviation_of_the_rows(verdicts: list[Verdict]) -> None:
+def test_verdict_groups_have_the_mean_and_deviation_of_their_rows(verdicts: list[Verdict]) -> None:
     values = [row.value for row in verdicts if row.value is not None]
     whole = spread(groups_of(verdicts))
     assert whole.n == len(values)
@@ -54,7 +54,7 @@ def test_spread_of_groups_has_the_mean_and_deviation_of_the_rows(verdicts: list[
 
 
 @given(rows, st.floats(-3, 3), st.floats(-3, 3))
-def test_scaled_group_equals_group_of_scaled_values(verdicts: list[Verdict], by: float, shift: float) -> None:
+def test_scaling_a_verdict_group_scales_its_values(verdicts: list[Verdict], by: float, shift: float) -> None:
     values = [by * row.value + shift for row in verdicts if row.value is not None]
     scaled = spread(each.scaled(by, shift) for each in groups_of(verdicts))
     if values:

@@ -52,7 +52,7 @@ def test_at_floor_is_true_if_the_accuracy_interval_includes_a_floor() -> None:
     assert not only(without).at_floor(2)
 
 
-def test_histories_are_sorted_by_model_with_none_first_and_oracle_last() -> None:
+def test_histories_are_sorted_by_model_with_no_memory_first_and_oracle_last() -> None:
     names = ("oracle", "mem0", "full@x", "full", "none", "none@x")
     found = histories(leaderboard_rows(dict.fromkeys(names, ANSWERS)), lambda memory: -len(memory))["d"]
     assert [each.assistant for each in found] == ["none", "full", "mem0", "oracle", "none@x", "full@x"]

@@ -142,8 +142,8 @@ async def test_refused_request_is_recorded_as_failure_and_spent_budget_raises_an
 
 
 @with_package
-async def test_concurrent_episodes_do_not_deadlock() -> None:
-    """Every answer waits until all episodes have sent a request. With too few threads, the test would hang."""
+async def test_many_concurrent_mem0_episodes_finish_without_deadlock() -> None:
+    """Every answer waits until all episodes have sent a request. With too few threads, the test hangs."""
     count, waiting = 24, asyncio.Event()
 
     class Slow(ScriptedChat):
@@ -164,7 +164,7 @@ async def test_concurrent_episodes_do_not_deadlock() -> None:
 
 
 @with_package
-async def test_cancelled_write_stops_its_event_loop() -> None:
+async def test_cancelled_write_stops_the_event_loop_of_the_mem0_thread() -> None:
     asked = asyncio.Event()
 
     class Silent(ScriptedChat):

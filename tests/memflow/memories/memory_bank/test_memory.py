@@ -219,5 +219,5 @@ async def test_empty_traits_answer_creates_no_portrait_and_no_failure() -> None:
         ("Tuesday, 8 pm", "Tuesday"),
     ],
 )
-def test_day_of_ignores_time_of_day(sent_at: str | None, day: str | None) -> None:
+def test_day_of_returns_the_date_without_the_time_of_day(sent_at: str | None, day: str | None) -> None:
     assert day_of(sent_at) == day

@@ -242,7 +242,7 @@ def test_procedure_counts_are_equal_with_and_without_restoring_store(asked: list
 
 
 async def test_scripted_chat_rewrites_a_procedure_and_drops_it_after_three_failures() -> None:
-    """Show that the property above is not vacuous: the user complains after each of three similar requests."""
+    """The scripted user complains after each of three similar requests."""
     memory = build(Memp, threshold=0.9, update="reflection")
     await give(memory, said("bake bread"))
     states = []

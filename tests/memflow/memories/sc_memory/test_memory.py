@@ -49,7 +49,7 @@ async def test_read_returns_only_flash_memory_if_the_controller_needs_no_more() 
     assert requests(memory, "suffice") == []
 
 
-async def test_controller_decides_if_read_returns_summaries_or_full_messages() -> None:
+async def test_controller_decides_whether_read_returns_summaries_or_full_messages() -> None:
     memory, full = sc_memory(True, True, flash=2), sc_memory(True, flash=2)
     for each in (memory, full):
         await give(each, SAID)

@@ -101,6 +101,6 @@ def test_operative_part_keeps_the_text_after_an_unclosed_bracket() -> None:
     assert operative_part(text) == "缓刑二个月（并处罚金一千元（。"
 
 
-def test_total_returns_minus_1_without_values() -> None:
+def test_total_of_missing_values_is_minus_1() -> None:
     assert NONE == -1
     assert [total([NONE, NONE]), total([NONE, 3, 4]), total([0]), total([])] == [NONE, 7, 0, NONE]

@@ -103,7 +103,7 @@ VARIANTS = st.sampled_from(["standard", "published_code"])
 
 
 @given(CASES, CASES, VARIANTS)
-def test_judgment_scores_are_symmetric_shares_or_have_a_reason(answer: str, gold: str, variant) -> None:
+def test_judgment_scores_are_symmetric_and_from_0_to_1_or_missing(answer: str, gold: str, variant) -> None:
     found, turned = judgment_scores(answer, gold, variant), judgment_scores(gold, answer, variant)
     assert list(found) == NAMES
     for value, reason in found.values():
