@@ -170,7 +170,7 @@ def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[
     assert "3 skipped, because their inputs failed." in text
 
 
-def test_run_reason_names_the_failed_rule_and_other_domains_are_evaluated(data: Path) -> None:
+def test_failed_run_reason_names_the_rule_and_other_domains_are_evaluated(data: Path) -> None:
     path = data / FILE
     no_gold(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)

@@ -107,7 +107,7 @@ def test_encoder_fingerprint_covers_weights_and_layer(tmp_path: Path) -> None:
     assert FolderEncoder(tmp_path, layer=1).fingerprint != one
 
 
-async def test_encoder_without_torch_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_torch_error_names_bert_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(BadSettings, match=r"memflow\[bert\]"):
         await FolderEncoder(tmp_path, layer=1).encode(["a"])

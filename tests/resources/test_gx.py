@@ -56,7 +56,7 @@ def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_great_expectations_and_own_engine_agree_on_every_rule(name: str) -> None:
+def test_great_expectations_and_built_in_engine_agree_on_every_rule(name: str) -> None:
     domain = find_domain(name).limited(2)
     evaluated, failed = set(), set()
     for kind, world in worlds(domain).items():
@@ -76,7 +76,7 @@ def test_great_expectations_and_own_engine_agree_on_every_rule(name: str) -> Non
     assert len(failed) > len(evaluated) / 4
 
 
-def test_great_expectations_and_own_engine_agree_on_empty_tables() -> None:
+def test_great_expectations_and_built_in_engine_agree_on_empty_tables() -> None:
     world: dict[str, list[Any]] = {table: [] for table in TABLES}
     domain = find_domain("memorybench_demo")
     for table in TABLES:

@@ -245,7 +245,7 @@ def test_lake_snapshot_does_not_change_during_writes_and_is_deleted(lake):
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 
 
-def test_new_lake_snapshot_deletes_snapshots_of_earlier_processes(lake):
+def test_new_lake_snapshot_deletes_only_old_snapshots(lake):
     old, young = (Path(lake.root) / ".snapshots" / name for name in ("old", "young"))
     for left in (old, young):
         (left / "score").mkdir(parents=True)

@@ -77,7 +77,7 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
     assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
 
 
-def test_model_option_without_url_requires_a_model_of_the_settings(file: Path) -> None:
+def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
     assert selected(file, model="large").settings.roles.assistant == "large"
     with pytest.raises(BadSettings, match="nosuch"):
         selected(file, model="nosuch")

@@ -127,7 +127,7 @@ def test_best_constant_returns_the_most_frequent_label():
     assert best_constant(["2", "10", "10", "2"]) == "10"
 
 
-def test_mark_answers_marks_forgotten_learnt_and_constant_answers_per_question():
+def test_mark_answers_returns_forgotten_learned_and_constant_answers():
     marks = mark_answers(WORKED)
     assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
     assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]

@@ -53,7 +53,7 @@ def test_evidence_scores_are_means_over_probes_with_evidence() -> None:
     assert all(is_evidence_score(each) for each in found.values())
 
 
-def test_interval_of_utilization_failure_is_unchanged_after_renaming() -> None:
+def test_renaming_the_utilization_failure_metric_does_not_change_its_interval() -> None:
     rows = [row(f"p{at}", episode_id=f"u{at}", utilization=at / 4) for at in range(5)]
     seed = seeded(7, "d", "utilisation_failure", BY_EVIDENCE, "all")
     found = scores(rows)["utilization_failure"]

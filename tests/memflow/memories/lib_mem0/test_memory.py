@@ -41,7 +41,7 @@ def texts(memory: LibMem0) -> list[str]:
 
 
 @with_package
-async def test_mem0_package_update_revises_the_entry_and_keeps_all_sources() -> None:
+async def test_update_operation_of_the_mem0_package_revises_the_entry_and_keeps_sources() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2, sent_at="8 May 2023"))
@@ -54,7 +54,7 @@ async def test_mem0_package_update_revises_the_entry_and_keeps_all_sources() -> 
 
 
 @with_package
-async def test_mem0_package_delete_retires_the_entry() -> None:
+async def test_delete_operation_of_the_mem0_package_retires_the_entry() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
     answer = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
