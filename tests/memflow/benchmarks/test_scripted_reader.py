@@ -14,7 +14,7 @@ AGE = "How old is my niece Ann?"
 AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]
 
 
-def test_near_returns_lines_with_words_of_question_and_adjacent_lines():
+def test_near_returns_only_lines_with_words_of_the_question():
     shown = "My niece came by.\nShe is 28 years old.\nThe nieces left."
     assert near(shown, AGE) == shown
     assert near(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."

@@ -86,7 +86,7 @@ def test_reader_rejects_damaged_file_of_published_users(tmp_path, content, wrong
         read(tmp_path, content)
 
 
-def test_reader_asks_to_download_missing_file(tmp_path):
+def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
     with pytest.raises(MissingData, match=r"is missing\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 

@@ -242,7 +242,7 @@ def test_limited_off_policy_domain_accepts_recorded_run_of_more_users(demo, on, 
     assert {turn.episode_id for turn in turns} == {demo.records[0].record_id}
 
 
-def test_domain_policy_must_match_its_datasets_of_users_and_recorded_runs(demo, on, tmp_path):
+def test_domain_is_rejected_if_policy_does_not_match_its_data_sets(demo, on, tmp_path):
     run = as_records(tmp_path, recorded(on("full").said))
     other = [replace(record, dataset="another_run") for record in run]
     with pytest.raises(BadInput, match="is on-policy, but its data set my_run is a recorded run"):

@@ -179,7 +179,7 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
         ((None, "b"), {"annotator_and_verifier_differ"}),
     ],
 )
-def test_labels_without_two_different_models_give_warning(
+def test_labels_of_fewer_than_two_models_give_warning(
     rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
 ):
     annotate(rows, models)
@@ -187,7 +187,7 @@ def test_labels_without_two_different_models_give_warning(
     assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
 
 
-def test_constant_gold_gives_warning(rows: Rows):
+def test_equal_gold_of_all_probes_gives_warning(rows: Rows):
     first = rows[PROBES][0].gold
     rows[KEYS] = [replace(row, answer=first) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold=first) for row in rows[PROBES]]

@@ -134,7 +134,7 @@ def test_memp_builds_one_trajectory_from_messages_of_one_write(context: Context,
 
 @examples(20)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_mem0_extracts_from_every_message_once(context: Context, arrivals: str):
+def test_mem0_extracts_facts_from_every_message_once(context: Context, arrivals: str):
     come = events(context, arrivals, arrival_tokens=60)
     chat = asked_of("mem0", come)
     drawn = [request for request in chat.requests if request.prompt == "mem0/extract"]

@@ -16,7 +16,7 @@ def matches(kind, text: str, side: str = "text") -> bool:
     return len(text) <= schema["maxLength"] and re.search(schema.get("pattern", ""), text) is not None
 
 
-def test_output_pattern_requires_all_given_words():
+def test_output_pattern_requires_all_words_of_the_request():
     kind = told_of("Ann's height is 161 cm.", ("161 cm", "Ann"))
     assert_bounded(kind)
     assert matches(kind, "You know, 161 cm is what Ann measures.")

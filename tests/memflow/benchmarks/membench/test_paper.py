@@ -47,19 +47,19 @@ def test_published_tables_4_and_5_repeat_values_of_tables_10_and_3() -> None:
 
 
 class TestD1:
-    def test_d1_two_accuracies_of_retrieval_are_impossible(self) -> None:
+    def test_two_published_accuracies_of_retrieval_match_no_number_of_questions(self) -> None:
         assert shares(0.883, 280) == [] and shares(0.933, 84) == []
         assert shares(0.883, 60) == [53] and shares(0.933, 15) == [14]
         assert shares(0.833, 30) == [25]
 
-    def test_d1_no_other_accuracy_is_impossible(self) -> None:
+    def test_all_other_published_accuracies_match_their_numbers_of_questions(self) -> None:
         impossible = [one for one in VALUES if one.questions and not shares(one.value, one.questions)]
         assert [(one.table, one.mechanism, one.value, one.doubt) for one in impossible] == [
             (3, "retrieval", 0.883, "D1"),
             (3, "retrieval", 0.933, "D1"),
         ]
 
-    def test_d1_truncated_values_are_marked(self) -> None:
+    def test_published_values_that_were_truncated_are_marked(self) -> None:
         def rounds(one):
             return any(
                 abs(each / one.questions - one.value) <= 0.0005 + 1e-9
@@ -71,7 +71,7 @@ class TestD1:
             one for one in VALUES if one.doubt == "cut"
         }
 
-    def test_d1_rows_in_tables_3_and_4_are_equal(self) -> None:
+    def test_published_retrieval_rows_of_tables_3_and_4_are_equal(self) -> None:
         def row(table):
             return [one.value for one in accuracies(table, "retrieval")]
 
@@ -79,7 +79,7 @@ class TestD1:
         assert {one.doubt for one in accuracies(3, "retrieval")} == {"D1"}
 
     @pytest.mark.parametrize(("table", "listed", "of", "noisy"), [(11, 175, 320, 40), (12, 170, 230, 50)])
-    def test_d1_accuracies_by_kind_contradict_total(self, table, listed, of, noisy) -> None:
+    def test_retrieval_accuracies_by_kind_contradict_the_total(self, table, listed, of, noisy) -> None:
         assert right(table, "retrieval") == (listed, of)
         [said] = [
             one for one in accuracies(3, "retrieval") if one.subset == 1 and one.questions == of + noisy

@@ -72,7 +72,7 @@ def test_gold_is_on_user_message_or_on_recommendation_of_assistant():
     assert recommended.evidence_id(1).endswith("1.1a")
 
 
-def test_messages_given_to_memory_contain_no_gold():
+def test_messages_given_to_the_memory_contain_no_gold():
     (episode,) = given_episodes(list(turn_rows("d", SIMPLE)))
     shown = [message.text for event in episode.events for message in event.messages]
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]

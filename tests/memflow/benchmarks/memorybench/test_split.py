@@ -59,7 +59,7 @@ def test_fixed_sample_is_equal_for_same_seed_and_differs_for_other_seed() -> Non
     assert fixed_sample(range(100), 10) != fixed_sample(range(100), 10, seed=43)
 
 
-def test_limit_takes_test_cases_from_all_pools_in_turn_and_reduces_training_split() -> None:
+def test_limit_selects_test_cases_from_all_pools_in_turn_and_reduces_training_split() -> None:
     splits = [
         Split([1, 2, 3, 4, 5], list(range(20))),
         Split([1], [7, 8]),

@@ -184,7 +184,7 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         ("two_keys_of_ours.jsonl", label_file),
     ],
 )
-def test_file_name_selects_source_module(source: str, module: object):
+def test_file_name_selects_reader_module_of_source(source: str, module: object):
     assert files_of._source(source) is module
 
 

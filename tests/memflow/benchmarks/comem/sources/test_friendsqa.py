@@ -185,7 +185,7 @@ def test_question_with_disagreeing_annotators_or_too_few_distractors_is_dropped(
         ("Where", [answer(KITCHEN, 4, "the key"), answer(KITCHEN, 1, "the boat")], DISAGREE),
     ],
 )
-def test_invalid_answer_drops_its_question(read: Read, kind: str, given: list[dict[str, Any]], why: str):
+def test_invalid_gold_answer_drops_question(read: Read, kind: str, given: list[dict[str, Any]], why: str):
     asked = scene("s01_e09_c01", KITCHEN, (kind, "?", given))
     assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].questions[-1].dropped == why
 

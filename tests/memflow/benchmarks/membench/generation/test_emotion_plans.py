@@ -29,7 +29,7 @@ def test_bundled_moods_have_enough_distinct_events_and_remarks(language):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_bundled_remarks_do_not_name_their_mood(language):
+def test_bundled_remarks_about_a_mood_do_not_name_the_mood(language):
     for mood in emotion_templates(language).moods:
         assert any(contains_word(mood.mood, word) for word in mood.named)
         for text in (*mood.happenings, *mood.remarks):

@@ -56,7 +56,7 @@ async def test_relative_date_answer_is_resolved_from_time_of_evidence_message(pl
     assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
 
 
-async def test_worded_aside_is_prepended_to_question(planned, simulator):
+async def test_worded_aside_of_plan_is_prepended_to_question(planned, simulator):
     plain, _ = await worded(planned(), simulator())
     aside, _ = await worded(planned(aside=True), simulator())
     assert aside.question.endswith(plain.question) and len(aside.question) > len(plain.question) + 20
@@ -85,7 +85,7 @@ async def test_question_of_quarantined_trajectory_is_quarantined_with_reason(pla
     assert question.reason.startswith("what it asks for could not be told: membench/told")
 
 
-async def test_question_layout_without_its_turns_is_rejected(planned, simulator):
+async def test_word_question_rejects_plan_with_missing_messages(planned, simulator):
     plan = planned(rounds=9)
     with pytest.raises(BadInput, match="message"):
         await word_question(plan, lay_out(plan, "made", START, 1), {}, 1, simulator())

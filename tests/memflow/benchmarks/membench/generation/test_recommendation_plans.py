@@ -112,6 +112,6 @@ def test_recommendation_plan_is_equal_for_same_seed_and_differs_for_other_seed()
         ({"liked": {}}, "u1 has no movie preference; regenerate the states"),
     ],
 )
-def test_recommendation_planner_rejects_preference_with_too_few_items(parameters, message):
+def test_recommendation_planner_rejects_missing_preference_or_too_few_items(parameters, message):
     with pytest.raises(BadInput, match=message):
         plan_recommendations(preference_task("lowlevel_rec", **parameters))

@@ -81,7 +81,7 @@ def test_feedback_with_more_likes_than_action_model_gives_warning(demo: Any) -> 
     assert broken(demo, rows) == {"action_rates_match_model": "warn"}
 
 
-def test_action_probability_above_1_fails_check(demo: Any) -> None:
+def test_action_probability_above_1_fails_feedback_check(demo: Any) -> None:
     eager = replace(demo.domain, parameters={"actions": {"like_rate": 0.9, "dislike_rate": 0.1}})
     assert "action_probabilities_at_most_one" in broken(replace(demo, domain=eager), demo.feedback)
 

@@ -41,7 +41,7 @@ async def test_published_code_variant_scores_all_criteria_in_one_request(judge, 
     assert all(name in fields["criteria"] for name in ("Tone: ", "Facts: ", "Form: "))
 
 
-async def test_failed_criterion_request_gives_null_score_with_its_name(judge, probe_of, marks_of) -> None:
+async def test_failed_criterion_request_gives_null_with_criterion_name(judge, probe_of, marks_of) -> None:
     chat = judge(criterion=by_criterion(Tone=10, Facts=11, Form=7))
     mark = (await marks_of(probe_of("writingbench_law", GOLD), "Dear all", chat))[STANDARD]
     assert mark.value is None

@@ -75,7 +75,7 @@ async def test_published_code_puts_real_idea_first_in_prompt(judge, probe_of, ma
     assert found["integrated", "published_code"].value is not None
 
 
-async def test_hypothesis_nearest_to_real_idea_is_rated_and_its_measures_are_merged(
+async def test_hypothesis_with_best_bertscore_is_rated_and_used_in_merge_prompt(
     judge, probe_of, marks_of, encoders
 ) -> None:
     chat = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})

@@ -14,7 +14,7 @@ async def test_meteor_score_counts_synonyms_as_matches(probe_of, marks_of, synon
     assert set(both) == {("meteor", "standard"), ("meteor", "published_code")}
 
 
-async def test_meteor_score_without_wordnet_has_separate_metric_name(probe_of, marks_of) -> None:
+async def test_meteor_score_without_wordnet_has_a_separate_metric_name(probe_of, marks_of) -> None:
     for published in (False, True):
         found = await marks_of(probe_of("writingprompts", "the dog ran home"), STORY, published=published)
         assert set(found) == {("meteor", "standard"), ("meteor_nowordnet", "standard")}

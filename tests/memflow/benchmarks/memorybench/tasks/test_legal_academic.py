@@ -80,7 +80,7 @@ def test_lexeval_question_joins_instruction_and_input(read_files: Any) -> None:
     assert (second.case_id, second.question) == ("1", "请回答下列问题。\n什么是承诺？")
 
 
-def test_judge_reader_orders_training_cases_before_test_cases(read_files: Any) -> None:
+def test_judge_data_set_reader_orders_training_cases_before_test_cases(read_files: Any) -> None:
     training = [{**JUDGE, "text_id": "j-0", "text": "甲无罪。"}]
     first, second = cases(read_files("judge", {JUDGE_FILE: [JUDGE], "judge/train.json": training}))
     assert (first.case_id, first.question) == ("0", "甲无罪。")
@@ -228,7 +228,7 @@ def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any
     assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
-def test_every_published_judge_document_becomes_a_case(read_published: Any) -> None:
+def test_every_published_document_of_judge_data_set_becomes_a_case(read_published: Any) -> None:
     records = read_published("judge")
     found = cases(records)
     assert len(found) in (300, 501, 2505)

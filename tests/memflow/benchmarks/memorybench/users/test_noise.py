@@ -12,7 +12,7 @@ VARIATION = {0.2: 1197, 0.3: 8691, 0.4: 18853, 0.5: 28809, 0.8: 52752, 1.0: 6716
 
 
 @pytest.mark.parametrize("sigma", TABLE_21)
-def test_noise_changes_the_share_of_satisfaction_scores_in_table_21(sigma: float) -> None:
+def test_share_of_scores_changed_by_noise_matches_table_21(sigma: float) -> None:
     chance, n = random.Random(42), 100_000
     before = [score for score in range(1, 11) for _ in range(n // 10)]
     after = [add_noise(score, sigma, chance) for score in before]

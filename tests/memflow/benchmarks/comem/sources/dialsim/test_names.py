@@ -34,7 +34,7 @@ def test_names_of_excludes_common_words_and_titles():
     assert names_of(SPOKEN) == ["Ann", "Bo", "Geller"]
 
 
-def test_names_of_includes_speaker_that_no_message_mentions():
+def test_names_of_includes_frequent_speaker_that_no_message_mentions():
     assert names_of([*SPOKEN, ContextMessage("Well.", "user", "Gunther")]) == [
         "Ann",
         "Bo",

@@ -52,7 +52,7 @@ def test_flashback_scene_starts_no_new_season():
     assert seasons(shown) == [1] * 9 + [2] * 7
 
 
-def test_flashback_at_start_of_show_starts_no_season_of_its_own():
+def test_flashback_at_start_of_show_belongs_to_first_season():
     assert seasons(autumns(1984, 1994, 1994, 1994, 1995, 1995)) == [1, 1, 1, 1, 2, 2]
 
 
