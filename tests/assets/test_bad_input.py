@@ -181,7 +181,7 @@ def test_failed_rule_is_named_and_fails_only_its_domain(data: Path) -> None:
     ]
     [(run, reason)] = outcome.failed
     assert (run.job, run.partition) == ("generate_domain", BAD)
-    assert "question/probes: gold is the only option for the state: violated by 1 of 4 rows" in reason
+    assert "question/probes: gold is only option matching user state: violated by 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.scores} == {GOOD}
 

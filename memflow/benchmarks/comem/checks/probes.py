@@ -158,17 +158,17 @@ def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 
 _ERRORS: dict[str, Rule] = {
-    "no_probes_of_dropped_questions": AcrossTables((PROBES, KEYS), probes_of_dropped_questions),
+    "dropped_questions_have_no_probes": AcrossTables((PROBES, KEYS), probes_of_dropped_questions),
     "kept_questions_have_probes": AcrossTables((KEYS, PROBES), labels_without_probe),
-    "probes_have_labels": AcrossTables((PROBES, KEYS), probes_without_label),
-    "probes_at_every_checkpoint": per_config(probes_missing_at_checkpoint),
+    "probes_after_checkpoint_0_have_labels": AcrossTables((PROBES, KEYS), probes_without_label),
+    "questions_have_probes_at_every_checkpoint": per_config(probes_missing_at_checkpoint),
     "same_options_at_every_checkpoint": WholeTable(probes_with_changed_options),
     "gold_matches_final_label": per_config(probes_with_wrong_gold),
-    "labels_in_options": AcrossTables((KEYS, PROBES), labels_outside_options),
+    "label_answers_in_options": AcrossTables((KEYS, PROBES), labels_outside_options),
     "probes_see_same_messages_as_labels": AcrossTables((PROBES, KEYS, TURNS), probes_with_other_context),
-    "evidence_before_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
+    "evidence_messages_precede_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
     "rule_labels_unknown_before_first_message": AcrossTables((KEYS, PROBES), rule_labels_before_any_message),
-    "nothing_revealed_at_checkpoint_0": EachRow(
+    "no_gold_context_or_evidence_at_checkpoint_0": EachRow(
         lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
     ),
     "one_speaker_per_option": each_valid_row(lambda probe: len(probe.true_of) in (0, len(probe.options))),
