@@ -16,7 +16,7 @@ def show_moves(reader: Reader) -> Answer:
             found = [row.value or 0.0 for row in values if row.category == category]
             rows.append((assistant, category, round(sum(found)), len(found)))
     if not rows:
-        raise BadInput("nothing was measured yet: `memflow run --domain whereabouts_stories --memory full`")
+        raise BadInput("no results yet. Create some with `memflow run --domain whereabouts_stories`.")
     columns = ("assistant", "category", "correct", "questions")
     data = {"rows": [dict(zip(columns, row, strict=True)) for row in rows]}
     return Answer(data, [Heading("Whereabouts"), Table(columns, rows, columns[2:])])

@@ -60,7 +60,7 @@ class Parameters(BaseModel):
         unknown = [name for name in self.kinds if name not in KINDS]
         if unknown:
             raise ValueError(
-                f"kinds: unknown question kind {', '.join(unknown)}; the kinds are {', '.join(KINDS)}"
+                f"kinds: unknown question kind {', '.join(unknown)}; use some of {', '.join(KINDS)}"
             )
         for name in ("items", "fillers"):
             low, high = getattr(self, name)

@@ -54,7 +54,7 @@ def test_knee_or_its_reason_is_shown(measured) -> None:
 
 
 def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
-    assert f"domains with such results: {DOMAIN}" in measured.error(
+    assert f"Choose a domain that has: {DOMAIN}" in measured.error(
         "show", "capacity", "--domain", "membench_memdaily"
     )
 

@@ -122,7 +122,7 @@ def test_csv_and_json_contain_measured_and_paper_rows(leaderboard) -> None:
 
 def test_unmeasured_domain_is_rejected_and_measured_domains_are_listed(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
-        assert f"domains with results: {DOMAIN}, {OURS}" in leaderboard.error(
+        assert f"Choose a domain that has: {DOMAIN}, {OURS}" in leaderboard.error(
             "show", command, "--domain", "amemgym_demo"
         )
 

@@ -46,7 +46,7 @@ class UserSimulator:
         """Send the prompt `stem` and return the parsed answer of type `output`. Raises GenerationFailed."""
         answer = await ask(self.chat, prompt(stem, output, self.language), fields, check=check)
         if answer.value is None:
-            raise GenerationFailed(answer.reason or "no answer")
+            raise GenerationFailed(answer.reason or f"the simulator returned no answer to the prompt {stem}")
         return answer.value
 
 

@@ -59,7 +59,7 @@ def _category(name: str) -> str:
     found = ALIASES.get(name, name)
     if found not in CATEGORIES:
         raise ValueError(
-            f"{name!r} is not a question type; the types are {', '.join((*CATEGORIES, *ALIASES))}"
+            f"{name!r} is an unknown question type; use one of {', '.join((*CATEGORIES, *ALIASES))}"
         )
     return found
 
@@ -130,7 +130,7 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         columns = set(rows.fieldnames or ())
         lacking = [name for name in PersonaMemQuestion.model_fields if name not in columns]
         if lacking and {"question", "shared_context_id"} <= columns:
-            raise file.bad("the file has the layout from before the release, which is not supported")
+            raise file.bad("the columns are those of a pre-release version, which is not supported")
         if lacking:
             raise file.bad(f"the header lacks the columns {', '.join(lacking)}")
         empty = True

@@ -54,7 +54,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
     for name in wanted or ():
         if name not in found:
             raise BadInput(
-                f"{name!r} has no answers at checkpoints; domains with such answers: {', '.join(found)}"
+                f"{name!r} has no answers at checkpoints. Choose a domain that has: {', '.join(found)}."
             )
     return {name: mine for name, mine in found.items() if not wanted or name in wanted}
 

@@ -67,4 +67,4 @@ def parse_time(text: str) -> datetime:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))
         return datetime(year, month, day, hour, minute)
     except ValueError as wrong:
-        raise BadInput(f"{text!r} is not a time in MemBench's format") from wrong
+        raise BadInput(f"{text!r} is not a time such as 2024-10-01 08:13; regenerate the turns") from wrong

@@ -133,16 +133,16 @@ class Vocabulary(FrozenModel):
         ):
             if len(getattr(self, what)) < wanted:
                 raise ValueError(
-                    f"{what}: the list has {len(getattr(self, what))} items, but at least {wanted} are needed"
+                    f"{what}: the list has {len(getattr(self, what))} items instead of at least {wanted}; add some"
                 )
         seniors = sum(each.senior for each in self.colleagues)
         for each in self.occupations:
             if len(each.seniors) < seniors or len(each.positions) <= len(self.colleagues) - seniors:
                 raise ValueError(
-                    f"occupations: {each.name} has too few positions for the colleagues of a user"
+                    f"occupations: {each.name} has too few positions for the colleagues of a user; add some"
                 )
         if not any(city.big for city in self.cities):
-            raise ValueError("cities: no city has `big` set")
+            raise ValueError("cities: no city is marked as `big`; mark at least one")
         return self
 
     @model_validator(mode="after")
@@ -161,7 +161,7 @@ class Vocabulary(FrozenModel):
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
-                raise ValueError(f"{what}: {twice} occurs twice")
+                raise ValueError(f"{what}: {twice} occurs twice; remove one")
         return self
 
     def city(self, name: str) -> City:

@@ -117,7 +117,7 @@ def _of_list(answer: str) -> list[str]:
 def aspect_of(category: str) -> Aspect:
     """Return the aspect of a limitation kind. Raises BadInput for an unknown kind."""
     if category not in ASPECTS:
-        raise BadInput(f"LimitGen has no limitation kind {category!r}; its kinds are {', '.join(ASPECTS)}")
+        raise BadInput(f"LimitGen has no limitation kind {category!r}; use one of {', '.join(ASPECTS)}")
     return _aspects()[ASPECTS[category]]
 
 

@@ -69,7 +69,7 @@ PRIMARY = frozenset(each.metric for each in TASKS.values())
 def task(name: str) -> Task:
     """Return the task with this name. Raises BadInput with the list of known tasks."""
     if name not in TASKS:
-        raise BadInput(f"MemoryBench has no task {name!r}; its tasks are {', '.join(TASKS)}")
+        raise BadInput(f"MemoryBench has no task {name!r}; use one of {', '.join(TASKS)}")
     return TASKS[name]
 
 

@@ -88,7 +88,7 @@ class CalibratedModel:
         """
         if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
             raise BadInput(
-                f"the satisfaction score {satisfaction} is not from {MIN_SATISFACTION} to {MAX_SATISFACTION}"
+                f"the satisfaction score {satisfaction} is outside {MIN_SATISFACTION} to {MAX_SATISFACTION}; fix it"
             )
         rise, fall = _shapes(satisfaction, self.family, self.model)
         like = min(1.0, self.c_like * rise)
@@ -121,8 +121,8 @@ def calibrate(
         not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0 for score, share in histogram.items()
     ):
         raise BadInput(
-            f"invalid satisfaction histogram: scores must be from {MIN_SATISFACTION} to "
-            f"{MAX_SATISFACTION} and shares must not be negative"
+            f"the satisfaction histogram has a score outside {MIN_SATISFACTION} to {MAX_SATISFACTION} or a "
+            "negative share; fix or remove this entry"
         )
     model = model or ActionModel()
     shapes = {score: _shapes(score, family, model) for score in histogram}
@@ -168,9 +168,7 @@ def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnAc
 
 def _known(family: str) -> None:
     if family not in get_args(Family):
-        raise BadInput(
-            f"unknown action model {family!r}; the action models are {', '.join(get_args(Family))}"
-        )
+        raise BadInput(f"unknown action model {family!r}; use one of {', '.join(get_args(Family))}")
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:

@@ -310,7 +310,7 @@ def test_damaged_published_file_is_rejected(demo, on, tmp_path, spoil, wrong):
 
 def test_published_file_without_sessions_is_refused(demo, tmp_path):
     with pytest.raises(
-        BadInput, match=r"period_00.json: the top level: Input should be a valid (list|array)"
+        BadInput, match=r"period_00.json: the list of sessions: Input should be a valid (list|array)"
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 

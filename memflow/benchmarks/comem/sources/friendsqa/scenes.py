@@ -67,7 +67,7 @@ class SceneParagraph(_PublishedModel):
     @model_validator(mode="after")
     def _answers_are_there(self) -> Self:
         if [each.uid for each in self.utterances] != list(range(len(self.utterances))):
-            raise ValueError("the uids of the utterances are not 0, 1, 2, ...")
+            raise ValueError("the values of `uid` in the utterances are not 0, 1, 2, ...")
         for question in self.qas:
             for number, answer in enumerate(question.answers, start=1):
                 if wrong := self._answer_error(answer):

@@ -57,7 +57,7 @@ def test_parameter_limits_match_vocabulary_size() -> None:
 
 def test_vocabulary_rejects_too_few_words() -> None:
     words = bundled_vocabulary("en").model_dump()
-    with pytest.raises(ValidationError, match="hobbies: the list has 1 items, but at least 11 are needed"):
+    with pytest.raises(ValidationError, match="hobbies: the list has 1 items instead of at least 11"):
         Vocabulary.model_validate({**words, "hobbies": {"chess": "a game"}})
     with pytest.raises(ValidationError, match="nurse has too few positions"):
         Vocabulary.model_validate(

@@ -45,7 +45,7 @@ def test_noise_and_trajectories_are_separate_records(tmp_path: Path):
         ([{"noise_message": []}], "unit 0: at noise_message"),
         ([{"nid": 0}], "unit 0: at noise_message"),
         ([*SAID, {"noise_message": [{"message": ""}]}], "unit 2: at noise_message.0.message"),
-        ([*SAID, *TALK], "unit 2: it mixes messages and rounds"),
+        ([*SAID, *TALK], "unit 2 contains both messages and rounds"),
     ],
 )
 def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):

@@ -198,7 +198,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list=[[round_of(0, "Hello.")], round_of(1, "Hello.")]), "at message_list.1"),
     (
         changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
-        "the step has only one of `place` and `time`",
+        "the step has `place` without `time`",
     ),
     (changed(QA=None), "trajectory 0: at QA"),
     (changed(QA={}), "trajectory 0: at QA.question"),

@@ -70,5 +70,5 @@ def test_catalog_matches_published_configuration() -> None:
 
 
 def test_unknown_task_is_rejected_with_known_ones() -> None:
-    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; its tasks are locomo, "):
+    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; use one of locomo, "):
         task("none")
