@@ -190,7 +190,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list="text"), "trajectory 0: at message_list"),
     (
         changed(message_list=[{"user": "Hello."}]),
-        "the step must have either `message` alone, or both `user` and `assistant`",
+        "the step has neither `message` alone nor both `user` and `assistant`",
     ),
     (changed(message_list=[{"user": "Hello.", "agent": " "}]), "at message_list.0.0.agent"),
     (changed(message_list=[{"user": "Hello.", "agent": 3}]), "at message_list.0.0.agent"),
