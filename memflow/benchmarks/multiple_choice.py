@@ -64,7 +64,7 @@ def unanswered(probe: Probe, reply: Reply | None) -> str | None:
 
 
 def graded(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
-    """Return 1 for a correct answer and 0 for a wrong one, or None with the reason.
+    """Return 1 for a correct answer, 0 for a wrong answer, or None with the reason.
 
     An answer that names no option is unparsed, not wrong.
     """

@@ -1,4 +1,4 @@
-"""Plug-ins: reads the entry points of benchmarks and finds the reasons why a plug-in is unusable.
+"""Discovery of benchmark plug-ins by entry point, and the reasons why a plug-in is unusable.
 
 An unusable plug-in is listed and raises no error. registry.py looks up benchmarks by name.
 """
@@ -19,7 +19,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class NotLoadable(Exception):
-    """An import path cannot be loaded; the message contains the reason."""
+    """The error for an import path that cannot be loaded. The message contains the reason."""
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def published() -> tuple[PaperRow, ...]:
 
 
 def count(share: float, questions: int) -> int:
-    """Return the number of questions that a published share corresponds to. Raises BadInput if it is ambiguous."""
+    """Return the number of questions that a published share corresponds to. Raises BadInput if several numbers fit."""
     exact = Fraction(str(share))
     near = round(exact * questions)
     found = [each for each in (near - 1, near, near + 1) if abs(Fraction(each, questions) - exact) <= HALF]

@@ -75,7 +75,5 @@ def parameters_of(domain: Domain) -> Parameters:
 
 
 def generated(domain: Domain) -> bool:
-    """Return whether the domain's users, trajectories and questions are generated. Otherwise they are read
-    from files.
-    """
+    """Return whether the domain's users, trajectories and questions are generated instead of read from files."""
     return "graphs" in domain.parameters

@@ -43,7 +43,7 @@ class TableRow:
     scores: Mapping[str, Score]
 
     def value(self, metric: str) -> float | None:
-        """Return the value of a metric. If it is None, `reason` returns the explanation."""
+        """Return the value of a metric, or None without a value; `reason` returns the explanation."""
         score = self.scores.get(metric)
         return None if score is None else score.value
 

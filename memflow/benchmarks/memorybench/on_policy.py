@@ -1,7 +1,7 @@
 """On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
 
-All dialogues of a step use the memory from before the step. They are then written in the order in which they were drawn
-(run/play.py). Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
+All dialogues of a step use the memory from before the step and are written afterwards, in random order (run/play.py).
+Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -58,7 +58,7 @@ def build_retry_prompt(probe: Probe, notes: str, critique: str) -> tuple[Prompt,
 
 
 def user_message(probe: Probe) -> str:
-    """Return the question as the user asks it, with options. Instructions are added if it is not self-contained."""
+    """Return the question as the user asks it, with its options and, if needed, instructions."""
     if task(probe.dataset).prompt not in _ABOUT_A_CORPUS:
         return full_question(probe)
     return " ".join(

@@ -111,11 +111,11 @@ def _listed(value: Any) -> str:
 
 
 def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPersona]:
-    """Return the domain's personas.
+    """Return the domain's personas, ordered by a digest of seed and id.
 
-    They are ordered by a digest of seed and id. So the selection does not depend on the file order or on other rows,
-    and a smaller number of users is a prefix of a larger one. With `draw = "file"` the file order is used. Trait lists
-    fill missing personas. Raises BadInput if there are still too few.
+    The selection therefore does not depend on the file order or on other rows, and a smaller number of users is a
+    prefix of a larger number. With `draw = "file"` the file order is used. Trait lists fill missing personas. Raises
+    BadInput if there are still too few.
     """
     config = parse_config(domain)
     wanted = min(config.users, domain.limit or config.users)
@@ -140,7 +140,7 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
 
 
 def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
-    """Yield the personas of persona files in order. Each one is parsed when it is needed."""
+    """Yield the personas of persona files in order. Each persona is parsed only when requested."""
     rows = [
         row
         for row in records

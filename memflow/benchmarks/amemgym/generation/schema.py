@@ -26,7 +26,7 @@ from memflow.chat.requests import Chat
 
 
 class GenerationFailed(Exception):
-    """A generation step failed for one user; the message is the reason. `generate_user` catches this error."""
+    """The error of a failed generation step for one user, with the reason. `generate_user` catches this error."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """PersonaMem v1: dialogues of a user and an assistant over years, with questions at positions in the dialogue.
 
-The paper describes it in section 3.2.1. `contexts` joins the table of questions with the file of shared contexts (32k,
-128k or 1M tokens). A system message states the user's persona and begins a session. The parameter `persona` makes it a
-message by "Persona" or omits it.
+Section 3.2.1 of the paper describes this data set. `contexts` joins the table of questions with the file of shared
+contexts (32k, 128k or 1M tokens). A system message states the user's persona and begins a session. The parameter
+`persona` converts this message to a message by "Persona", or omits it.
 
 Contexts without questions (50 of 110 of 128k) are not played. A question without a context is dropped. A question is
 quarantined if its gold option occurs twice or if it precedes the first message.

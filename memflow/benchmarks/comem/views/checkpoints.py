@@ -125,7 +125,7 @@ def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
 
 
 def _floors(mine: Sequence[History], checkpoints: Sequence[int]) -> Iterator[list[str]]:
-    """Yield one row per floor. A floor is the same for all assistants."""
+    """Yield one row per reference score, such as chance. A reference score is the same for all assistants."""
     for metric, name in FLOORS.items():
         cells = []
         for at in (None, *checkpoints):

@@ -64,7 +64,7 @@ def _has_all_attributes(row: Entity) -> bool:
 
 
 def _marks_personal_data(row: Entity) -> bool:
-    """Return whether all synthetic personal data is marked, and nothing else."""
+    """Return whether `synthetic` lists exactly the attributes with personal data, each once."""
     wanted = {*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES} & set(
         json.loads(row.attributes)
     )

@@ -38,7 +38,7 @@ _LEAKS = {"name": ("email",), "email": ("name",)}
 
 @dataclass(frozen=True)
 class Subject:
-    """An entity that messages are about. It is referred to by name or by its relationship to the user."""
+    """An entity that messages refer to by its name or by its relationship to the user."""
 
     node: Node
     sort: SubjectType

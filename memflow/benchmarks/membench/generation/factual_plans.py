@@ -87,8 +87,8 @@ class QuestionSubjects:
     def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
         """Return the facts that messages must state so that a question can ask for these attributes.
 
-        In participation, they are these attributes of all entities. In observation, they are all attributes of the
-        target and these attributes of the others.
+        In participation, messages state these attributes of all entities. In observation, messages state all attributes
+        of the target and these attributes of the others.
         """
         if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]
@@ -112,7 +112,7 @@ class QuestionSubjects:
 def select_subjects(
     request: PlanRequest, sort: SubjectType, target: Node, asked: Sequence[str]
 ) -> QuestionSubjects:
-    """Return all entities of a type. They are referred to by name, unless the name is one of the stated facts."""
+    """Return all entities of a type, referred to by name unless the name is one of the stated facts."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
     others = tuple(

@@ -58,7 +58,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question. If it asks for a date, the answer is the resolved date and wrong options are near it."""
+    """Return the question. A question for a date gets the resolved date as answer and near dates as wrong options."""
     query = plan.query
     if not query.dated:
         return query

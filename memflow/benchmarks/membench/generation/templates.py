@@ -118,8 +118,8 @@ Variants = Annotated[tuple[Words, ...], Field(min_length=1)]
 class TopicTemplates(FrozenModel):
     """Templates of one topic. `plural` is the name of the topic in questions.
 
-    With them the user likes an item, also likes an item, dislikes an item, wants an item, and accepts or rejects a
-    recommendation. Questions ask for the preferred category and for the recommendations.
+    The statements are that the user likes an item, also likes an item, dislikes an item, wants an item, and accepts or
+    rejects a recommendation. The questions ask for the preferred category and for the recommendations.
     """
 
     plural: Words

@@ -85,7 +85,7 @@ class ThingType(FrozenModel):
 
 
 class Vocabulary(FrozenModel):
-    """The word lists of one language. They are long enough for graphs without repeated words."""
+    """The word lists of one language, long enough for graphs without repeated words."""
 
     language: Language
     name: Words

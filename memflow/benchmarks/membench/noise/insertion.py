@@ -35,7 +35,7 @@ def insert_noise(
     pool: Sequence[NoiseUnit],
     forbidden: Mapping[str, Collection[str]] | None = None,
 ) -> list[Turn]:
-    """Insert noise so that each trajectory reaches `noise_tokens`; it exceeds this length by less than one unit.
+    """Return the turns with noise, so that each trajectory has `noise_tokens` tokens or less than one unit more.
 
     Tokens are memflow.tokens.estimate of the message texts. Trajectories that are long enough or not played stay
     unchanged. Real messages keep their order, ids and all fields except the event number. Their positions among all

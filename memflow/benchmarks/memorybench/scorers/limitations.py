@@ -1,4 +1,4 @@
-"""LimitGen: whether one of the first three limitations in a reply is the planted limitation (A.1.1).
+"""The scorer of LimitGen: whether one of the first three limitations in a reply is the planted limitation (A.1.1).
 
 For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it from 0
 to 5. `accuracy` is 1 if any limitation has both. `rating`, the main metric, is the best score, or 0.

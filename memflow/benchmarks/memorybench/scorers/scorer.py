@@ -94,13 +94,13 @@ class Scorer(ABC):
         """Return the keys of all values, which do not depend on the answer. The probe's own metric comes first."""
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-        """Compute the values that need no judge."""
+        """Return the values that need no judge."""
         return ComputedValues()
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        """Request the values that need a judge, given the computed values."""
+        """Return the values that need a judge, given the computed values."""
         return []
 
     def required_backends(self, metric: str) -> frozenset[str]:

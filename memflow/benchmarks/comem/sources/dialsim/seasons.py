@@ -62,9 +62,9 @@ def days(texts: Sequence[str]) -> list[date]:
 def seasons(texts: Sequence[str]) -> list[int]:
     """Return the season of every scene, from 1, inferred from the dates in broadcast order.
 
-    Season 1 is the most frequent television year of the first five dated scenes. A scene of a later year can start the
-    next season. It does if more than half of this scene and the next four have a later year; scenes of earlier years
-    are not counted. Single flashbacks and wrong dates stay in the current season.
+    Season 1 is the most frequent television year of the first five dated scenes. The next season starts at a scene of a
+    later year if more than half of this scene and the next four have a later year; scenes of earlier years are not
+    counted. Single flashbacks and wrong dates stay in the current season.
     """
     years = [_year(each) for each in map(day, texts)]
     dated = [year for year in years if year is not None]

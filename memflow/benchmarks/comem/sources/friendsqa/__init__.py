@@ -1,9 +1,9 @@
 """FriendsQA (Yang and Choi, SIGDIAL 2019): scenes of a series with questions, under a free license.
 
 A context is a season and a session is a scene. Each extractive question about a scene becomes a multiple-choice
-question about the season. It names its scene, gets distractors by rule, and has `I don't know.` as last option. The
-answer is unknown before its utterance. Stage directions have the speaker `Note`, because they contain a quarter of the
-answers.
+question about the season. The question names its scene, gets distractors by rule, and has `I don't know.` as last
+option. The answer is unknown before its utterance. Stage directions have the speaker `Note`, because they contain a
+quarter of the answers.
 
     scenes.py  the schema of a published scene    spans.py  the gold answer of several annotators, distractors
     text.py    detokenization
