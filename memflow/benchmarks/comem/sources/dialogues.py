@@ -58,11 +58,11 @@ class DialogueQuestion(_FileModel):
     @model_validator(mode="after")
     def _numbers_lead_somewhere(self) -> Self:
         if len(set(self.options)) < len(self.options):
-            raise ValueError("two options of the question are equal; reword one of them")
+            raise ValueError(f"question {self.id}: two options are equal; reword one of them")
         for number in (self.answer, *(each.option for each in self.known)):
             if number is not None and number > len(self.options):
                 raise ValueError(
-                    f"option {number} does not exist: the question has {len(self.options)} options"
+                    f"question {self.id}: option {number} does not exist; use 1 to {len(self.options)}"
                 )
         if self.true_of and len(self.true_of) != len(self.options):
             raise ValueError(
@@ -84,12 +84,12 @@ class Dialogue(_FileModel):
     def _messages_are_there(self) -> Self:
         names = [question.id for question in self.questions]
         if len(set(names)) < len(names):
-            raise ValueError("two questions of the dialogue have the same id; rename one")
+            raise ValueError(f"dialogue {self.id}: two questions have the same id; rename one")
         for question in self.questions:
             for each in question.known:
                 for number in (each.after, *each.evidence):
                     if number > len(self.messages):
-                        raise ValueError(f"question {question.id}: no message {number} exists")
+                        raise ValueError(f"question {question.id}: message {number} does not exist")
                 if any(number > each.after for number in each.evidence):
                     raise ValueError(
                         f"question {question.id}: evidence in `known` is later than message `after` "

@@ -103,7 +103,7 @@ class FriendsQAScene(_PublishedModel):
     def _questions_are_its_own(self) -> Self:
         names = [question.id for question in self.questions]
         if len(set(names)) < len(names):
-            raise ValueError("two questions have the same id")
+            raise ValueError(f"scene {self.title}: two questions have the same id")
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
                 raise ValueError(
