@@ -54,7 +54,7 @@ class States:
 class Annotators:
     """The two models that annotate gold labels: `first` answers and `second` verifies the answers.
 
-    `expect(total)` announces the total number of answers of both models. It returns a function to call after each
+    `expect(total)` announces the total number of answers of both models and returns a function to call after each
     answer.
     """
 

@@ -53,7 +53,7 @@ def number_of(value: Choice) -> str:
 
 
 def unanswered(probe: Probe, reply: Reply | None) -> str | None:
-    """Return the reason why a reply cannot be graded, or None if it can."""
+    """Return the reason why a reply cannot be graded, or None for a gradable reply."""
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
     if reply is None:

@@ -134,7 +134,7 @@ def handlers() -> "dict[str, Handler]":
 
 @cache
 def expectations(name: str) -> "tuple[Expectation, ...]":
-    """Return the rules for a benchmark's rows. They apply to the domains of this benchmark only."""
+    """Return the rules for the rows of a benchmark, which apply to the domains of this benchmark only."""
     return tuple(replace(each, benchmark=name) for path in spec_of(name).checks for each in _load(name, path))
 
 

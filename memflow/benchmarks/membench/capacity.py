@@ -155,7 +155,7 @@ def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
 
 
 class _TokenCount:
-    """A counter of the tokens in an episode up to each event. It also maps each message to its event."""
+    """A counter of the tokens in an episode up to each event, with the event of each message."""
 
     def __init__(self) -> None:
         self.events: list[int] = []

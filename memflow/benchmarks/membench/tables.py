@@ -48,7 +48,7 @@ class TableRow:
         return None if score is None else score.value
 
     def reason(self, metric: str) -> str | None:
-        """Return the reason why a metric has no value, or None if it has a value."""
+        """Return the reason why a metric has no value, or None if the metric has a value."""
         score = self.scores.get(metric)
         if score is None:
             return NOT_MEASURED

@@ -67,7 +67,7 @@ def user_message(probe: Probe) -> str:
 
 
 def answer_text(value: Any) -> str:
-    """Return an answer as text, or as JSON if it has several parts."""
+    """Return an answer as text, or as JSON if the answer has several parts."""
     if isinstance(value, BaseModel):
         return json.dumps(value.model_dump(), ensure_ascii=False)
     return str(value)

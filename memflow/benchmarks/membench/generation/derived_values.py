@@ -1,4 +1,4 @@
-"""Values derived from an attribute: a digit sum, a season, a description. They are computed without a model."""
+"""Values that are derived from an attribute without a model: a digit sum, a season, a description."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -80,7 +80,7 @@ class _Job:
 
 
 class _GraphSampler:
-    """The builder of a graph. It records the values that the graph already uses."""
+    """The builder of a graph, which records the values that the graph already uses."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ def topic_templates(request: PlanRequest, topic: str) -> TopicTemplates:
 
 
 def preferred_category(request: PlanRequest, topic: str) -> str:
-    """Return the user's preferred category. Raises BadInput if the graph or the preferences do not contain it."""
+    """Return the user's preferred category. Raises BadInput if the graph or the preferences lack the category."""
     category = request.graph.user.attributes.get(topic)
     if category is None:
         raise BadInput(f"user {request.graph.user_id} has no {topic} preference; regenerate the states")

@@ -158,7 +158,7 @@ def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
-    """Return why the noise cannot be identified, or None if it can."""
+    """Return the reason why the noise cannot be identified, or None if all noise is identified."""
     bare = sum(step.noise for step in steps)
     if bare == units * NOISE_STEPS:
         return None

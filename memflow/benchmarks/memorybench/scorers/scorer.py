@@ -60,7 +60,7 @@ class AnsweredProbe:
     place: int = 0
 
     def gold(self, part: str) -> Any:
-        """Return a part of a structured gold. Raises BadInput if it is missing."""
+        """Return a part of a structured gold. Raises BadInput for a missing part."""
         probe = self.probe
         try:
             return json.loads(probe.gold)[part]
@@ -80,7 +80,7 @@ class ComputedValues:
 
 
 class Scorer(ABC):
-    """The scorer of a task's replies. By default, it computes no value and calls no judge."""
+    """The base class of scorers, which computes no value and calls no judge by default."""
 
     stems: tuple[str, ...] = ()
     """The judge's prompts."""
@@ -129,7 +129,7 @@ def judged_value(
 
 
 def completion_digest(answer: Answer[Any]) -> str | None:
-    """Return the ledger digest of the last completion, or None if it was not recorded."""
+    """Return the ledger digest of the last completion, or None for an unrecorded completion."""
     return (answer.completion.digest or None) if answer.completion else None
 
 

@@ -1,6 +1,6 @@
 """A row of the unified data set (paper, section 2.3).
 
-Nested fields are JSON or Python literals. They are parsed but never evaluated.
+Nested fields are JSON or Python literals. These fields are parsed but never evaluated.
 """
 
 import ast

@@ -81,11 +81,11 @@ def seasons(texts: Sequence[str]) -> list[int]:
 
 
 def _year(played: date | None) -> int | None:
-    """Return the television year: the calendar year in which it starts."""
+    """Return the television year of a date: the calendar year in which the television season starts."""
     return None if played is None else played.year - (played.month < STARTS)
 
 
 def _most(years: Sequence[int]) -> int:
-    """Return the most frequent year, the earliest one of several, or 0 if there are no years."""
+    """Return the most frequent year, the earliest year on a tie, or 0 without years."""
     counted = Counter(years)
     return max(counted, key=lambda year: (counted[year], -year), default=0)

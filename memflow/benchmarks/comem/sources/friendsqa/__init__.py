@@ -128,7 +128,7 @@ class _SeasonBuilder:
         return Context(f"season_{number}", dataset, tuple(lines), tuple(self._questions()))
 
     def _questions(self) -> Iterator[ContextQuestion]:
-        """Yield the questions in order, with at most `most_questions` usable ones, sampled by seed.
+        """Yield the questions in order, with at most `most_questions` valid questions, sampled by seed.
 
         Questions with a `dropped` reason are always included and do not count toward the limit.
         """
