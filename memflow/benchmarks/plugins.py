@@ -61,7 +61,7 @@ def load_object(path: str) -> Any:
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalog:
-    """Return the usable benchmarks of the entry points, memflow's own first, and the unusable benchmarks with reasons."""
+    """Return the usable benchmarks, memflow's own first, and the unusable benchmarks with the reasons."""
     found: dict[str, Plugin] = {}
     unusable = []
     unique = {(point.name, point.value, distribution(point)): point for point in points}

@@ -41,7 +41,7 @@ class PaperDataset:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """The published values of a memory and a model: shares of `questions`, by checkpoint, from the checkpoint .25 on."""
+    """The published values of a memory and a model: shares of `questions`, from the checkpoint at share .25 on."""
 
     dataset: str
     model: str
