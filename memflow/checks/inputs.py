@@ -120,7 +120,7 @@ EXPECTED: tuple[Expectation, ...] = (
         "raw.records",
         {
             "record_content_is_json": EachRow(lambda row: _is_json(row.content)),
-            "record_provenance_not_empty": EachRow(
+            "provenance_fields_not_empty": EachRow(
                 lambda row: bool(row.source and row.sha256 and row.licence and row.origin)
             ),
         },
@@ -128,7 +128,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "state.profiles",
         {
-            "name_not_blank": each_valid_row(lambda row: bool(row.name.strip())),
+            "user_name_not_blank": each_valid_row(lambda row: bool(row.name.strip())),
             "start_date_is_iso_date": each_valid_row(lambda row: _is_iso_date(row.start_date)),
         },
     ),

@@ -120,7 +120,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "memory.indexes",
         {
-            "since_not_after_until": EachRow(lambda row: row.until is None or row.since <= row.until),
+            "validity_start_not_after_end": EachRow(lambda row: row.until is None or row.since <= row.until),
             "source_messages_in_transcript": ForeignKey(("sources",), "memory.transcripts", ("message_id",)),
         },
     ),
@@ -175,7 +175,7 @@ EXPECTED: tuple[Expectation, ...] = (
         "score.attributions",
         {
             "probe_id_in_verdicts": ForeignKey(("probe_id",), "score.verdicts", ("probe_id",)),
-            "failure_types_sum_to_loss": each_valid_row(_failures_sum_to_loss),
+            "write_read_and_utilization_failures_sum_to_loss": each_valid_row(_failures_sum_to_loss),
             "recalled_at_most_stored_and_stored_at_most_evidence": each_valid_row(
                 lambda row: row.recalled <= row.stored <= row.evidence
             ),

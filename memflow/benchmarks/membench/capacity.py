@@ -174,7 +174,7 @@ class _TokenCount:
 
     @property
     def last(self) -> int:
-        """The last event, or 0 without events."""
+        """The number of the last event, or 0 without events."""
         return self.events[-1] if self.events else 0
 
     def evidence_events(self, probe: Probe) -> list[int]:

@@ -22,7 +22,7 @@ from memflow.run.play import Dialogue, DialogueRunner, Event, PlayedEpisode, Rea
 
 @dataclass(frozen=True)
 class DialogueRecord:
-    """The rows of one dialogue."""
+    """The feedback rows of one training dialogue, with its step and case."""
 
     step: int
     probe: Probe

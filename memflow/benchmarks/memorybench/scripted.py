@@ -37,7 +37,7 @@ class _Sentence:
 
 
 def handlers() -> dict[str, Handler]:
-    """Return the handlers by prompt name."""
+    """Return the scripted chat's handlers by prompt name."""
     return {
         "memorybench/locomo_short": _short,
         "memorybench/locomo_date": _date,

@@ -92,7 +92,7 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         ),
     },
     "state.changes": {
-        "later_changes_have_life_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
+        "changes_after_period_0_have_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
         "change_count_per_period_within_1_of_configured": _changes(states.changes_with_wrong_count),
         "changes_per_variable_at_most_configured": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
         "period_count_as_configured": _changes(states.changes_in_wrong_last_period),

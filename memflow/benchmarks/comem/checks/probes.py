@@ -19,7 +19,7 @@ from memflow.records import GoldLabel, Probe, Turn
 
 
 def probes_of_dropped_questions(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
-    """Find probes of dropped questions."""
+    """Find probes of questions whose gold labels are dropped."""
     gone = dropped_questions(labels)
     return [at for at, probe in enumerate(probes) if probe.question_id in gone]
 

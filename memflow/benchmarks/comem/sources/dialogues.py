@@ -110,7 +110,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return one context per record."""
+    """Return one context per dialogue record."""
     return [
         _context(record.dataset, Dialogue.model_validate(json.loads(record.content))) for record in records
     ]

@@ -35,7 +35,7 @@ EVIDENCE_COUNT = {
 
 
 def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
-    """Restrict a rule to domains with generated data."""
+    """Return a rule that applies only to domains with generated data."""
 
     def of(domain: Domain) -> Rule | None:
         if not generated(domain):

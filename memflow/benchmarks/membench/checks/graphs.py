@@ -47,7 +47,7 @@ _SHARED = {"relative": ("hometown",), "colleague": ("work_location", "education"
 
 
 def _if_generated(rule: Callable[[Parameters], Rule]) -> PerDomain:
-    """Build a rule from the parameters of a domain, for generated domains only."""
+    """Return a rule for generated domains only, built from the domain's parameters."""
     return if_generated(lambda domain: rule(parameters_of(domain)))
 
 

@@ -84,12 +84,12 @@ def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]
 
 
 def _if_noise_added(rule: Callable[[Domain], Rule]) -> PerDomain:
-    """Restrict a rule to domains that add noise."""
+    """Return a rule that applies only to domains that add noise."""
     return PerDomain(lambda domain: rule(domain) if parameters_of(domain).noise_tokens > 0 else None)
 
 
 def _if_noise_published(rule: Rule) -> PerDomain:
-    """Restrict a rule to domains that add no noise."""
+    """Return a rule that applies only to domains that add no noise."""
     return PerDomain(lambda domain: rule if parameters_of(domain).noise_tokens == 0 else None)
 
 

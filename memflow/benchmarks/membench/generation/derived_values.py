@@ -102,6 +102,6 @@ def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
 
 
 def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three random options."""
+    """Return up to three options, chosen at random."""
     unique = sorted(set(options))
     return tuple(request.rng.sample(unique, min(3, len(unique))))

@@ -53,7 +53,7 @@ class EmotionTemplates(FrozenModel):
 
 @cache
 def emotion_templates(language: Language) -> EmotionTemplates:
-    """Load the moods of a language."""
+    """Return the bundled moods of a language."""
     return EmotionTemplates.model_validate(load_yaml(PACKAGE, f"sample/emotions_{language}.yaml"))
 
 

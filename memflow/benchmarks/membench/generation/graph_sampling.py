@@ -98,7 +98,7 @@ class _GraphSampler:
         self.occupations: set[str] = set()
 
     def graph(self, user_id: str) -> Graph:
-        """Sample and return the whole graph."""
+        """Return a graph with sampled people, events, items and places."""
         rng, words, roles, events = self.rng, self.words, self.parameters.roles, self.parameters.events
         work = self._work()
         seats = _Deck(rng, work.occupation.positions)

@@ -175,5 +175,5 @@ class Vocabulary(FrozenModel):
 
 @cache
 def bundled_vocabulary(language: Language) -> Vocabulary:
-    """Load the bundled vocabulary of a language."""
+    """Return the bundled vocabulary of a language."""
     return Vocabulary.model_validate(load_yaml(PACKAGE, f"sample/vocabulary_{language}.yaml"))

@@ -132,9 +132,9 @@ class NoisePool:
             self._units.append((unit, tokens, _normalize_all(texts)))
 
     def draw(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Draw units with at least `missing` tokens without replacement, skipping conflicts.
+        """Return randomly drawn units with at least `missing` tokens in total, without units that conflict.
 
-        When the pool is empty, it is filled again.
+        No unit is drawn twice before all other units are drawn.
         """
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0

@@ -135,7 +135,7 @@ def _step(step: PublishedStep, session: int) -> Step:
 
 
 def _gold_fact(step: PublishedStep) -> dict[str, str] | None:
-    """Return the gold fact of a step."""
+    """Return the gold fact that a step contains."""
     fields = {"entity": step.rel, "attribute": step.attr, "value": step.value}
     told = {
         name: each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)

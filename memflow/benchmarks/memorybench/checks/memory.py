@@ -20,7 +20,7 @@ _PROBES = "question.probes"
 
 
 def _if(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
-    """Restrict a rule to domains whose parameters satisfy a condition."""
+    """Return a rule that applies only to domains whose parameters satisfy a condition."""
     return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 

@@ -159,7 +159,7 @@ def action_probabilities(
 
 
 def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnActions:
-    """Draw the actions of a user."""
+    """Return the actions of a user, drawn with these probabilities."""
     first, second = chance.random(), chance.random()
     liked = first < actions.like
     disliked = not liked and first < actions.like + actions.dislike

@@ -231,7 +231,7 @@ WARNED: list[tuple[Damage, str]] = [
     ),
     (
         lambda user: exposing(user, changed(user, 1)).update(event=None),
-        "later_changes_have_life_event",
+        "changes_after_period_0_have_event",
     ),
     (many_updates_in_one_period, "change_count_per_period_within_1_of_configured"),
     (last_period_is_left_out, "period_count_as_configured"),

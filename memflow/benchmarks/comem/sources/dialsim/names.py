@@ -45,7 +45,7 @@ class NameMapping:
 
     @property
     def back(self) -> "NameMapping":
-        """The inverse of this mapping."""
+        """The inverse mapping, from replaced names to original names."""
         return NameMapping({new: old for old, new in self.instead.items()})
 
     @cached_property

@@ -113,17 +113,17 @@ class FriendsQAScene(_PublishedModel):
 
     @property
     def said(self) -> tuple[SceneUtterance, ...]:
-        """The utterances in order."""
+        """The utterances of the scene in order."""
         return self.paragraphs[0].utterances
 
     @property
     def questions(self) -> tuple[SceneQuestion, ...]:
-        """The questions of all paragraphs."""
+        """The questions of all paragraphs of the scene."""
         return self.paragraphs[0].qas
 
     @property
     def at(self) -> tuple[int, int, int]:
-        """The season, episode and scene number."""
+        """The season, the episode and the number of the scene."""
         found = _TITLE.fullmatch(self.title)
         assert found is not None  # `title` is validated
         season, episode, number = map(int, found.groups())
