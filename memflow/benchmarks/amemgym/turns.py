@@ -197,9 +197,7 @@ class _SessionWriter:
         return DraftSession(text, exposes, reason=reason)
 
     def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:
-        """Give each session a time between 19:00 and 22:00 on consecutive days up to the period's last day, as
-        published.
-        """
+        """Return each session with a time between 19:00 and 22:00, on consecutive days up to the period's last day."""
         last = date.fromisoformat(self.history.end(period))
         dated = []
         for number, session in enumerate(sessions):

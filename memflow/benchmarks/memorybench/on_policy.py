@@ -30,7 +30,7 @@ class DialogueRecord:
 
 
 def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) -> Iterator[Event]:
-    """Yield one event per dialogue of all steps, with numbers from `first`."""
+    """Yield one event per dialogue of all steps, numbered from `first`."""
     parameters = parameters_of(domain)
     number, before = first, set[str]()
     drawn = draws(train, parameters.batch, parameters.steps, domain.seed)

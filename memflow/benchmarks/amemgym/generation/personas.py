@@ -76,14 +76,14 @@ class DatasetPersona:
 
 
 def parse_persona(record_id: str, content: dict[str, Any]) -> Persona:
-    """Parse a record as a persona. Raises ValidationError."""
+    """Return a record as a persona. Raises ValidationError."""
     if "about" not in content and any(name in content for name in _TEXTS[:2]):
         return _nemotron(record_id, content)
     return Persona.model_validate({**content, "id": record_id})
 
 
 def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
-    """Convert a Nemotron-Personas row to a persona with the traits of published profiles."""
+    """Return a Nemotron-Personas row as a persona with the traits of published profiles."""
     education = str(row.get("education_level") or "")
     field = str(row.get("bachelors_field") or "")
     traits = {

@@ -27,7 +27,7 @@ def _is_valid_answer(label: GoldLabel) -> bool:
 
 
 def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
-    """Build the rule that each annotator labels each kept question at every checkpoint except 0."""
+    """Return the rule that each annotator labels each kept question at every checkpoint except 0."""
     due = set(range(1, len(config.checkpoints) + 1))
 
     def find_violations(labels: Sequence[GoldLabel]) -> set[int]:

@@ -41,7 +41,7 @@ def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -
 
 
 def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
-    """Build the rule that every question has a probe at every checkpoint, including 0."""
+    """Return the rule that every question has a probe at every checkpoint, including 0."""
     due = set(range(len(config.checkpoints) + 1))
 
     def find_violations(probes: Sequence[Probe]) -> list[int]:
@@ -62,7 +62,7 @@ def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
 
 
 def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
-    """Build the rule that gold is the final label of the checkpoint.
+    """Return the rule that gold is the final label of the checkpoint.
 
     At checkpoint 0, gold is the label of the checkpoint that the parameter `guess_key` names.
     """

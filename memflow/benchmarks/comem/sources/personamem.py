@@ -65,7 +65,7 @@ def _category(name: str) -> str:
 
 
 def _options(written: str) -> tuple[str, ...]:
-    """Parse a Python list literal of options and remove their letters."""
+    """Return the options in a Python list literal, without their letters."""
     if len(written) > LONGEST:
         raise ValueError(f"the list of options has {len(written):,} characters; the maximum is {LONGEST:,}")
     try:

@@ -19,7 +19,7 @@ class DerivedValue:
 
 
 def derive_value(request: PlanRequest, name: str, node: Node) -> DerivedValue:
-    """Derive a value from an attribute of a node."""
+    """Return a value that is derived from an attribute of a node."""
     return _BY_ATTRIBUTE[name](request, node[name])
 
 

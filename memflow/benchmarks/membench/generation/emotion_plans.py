@@ -58,7 +58,7 @@ def emotion_templates(language: Language) -> EmotionTemplates:
 
 
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
-    """Plan two sessions in two moods and a question about one of the moods."""
+    """Return a plan of two sessions in two moods and a question about one of the moods."""
     words, rng = emotion_templates(request.language), request.rng
     mood = rng.choice(words.moods)
     other = rng.choice(words.apart_from(mood))

@@ -88,7 +88,7 @@ class _QuestionWriter:
     simulator: Chat
 
     async def made(self) -> _WordedQuestion:
-        """Request the question text and wrong options concurrently and return them."""
+        """Return the question text and the wrong options, requested concurrently from the simulator."""
         worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
         reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
         if reason is not None:

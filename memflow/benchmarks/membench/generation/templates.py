@@ -107,7 +107,7 @@ def fill_sentence(pattern: str, **values: object) -> str:
 
 
 def name_of(pattern: str, node: Node) -> str:
-    """Fill a template with the attributes of a node and return the text."""
+    """Return a template that is filled with the attributes of a node."""
     own: Mapping[str, str] = {**node.attributes, "name": node.name, "relationship": node.relationship}
     return Template(pattern).substitute(own)
 

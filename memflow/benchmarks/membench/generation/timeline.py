@@ -62,7 +62,7 @@ def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> lis
 
 
 def parse_time(text: str) -> datetime:
-    """Parse a time in the format of wording.format_time, in either language. Raises BadInput."""
+    """Return the time in a text that wording.format_time wrote in either language. Raises BadInput."""
     try:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))
         return datetime(year, month, day, hour, minute)

@@ -17,7 +17,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 def _latin(value: Any) -> Any:
-    """Convert a list of Latin words to a mapping of each word to its lower case form."""
+    """Return a list of Latin words as a mapping of each word to its lower-case form."""
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 

@@ -61,7 +61,7 @@ def insert_noise(
 
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
-    """Group messages that must stay together: one step, or all consecutive steps of one session."""
+    """Return groups of messages that must stay together: one step, or all consecutive steps of one session."""
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
@@ -169,7 +169,7 @@ def lengthen(
     probes: Sequence[Probe] = (),
     entities: Sequence[Entity] = (),
 ) -> list[Turn]:
-    """Add noise to the turns if the domain sets `noise_tokens`.
+    """Return the turns, with noise if the domain sets `noise_tokens`.
 
     Published noise is used if the records contain any, otherwise synthetic noise. Raises BadInput if all noise
     conflicts.

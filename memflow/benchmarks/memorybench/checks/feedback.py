@@ -53,7 +53,7 @@ def _is_long_if_copied(row: FeedbackRound) -> bool:
 
 
 def _find_rounds_after_end(rows: Rounds) -> list[int]:
-    """Return rounds after the round in which the user ended the dialogue or a failure occurred."""
+    """Return rounds that follow the end of the dialogue or a failed round."""
     last = {row.case_id: row.round for row in rows if row.ended or row.reason is not None}
     return [at for at, row in enumerate(rows) if row.round > last.get(row.case_id, row.round)]
 

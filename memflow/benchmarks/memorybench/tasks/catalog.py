@@ -74,6 +74,6 @@ def task(name: str) -> Task:
 
 
 def tasks_of(dataset: str) -> list[Task]:
-    """Return the tasks of a data set. Only our sample has several. Raises BadInput with the list of known data sets."""
+    """Return the tasks of a data set; only our sample has several tasks. Raises BadInput with the known data sets."""
     own = [each for each in TASKS.values() if each.name.startswith("sample_")]
     return [task(dataset), *(own if dataset == "memorybench_sample" else ())]

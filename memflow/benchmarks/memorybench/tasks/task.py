@@ -122,5 +122,5 @@ class TaskReader:
 
 
 def parse_rows(shape: type[M], records: Iterable[Record]) -> list[M]:
-    """Parse the contents of records as rows."""
+    """Return the contents of records as validated rows."""
     return [shape.model_validate_json(record.content) for record in records]

@@ -106,7 +106,7 @@ class CalibratedModel:
 def calibrate(
     histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
 ) -> CalibratedModel:
-    """Calibrate `model` so that its rates are the means over a histogram of S.
+    """Return `model` with constants for which its rates are the means over a histogram of S.
 
     A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """

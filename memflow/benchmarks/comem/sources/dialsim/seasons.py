@@ -32,7 +32,7 @@ _DAY = re.compile(r"(?P<month>[A-Za-z]+)\.? +(?P<day>\d{1,2})(?:st|nd|rd|th)?,? 
 
 
 def day(text: str) -> date | None:
-    """Parse a date such as `September 22, 1994`. Return None for an invalid date."""
+    """Return the date in a text such as `September 22, 1994`, or None for an invalid date."""
     found = _DAY.fullmatch(text.strip())
     if found is None:
         return None

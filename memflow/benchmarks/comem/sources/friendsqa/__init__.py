@@ -119,7 +119,7 @@ class _SeasonBuilder:
                 self.posed.append(_CandidateQuestion(scene, question, accepted, best(accepted)))
 
     def context(self, dataset: str, number: int) -> Context:
-        """Convert the season to a context."""
+        """Return the season as a context."""
         lines = (
             ContextMessage(detokenize(each.utterance).text, "user", each.speaker, session, scene.place)
             for session, scene in enumerate(self.scenes, start=1)
