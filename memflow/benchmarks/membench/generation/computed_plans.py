@@ -61,7 +61,7 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
 
 
 def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
-    """Return a plan for a question about whether a person and an event share a place. Yes and no are equally likely."""
+    """Return a plan for a question about whether a person and an event share a place. Both cases are equally likely."""
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
     meetings = [(one, other) for one in request.graph.roles for other in request.graph.events]
