@@ -72,7 +72,7 @@ MAY_BE_EMPTY = [
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_empty_table_fails_only_the_not_empty_rule(table):
+def test_empty_table_fails_only_the_has_rows_rule(table):
     world = dict.fromkeys(TABLES, ())
     failed = [name for name, outcome in outcomes(world, table).items() if not outcome.passed]
     assert failed == ([] if table in MAY_BE_EMPTY else ["has_rows"])

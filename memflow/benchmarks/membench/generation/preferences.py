@@ -58,7 +58,7 @@ class Preferences:
 
 
 def build_preferences(categories: Iterable[Category]) -> Preferences:
-    """Return validated categories of all topics. Raises BadInput for too few categories or for an item in two of them."""
+    """Return validated categories of all topics. Raises BadInput for too few categories or for repeated items."""
     found = Preferences(tuple(categories))
     for topic in {each.topic: None for each in found.categories}:
         by_name = found.of(topic)
