@@ -196,7 +196,7 @@ def test_export_rejects_rows_without_variants_message_time_or_initial_value(demo
     fewer = replace(demo.states, changes=demo.states.changes[1:])
     with pytest.raises(
         BadInput,
-        match=r"user nora: the variable .* has no value in period 0. See the checks of state/changes",
+        match=r"user nora: the variable .* has no value in period 0. Run `memflow checks state/changes`",
     ):
         export_users(fewer, demo.turns, demo.probes)
 
