@@ -16,7 +16,7 @@ from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
     """Return a failed check of one rule beside one that passed."""
     failed = RuleResult(
-        "question.probes", "not_empty", False, "error", unexpected, rows, offending, "There are probes"
+        "question.probes", "has_rows", False, "error", unexpected, rows, offending, "There are probes"
     )
     passed = RuleResult("question.probes", "gold_not_blank", True, "error", 0, rows, (), "Gold is given")
     return dg.AssetCheckEvaluation(
