@@ -102,7 +102,7 @@ def _own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
 
 
 def _not_own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
-    """Subtract a step of a request from the own seconds, unless it runs in a task that is not timed."""
+    """Run a step of a request without counting its time as the memory's own. Steps in untimed tasks are just run."""
     if not watch.running:
         return step()
     began = watch.clock()

@@ -23,7 +23,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last one, if any."""
+    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last completion, if any."""
 
     value: T | None
     reason: str | None = None
@@ -84,7 +84,7 @@ async def ask(
 
 
 def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """Return the value of a completion and an empty text; for an unusable completion None and the error."""
+    """Return (value, "") for a completion that can be parsed, otherwise (None, error)."""
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
@@ -102,7 +102,7 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
 
 
 def _unfenced(text: str) -> str:
-    """Return the JSON inside a code fence or after a thinking block."""
+    """Return the JSON of an answer without the code fence or the thinking block around it."""
     text = text.rpartition("</think>")[2].strip()
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]

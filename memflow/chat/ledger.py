@@ -14,7 +14,7 @@ from memflow.errors import EndpointDown
 
 
 class RecordedChat:
-    """A chat without a model: wrapped in a LedgeredChat, it returns only recorded completions."""
+    """A substitute for a chat model in a LedgeredChat, which then returns recorded completions only."""
 
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
@@ -48,11 +48,11 @@ class Ledger(Protocol):
         ...
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Store a completion durably before returning. An existing completion of the digest is kept."""
+        """Store a completion durably before returning. Do not replace an existing completion of the digest."""
         ...
 
     def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit. It may be buffered and written later."""
+        """Record a cache hit. The record may be buffered and written later."""
         ...
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:

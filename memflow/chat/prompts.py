@@ -100,7 +100,7 @@ def load(package: str, stem: str) -> Prompt:
 
 
 def parse(text: str, package: str, where: str) -> Prompt:
-    """Parse a prompt file. `package` has the `answers` module with its output type. Raises PromptError."""
+    """Return the prompt in `text`. The module `answers` of `package` has its output type. Raises PromptError."""
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))

@@ -97,7 +97,7 @@ class WholeTable:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """`find_violations(rows, ...)` returns no positions. It gets the rows of all `tables`; positions refer to the
+    """`find_violations(rows, ...)` gets the rows of all `tables` and returns the positions of violating rows in the
     first.
 
     The checked table is one of `tables`.

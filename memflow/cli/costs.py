@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Per(StrEnum):
-    """The unit of the costs."""
+    """The unit of the mean requests."""
 
     memory = "memory"
     instance = "instance"

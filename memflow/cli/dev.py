@@ -54,7 +54,7 @@ def dev(
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
     """Run programs until one ends or this process receives a signal to end.
 
-    Return the module of the program that ended by itself; None otherwise.
+    Return the module of the program that ended, or an empty text after a signal.
     """
     from resources.process import default_signals
 
@@ -82,7 +82,7 @@ def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str
 
 
 def _end(children: list[subprocess.Popen[bytes]]) -> None:
-    """Send the processes a signal to end; after GRACE_S seconds, kill those that still run."""
+    """Terminate the processes; after GRACE_S seconds, kill those that still run."""
     for child in children:
         child.terminate()
     deadline = time.monotonic() + GRACE_S

@@ -30,7 +30,7 @@ PATIENCE = 10.0
 class Finding:
     """The result of one check.
 
-    State `missing`: memflow needs the item. State `absent`: only the feature that `fix` names needs it.
+    In state `missing`, memflow needs the item. In state `absent`, only the feature that `fix` names needs the item.
     """
 
     what: str
@@ -265,7 +265,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Check that the endpoint answers and serves the model. Return the finding."""
+    """Return the result of requesting an endpoint's model list: whether it answers and serves the model."""
     key = os.environ.get(key_variable, "")
     request = urllib.request.Request(url.rstrip("/") + "/models")
     if key:

@@ -119,7 +119,7 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _asks(calls: "Calls") -> str:
-    """Return the maximum requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
+    """Return the maximum numbers of requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
     write = _requests(calls.chat_write, calls.embed_write)
     read = _requests(calls.chat_read, calls.embed_read)
     parts = [f"{write} per {PER[calls.per]} to write"] if write else []

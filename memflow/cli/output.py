@@ -66,7 +66,7 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
-    """Print `rows` as CSV with a header, or `data` as JSON, or the parts as text."""
+    """Print `rows` as CSV with a header, `data` as JSON, or the parts in `shown` as text."""
     if form is not Sheet.csv:
         answer(Format(form.value), data, *shown)
         return

@@ -156,7 +156,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
 
 
 def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return a table with one line per assistant for its reply."""
+    """Return a table of replies, one line per assistant."""
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return

@@ -281,7 +281,7 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
 
 
 def _bounded(assistants: Sequence[str]) -> list[str]:
-    """Return the assistants, preceded by the bounds of each model."""
+    """Return the assistants, preceded by the bounds (`none` and `oracle`) of each model."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 

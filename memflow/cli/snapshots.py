@@ -111,8 +111,7 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """Return the entry of `before` of which `item` is a later version, directly or through other versions; None if
-        none.
+        """Return the entry of `before` that `item` replaces, directly or through other versions; None if there is none.
         """
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous

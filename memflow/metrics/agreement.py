@@ -151,7 +151,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
 
 
 def _summed(values: Array, groups: npt.NDArray[np.intp], size: int) -> Array:
-    """Sum `values` by episode."""
+    """Return the sums of `values` by episode."""
     summed = np.zeros((size, *values.shape[1:]))
     np.add.at(summed, groups, values)
     return summed

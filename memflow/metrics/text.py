@@ -26,9 +26,9 @@ DEEPEST = 980
 def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
     """Return the score called rouge-l by the package `rouge` 1.0.1, in [0, 1); 0 for a text without a sentence.
 
-    It is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences. If
-    several subsequences are longest, the choice matters; this function chooses the same one. It also returns 0 if the
-    package fails, since its published callers score such an error as 0.
+    The score is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences.
+    If several subsequences are longest, the choice matters; this function chooses the same one as the package. The
+    score is 0 if the package fails, since its published callers score such an error as 0.
     """
     if not said or not wanted:
         return 0.0

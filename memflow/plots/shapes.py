@@ -121,7 +121,7 @@ def _label(drawn: Sequence[tuple[str, bool]]) -> str | None:
 
 
 def gaps(points: Sequence[Point], at: Sequence[float]) -> list[tuple[Point, ...]]:
-    """Split the points wherever a position of `at` is missing between two neighbors.
+    """Return the points in parts, split wherever a position of `at` is missing between two neighbors.
 
     A line is drawn only within one part, so that no line crosses a missing value.
     """

@@ -101,7 +101,7 @@ async def attribute_failures(context: StepContext) -> Tables:
 
 
 async def judge_claims(context: StepContext) -> Tables:
-    """Judge what the memory contains of the users' states at each checkpoint."""
+    """Judge which facts of the users' states the memory contains at each checkpoint."""
     domain, system = context.domain, context.memory.system
     claims = []
     if system.memory.recalls_entries:

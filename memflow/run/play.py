@@ -176,8 +176,8 @@ class _Stage:
             self.kept.append(led.kept)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
-        """Recall, reply, and write both messages. Return False if the reply failed; the user's message is written
-        anyway.
+        """Recall, reply, and write both messages. Return False if the reply failed; only the user's message is then
+        written.
         """
         replier = self._require_replier()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.

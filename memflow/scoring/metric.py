@@ -87,7 +87,7 @@ class Metric:
         return replace(self, primary_for=self.primary_for | set(benchmarks))
 
     def contains(self, value: float | None) -> bool:
-        """Return whether a value is in the range; None always is."""
+        """Return whether a value is in the range; True for None."""
         low, high = self.range
         return value is None or low - ROUNDING <= value <= high + ROUNDING
 
@@ -99,7 +99,7 @@ class Metric:
     def sort_key(self, value: float | None) -> float:
         """Return a number that sorts values best first and missing values last.
 
-        It is the same for all values if the metric has no direction.
+        The number is the same for all values if the metric has no direction.
         """
         if self.direction == "neither":
             return 0.0
