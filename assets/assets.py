@@ -37,7 +37,7 @@ CONDITIONS = {
 
 
 class SampleConfig(dg.Config):
-    """How much of a domain to generate."""
+    """The size of the sample of a domain to generate."""
 
     limit: int = Field(
         default=0,

@@ -122,7 +122,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata of an assistant's verdicts: models, probes, and the limits on recall."""
+        """Return the metadata to store with an assistant's verdicts: models, probes, and the limits on recall."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]

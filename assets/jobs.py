@@ -1,4 +1,4 @@
-"""Jobs, one per scope of the pipeline, since all assets of a job have the same partitions; and the schedules.
+"""The jobs, one per scope of the pipeline, and the schedules. All assets of a job have the same partitions.
 
 automation.py regenerates assets after a model has changed.
 """

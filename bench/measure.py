@@ -43,7 +43,7 @@ def report(line: dict[str, Any], **more: Any) -> None:
 
 
 def arguments(**defaults: Any) -> argparse.Namespace:
-    """Parse the command line. Each default declares an option, False a flag; `--profile` is always there."""
+    """Return the parsed command line. Each default declares an option, False a flag; `--profile` always exists."""
     parser = argparse.ArgumentParser()
     for name, default in {**defaults, "profile": False}.items():
         if default is False:

@@ -63,7 +63,7 @@ def real_texts() -> tuple[list[str], list[str], str]:
 
 
 def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
-    """Measure the memory `bm25_message`, with its own write and read."""
+    """Return the CPU times per write and read of the memory `bm25_message`, and its search results."""
     messages = [Message(str(number), "user", text) for number, text in enumerate(texts)]
     memory = Lexical(k=K)
 
@@ -83,7 +83,7 @@ def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResu
 
 
 def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
-    """Measure Whoosh: standard analyzer, one commit per dialogue, words joined by OR, BM25F."""
+    """Return the CPU times per write and read of Whoosh (standard analyzer, OR, BM25F), and its search results."""
     from whoosh.analysis import StandardAnalyzer
     from whoosh.fields import ID, TEXT, Schema
     from whoosh.index import create_in

@@ -85,7 +85,7 @@ def package(name: str) -> Path:
 
 
 def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
-    """Print the line of the encoder alone. Return 1 if a batch changes a vector, else 0."""
+    """Measure the encoder without a memory and print a JSON line. Return 1 if a batch changes a vector, else 0."""
 
     async def every(size: int) -> Vector:
         return np.concatenate(
@@ -109,7 +109,7 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
 
 
 def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
-    """Report CPU time per write and read of `rag_2_4_30`, and of a loop that encodes one text per call."""
+    """Print the CPU time per write and read of `rag_2_4_30`, and of a loop that encodes one text per call."""
     memory = memory_factory("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
     messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
 

@@ -114,7 +114,7 @@ def join_chinese(words: str) -> str:
 
 
 def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
-    """Print the line. Return 1 if a bound is missed, else 0."""
+    """Print the measurements of a metric as a JSON line. Return 1 if a bound is missed, else 0."""
     responses = QUESTIONS * ASSISTANTS
     line = {
         "name": f"100,000 responses: {metric.name}",
@@ -145,7 +145,7 @@ def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
 
 
 def porter() -> Metric:
-    """Compute LoCoMo's F1 as its published code does."""
+    """Return the peer that computes LoCoMo's F1 as in its published code."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -153,7 +153,7 @@ def porter() -> Metric:
 
 
 def rouge_score() -> Metric:
-    """Compute ROUGE-L with rouge-score, without its stemmer."""
+    """Return the peer that computes ROUGE-L with rouge-score, without its stemmer."""
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
@@ -161,7 +161,7 @@ def rouge_score() -> Metric:
 
 
 def rouge() -> Metric:
-    """Compute ROUGE as LexEval's evaluation does: jieba, then the package `rouge` with all its metrics."""
+    """Return the peer that computes ROUGE as LexEval does: jieba, then all metrics of the package `rouge`."""
     import jieba
     from rouge import Rouge
 
@@ -175,7 +175,7 @@ def rouge() -> Metric:
 
 
 def nltk_meteor() -> Metric:
-    """Compute METEOR with nltk on nltk's tokens, with an empty WordNet."""
+    """Return the peer that computes METEOR with nltk on nltk's tokens, with an empty WordNet."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktSentenceTokenizer
     from nltk.translate.meteor_score import meteor_score

@@ -93,10 +93,10 @@ def suites_of(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> Iterator[Suite | RuleResult]:
-    """Translate the rules that apply to `domain` into suites.
+    """Yield the rules that apply to `domain`, translated into suites.
 
-    One suite is for the table's own rows; each rule that counts the rows of another table has a suite of its own. A
-    rule that raises is yielded as a failed result.
+    One suite covers the table's own rows; each rule on the rows of another table has a separate suite. A rule that
+    raises is yielded as a failed result.
     """
 
     def rows_of(name: str) -> Sequence[Any]:
@@ -271,7 +271,7 @@ def _raised(info: dict[str, Any]) -> Iterator[str]:
 
 @cache
 def _batches() -> Any:
-    """Return a function that converts a frame to a batch. There is one context per process, without network or disk."""
+    """Return a function that converts a frame to a batch; one context per process, without network or disk."""
     gx = _gx()
     context = _silent(gx.get_context(mode="ephemeral"))
     frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
@@ -288,7 +288,7 @@ def _silent(context: Any) -> Any:
 
 @cache
 def _gx() -> Any:
-    """Import Great Expectations with its output and usage statistics disabled."""
+    """Import Great Expectations with its output and usage statistics disabled. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     import great_expectations as gx
 

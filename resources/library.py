@@ -24,7 +24,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """Whether a data set can be read. `missing` files are required, `lacking` files are optional; both do not exist."""
+    """Whether a data set can be read, with its missing files: required ones in `missing`, optional ones in `lacking`."""
 
     dataset: Dataset
     state: State

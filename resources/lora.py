@@ -1,4 +1,4 @@
-"""Train one LoRA adapter. A program for the Python of the training environment; memflow never imports it.
+"""Train one LoRA adapter. The Python of the training environment runs this program; memflow never imports it.
 
     python -I lora.py FOLDER
 
@@ -44,7 +44,7 @@ class EventStream:
 
 
 def train(folder: Path, events: EventStream) -> dict[str, Any]:
-    """Train the job in FOLDER/job.json; return the result for the manifest."""
+    """Train the job in FOLDER/job.json. Return the training result for the manifest."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
 
@@ -200,7 +200,7 @@ def find_base_model(base: str, revision: str) -> Path:
 def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the examples whose request leaves room for an answer within `length` tokens, and facts on the others."""
+    """Return the examples whose request leaves room for an answer within `length` tokens, and data on the others."""
 
     def tokens(messages: list[dict[str, str]], **how: Any) -> int:
         return len(

@@ -191,7 +191,7 @@ class Settings(BaseSettings):
 
 
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:
-    """Load the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
+    """Return the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
 
     Raises BadSettings with the file, the setting and the error.
     """

@@ -234,9 +234,9 @@ def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
 
 
 def _when_free(call: Callable[[], T]) -> T:
-    """Call a function again while the database is locked.
+    """Call a function until the database is not locked, and return its result.
 
-    SQLite does not wait by itself if two processes set the journal mode.
+    SQLite does not wait if two processes set the journal mode at the same time.
     """
     until = time.monotonic() + BUSY_TIMEOUT_S
     while True:

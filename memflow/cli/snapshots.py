@@ -111,8 +111,7 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """Return the entry of `before` that `item` replaces, directly or through other versions; None if there is none.
-        """
+        """Return the entry of `before` that `item` replaces, directly or through other versions; None if there is none."""
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:

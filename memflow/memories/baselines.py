@@ -38,7 +38,7 @@ class Nothing(Memory):
 
 @dataclass
 class Oracle(Nothing):
-    """The gold evidence or states are in the prompt: the upper bound.
+    """The upper bound: the prompt contains the gold evidence or states.
 
     The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class alone.
     """
@@ -64,7 +64,7 @@ class Full(Memory):
         store_messages(self.store, messages, MESSAGE)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the same conversation for any query; it is built once per version of the store."""
+        """Return the same conversation for any query. The conversation is built once per version of the store."""
         if self._recall is None or self._recall[0] != self.store.version:
             self._recall = (
                 self.store.version,

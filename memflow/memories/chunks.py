@@ -36,9 +36,9 @@ class MessagePart:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """Drafts of entries, and the number of messages that they use up.
+    """Drafts of entries in `pieces`, and in `gone` the number of messages that they use up.
 
-    For each draft, it also has the character where the next chunk starts.
+    For each draft, `starts` contains the character where the next chunk starts.
     """
 
     pieces: list[EntryDraft]
@@ -49,7 +49,7 @@ class CutResult:
 def cut_messages(
     held: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
 ) -> CutResult:
-    """Split the first `leaving` messages of a buffer by `unit`, one of UNITS.
+    """Split the first `leaving` messages of a buffer by `unit`, one of UNITS. Return the drafts of entries.
 
     A chunk of tokens starts at character `start` of the first message.
     """
@@ -118,7 +118,7 @@ def fill_chunks(
 
 
 def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
-    """Return messages as complete parts."""
+    """Return every message as one part."""
     return [MessagePart(message, 0, len(message.item.text)) for message in messages]
 
 

@@ -105,7 +105,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A request to the chat model during a write: the arguments of `Memory.ask`."""
+    """The arguments of `Memory.ask`: one request to the chat model during a write."""
 
     stem: str
     fields: Mapping[str, Any]
@@ -171,7 +171,7 @@ class Memory(ABC):
 
     @abstractmethod
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return what the memory recalls for `query`. With `frozen`, as for probes, it must not change the store."""
+        """Return the entries recalled for `query`. With `frozen`, as for probes, the read must not change the store."""
 
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made."""

@@ -54,7 +54,7 @@ class MemoryConfig:
     def fingerprint(self) -> str:
         """Return the digest of class, version, prompts, parameters and, for a user's own memory, source code.
 
-        The chat model and the embedder have fingerprints of their own.
+        The chat model and the embedder have separate fingerprints.
         """
         memory = self.system.memory
         prompts = {prompt.name: prompt.digest for prompt in self.system.prompts}
@@ -74,7 +74,7 @@ def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
 
 
 def shipped_systems() -> list[System]:
-    """Return every system that ships with memflow."""
+    """Return all systems that ship with memflow."""
     return list(SYSTEMS.values())
 
 

@@ -199,7 +199,7 @@ class Dense(SearchIndex):
         self._matrix[number] = item.vector
 
     def _drop(self, number: int, item: Item) -> None:
-        """Do nothing: there are no statistics."""
+        """Do nothing, since this index has no statistics."""
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (

@@ -61,7 +61,7 @@ class Note:
         return "\n".join([with_date(self.content, self.time), *lines])
 
     def described(self, by: Described | Evolved) -> "Note":
-        """Return the note with a new description."""
+        """Return a copy of the note with a new description."""
         return replace(self, keywords=by.keywords, context=by.context, tags=by.tags)
 
 
@@ -179,7 +179,7 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """Return the first `linked` notes that are linked with the found notes, in the order of the found notes."""
+        """Return up to `linked` notes that are linked with the found notes, in the order of the found notes."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)
@@ -187,12 +187,12 @@ class AMem(Memory):
 
 
 def note_sections(notes: Sequence[Item]) -> str:
-    """Return the notes under numbered headings."""
+    """Return the notes as text, each under a numbered heading."""
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
 def _named(count: int) -> Callable[[Decision], str | None]:
-    """Return a check that a decision names only the first `count` notes and changes each at most once."""
+    """Return a check that a decision names only the first `count` notes and changes no note twice."""
 
     def check(decision: Decision) -> str | None:
         changed = [change.note for change in decision.evolved]

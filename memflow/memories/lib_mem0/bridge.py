@@ -45,7 +45,7 @@ class Bridge:
     async def beside(self, work: Callable[[], T]) -> T:
         """Run `work` in a new thread and return its result.
 
-        The default threads may be needed to answer its requests.
+        The event loop's default threads may be needed to answer the requests of `work`.
         """
         self._loop = asyncio.get_running_loop()
         self.wrong, self.wanted, self.ended = [], 0, None

@@ -34,7 +34,7 @@ _TODAY = re.compile(r"^- Today's date is .*\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class LibraryChange:
-    """A change reported by the package: the memory's number, and ADD, UPDATE or DELETE."""
+    """A change reported by the package: the number of a memory, and ADD, UPDATE or DELETE."""
 
     number: int
     event: str

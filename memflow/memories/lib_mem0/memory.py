@@ -77,7 +77,7 @@ class LibMem0(Memory):
         return recalled([held[number] for number in numbers])
 
     async def _opened(self, text: str) -> Library:
-        """Return the package's store with the live memories; build a new one if entries have changed."""
+        """Return the package's store with the live memories; rebuild the store if entries have changed."""
         if self._library is not None and self._seen == self.store.version:
             return self._library
         held = {

@@ -45,7 +45,7 @@ class FactUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request; None if no similar memory exists, in which case every fact is added."""
+        """Return the request; None if no similar memory exists, in which case every fact is added."""
         if not self.facts or not self.memories:
             return None
         fields = {
@@ -150,7 +150,7 @@ class StoreChange(Protocol):
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request, or None if no answer is needed."""
+        """Return the request, or None if the change needs no answer."""
         ...
 
     def texts(self, answer: Any) -> list[str]:
@@ -158,7 +158,7 @@ class StoreChange(Protocol):
         ...
 
     def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
-        """Change the store."""
+        """Change the store by the model's answer."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Mem0's writer for the scripted chat.
 
-Every statement that is not the assistant's is a fact, which replaces the memory with the same subject. In the graph it
-is a relation from its speaker to its last word, labeled by its subject.
+Every statement that is not the assistant's is a fact, which replaces the memory with the same subject. In the graph,
+the statement is a relation from its speaker to its last word, labeled by its subject.
 """
 
 import re

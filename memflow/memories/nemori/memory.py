@@ -42,7 +42,7 @@ class Segments:
         return range(max(held, self.shortest) + 1, held + new + 1)
 
     def take(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
-        """Add messages. `confidences` gives, by message number, the confidence that it starts a new topic."""
+        """Add messages and complete segments. `confidences` maps message numbers to the confidence of a new topic."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
                 self._close()
