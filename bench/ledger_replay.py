@@ -84,7 +84,7 @@ def main() -> int:
             took = time.perf_counter() - started
         if any(answer.value is None for answer in answers):
             raise SystemExit(
-                f"not replayed: {next(answer.reason for answer in answers if answer.value is None)}"
+                f"not replayed from the ledger: {next(answer.reason for answer in answers if answer.value is None)}"
             )
     rate = ITEMS / took
     report(

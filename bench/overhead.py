@@ -104,7 +104,7 @@ class Work:
         if table in SUITES:
             results += validate_suite(table, rows)
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
-            raise SystemExit(f"{table} of {key}: {', '.join(failed)}")
+            raise SystemExit(f"{table} of {key} failed the checks {', '.join(failed)}")
 
 
 class MemoryLake(Lake):

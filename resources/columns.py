@@ -65,7 +65,7 @@ def validate(table: str, rows: Sequence[Any]) -> list[Any]:
     for number, row in enumerate(rows):
         if type(row) is not row_type:
             raise BadInput(
-                f"row {number} of {table} has the type {type(row).__name__} instead of {row_type.__name__}"
+                f"row {number} of {table} has the type {type(row).__name__}. Pass rows of type {row_type.__name__}."
             )
     found = list(rows)
     for column in columns(table):

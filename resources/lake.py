@@ -242,7 +242,7 @@ class Lake:
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
-            raise BadInput(f"no partition of {table} is given. Pass the name of one.")
+            raise BadInput(f"no partition of {table} is given. Pass the name of a partition.")
         return f"{self.folder(table)}/{_file_name(partition)}"
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:

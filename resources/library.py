@@ -24,7 +24,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """Whether a data set can be read, with its missing files: required ones in `missing`, optional ones in `lacking`."""
+    """Whether a data set can be read, and the required (`missing`) and optional (`lacking`) files that do not exist."""
 
     dataset: Dataset
     state: State

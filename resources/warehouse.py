@@ -56,7 +56,7 @@ class Warehouse:
         unknown = sorted(parameters.keys() - statement.named_parameters)
         if unknown:
             known = ", ".join(sorted(statement.named_parameters))
-            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}; its parameters are {known}")
+            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}. Use one of: {known}")
         return self._run(
             text,
             {parameter: parameters.get(parameter) for parameter in statement.named_parameters},
@@ -71,9 +71,9 @@ class Warehouse:
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot parse this SQL: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot parse this SQL. Fix it: {wrong}") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"only a single SELECT is allowed, but the SQL is {_statement_types(statements)}")
+            raise BadInput(f"the SQL is {_statement_types(statements)}. Write a single SELECT statement.")
         return self._run(text, {})
 
     def publish(self) -> Path:
@@ -101,7 +101,7 @@ class Warehouse:
                 answer = connection.execute(text, parameters)
                 return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot run this query: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot run this query. Fix it: {wrong}") from wrong
 
     def _build(self, path: Path) -> None:
         """Build the database at `path`; retry if a writer replaces a file meanwhile."""
@@ -188,7 +188,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
         try:
             connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
         except duckdb.ConstraintException as wrong:
-            raise BadInput(f"cannot publish {table} of {partition}: {wrong}") from wrong
+            raise BadInput(f"cannot publish {table} of {partition}; rerun that partition: {wrong}") from wrong
 
 
 def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
@@ -211,7 +211,7 @@ def _text(folder: str, name: str) -> str:
     file = found.joinpath(f"{name}.sql")
     if not file.is_file():
         known = sorted(each.name.removesuffix(".sql") for each in found.iterdir())
-        raise BadInput(f"sql/{folder}/{name}.sql does not exist; the existing queries are {', '.join(known)}")
+        raise BadInput(f"sql/{folder}/{name}.sql does not exist. Use one of: {', '.join(known)}")
     return file.read_text(encoding="utf-8")
 
 

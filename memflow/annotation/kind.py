@@ -94,7 +94,7 @@ class Kind:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
-                f"{domain}: invalid item of kind {self.name}, {wrong.title} {place}: {first['msg']}"
+                f"{domain}: item of kind {self.name} is invalid: {wrong.title} {place}: {first['msg']}. Fix the kind."
             ) from wrong
         return draw(header, candidates, count or self.config.draw)
 

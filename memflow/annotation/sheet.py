@@ -244,7 +244,7 @@ def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise BadInput(f"{path}, line {number}, {place}: {first['msg']}") from wrong
+        raise BadInput(f"{path}, line {number}, {place}: {first['msg']}. Fix the line.") from wrong
 
 
 def _label(item: Item, name: str) -> Label:

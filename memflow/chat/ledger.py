@@ -24,7 +24,7 @@ class RecordedChat:
     async def complete(self, request: ChatRequest) -> Completion:
         """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
         raise EndpointDown(
-            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a model."
+            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )
 
 

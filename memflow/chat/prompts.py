@@ -72,7 +72,7 @@ class Prompt:
                 [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
             )
             raise PromptError(
-                f"the fields passed to prompt {self.name} differ from its fields {list(self.fields)}: {wrong}"
+                f"prompt {self.name} got other fields than {list(self.fields)}: {wrong}. Fix the call."
             )
         said: list[ChatMessage] = []
         for role, text in self.sections:
@@ -105,7 +105,7 @@ def parse(text: str, package: str, where: str) -> Prompt:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"{where}: the front matter is invalid: {wrong}") from wrong
+        raise PromptError(f"{where}: the front matter is invalid; fix it: {wrong}") from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:

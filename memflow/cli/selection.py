@@ -191,7 +191,7 @@ def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Colle
     """Raise BadInput for a name of `kind` that the owner (the lake, the leaderboard) does not contain."""
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{owner} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
+            raise BadInput(f"{owner} has no {kind} {name!r}. Use one of: {', '.join(sorted(known))}")
 
 
 def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:

@@ -127,7 +127,7 @@ def _shipped(name: str) -> MemoryConfig | None:
         if len(numbers) not in (0, len(system.numbers)):
             wanted = len(system.numbers) or "none"
             raise BadSettings(
-                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}"
+                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}. Fix the name."
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
     return None
@@ -167,7 +167,7 @@ def _configure(name: str, system: System, given: Mapping[str, Any]) -> MemoryCon
     for key, value in given.items():
         if key not in known:
             takes = ", ".join(known) or "none"
-            raise BadSettings(f"the memory {name} has no parameter {key!r}; its parameters are {takes}")
+            raise BadSettings(f"the memory {name} has no parameter {key!r}. Use one of: {takes}")
         values[key] = _parse_value(f"the memory {name}: {key}", value, known[key])
     return MemoryConfig(name, system, {**values, **system.fixed})
 
@@ -179,12 +179,12 @@ def _parse_value(what: str, value: Any, known: Parameter) -> Any:
     if wanted is tuple and isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = tuple(value)
     if type(value) is not wanted:
-        raise BadSettings(f"{what} has the invalid value {value!r}; it must be of type {wanted.__name__}")
+        raise BadSettings(f"{what} has the invalid value {value!r}. Set a value of type {wanted.__name__}.")
     if isinstance(value, int | float) and value < known.low:
-        raise BadSettings(f"{what} is {value}, which is below the minimum {known.low}")
+        raise BadSettings(f"{what} is {value}, below the minimum. Set at least {known.low}.")
     if known.high is not None and value > known.high:
-        raise BadSettings(f"{what} is {value}, which is above the maximum {known.high}")
+        raise BadSettings(f"{what} is {value}, above the maximum. Set at most {known.high}.")
     words = value if isinstance(value, tuple) else (value,)
     if known.choices and not set(words) <= set(known.choices):
-        raise BadSettings(f"{what} has the invalid value {value!r}; use {', '.join(known.choices)}")
+        raise BadSettings(f"{what} has the invalid value {value!r}. Use {', '.join(known.choices)}")
     return value

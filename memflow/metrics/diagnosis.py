@@ -34,7 +34,7 @@ def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt
     )
     periods = scored.shape[-1] if scored.ndim else 1
     if not periods:
-        raise BadInput("`overall` has no periods; pass the score of at least one period")
+        raise BadInput("`overall` has no periods. Pass the score of at least one period.")
     for name, other in (("upper bound", bound), ("random", chance)):
         if other.ndim and (other.shape[-1] != periods or not _broadcast(other.shape, scored.shape)):
             raise BadInput(
@@ -98,7 +98,7 @@ def attribute_by_evidence(
     with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
-        raise BadInput("`evidence` is empty: an answer without evidence cannot be attributed")
+        raise BadInput("`evidence` is empty. Exclude answers without evidence.")
     missing = evidence - recalled
     if not missing:
         return Attribution(utilization=loss)
@@ -119,12 +119,12 @@ def attribute_by_counts(
     hits = _numbers("right", right)
     if not writes.shape == reads.shape == hits.shape:
         raise BadInput(
-            f"the counts and answers have different shapes: {writes.shape}, {reads.shape}, {hits.shape}"
+            f"the shapes {writes.shape}, {reads.shape} and {hits.shape} differ. Pass one of each per answer."
         )
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput("a count of write or read failures is negative or missing")
+        raise BadInput("a count of write or read failures is negative or missing. Pass counts of at least 0.")
     if not np.all((hits == 0) | (hits == 1)):
-        raise BadInput("`right` must contain only 1 (right) and 0 (wrong)")
+        raise BadInput("`right` contains a value other than 0 and 1. Pass 1 for a correct answer, else 0.")
     loss, failing = 1 - hits, writes + reads
     unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
     return FailureShares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))

@@ -138,7 +138,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
             return _f1(prediction, gold)
         case "5":
             return _adversarial(prediction.lower(), gold)
-    raise BadInput(f"unknown LoCoMo category {category!r}; the categories are 1 to 5")
+    raise BadInput(f"unknown LoCoMo category {category!r}. Use a category from 1 to 5.")
 
 
 def _adversarial(prediction: str, gold: str) -> float:
@@ -178,12 +178,12 @@ def rouge_l(
     Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):
-        raise BadSettings(f"unknown ROUGE-L language {language!r}; use 'en' or 'zh'")
+        raise BadSettings(f"unknown ROUGE-L language {language!r}. Use 'en' or 'zh'.")
     if variant == "published_code":
         cut = _lexeval_sentences if language == "zh" else _package_sentences
         return union_rouge_l(cut(prediction), cut(gold))
     if variant != "standard":
-        raise BadSettings(f"unknown ROUGE-L variant {variant!r}; use 'standard' or 'published_code'")
+        raise BadSettings(f"unknown ROUGE-L variant {variant!r}. Use 'standard' or 'published_code'.")
     if language == "en":
         said, wanted = _english_words(prediction, stem), _english_words(gold, stem)
     else:

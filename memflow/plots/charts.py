@@ -57,7 +57,7 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     if not shown:
         have = sorted({score.metric for score in _shown(of_domain, None)})
         raise BadInput(
-            f"{domain} has no scores of {metric} per period; metrics with such scores: "
+            f"{domain} has no scores of {metric} per period. Use a metric with such scores: "
             f"{', '.join(have) or 'none of any metric'}"
         )
     kind = _place(shown[0])[0]

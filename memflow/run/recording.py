@@ -117,16 +117,16 @@ def is_recording(text: str) -> bool:
 
 
 def read(text: str) -> tuple[Header, list[RecordedMessage]]:
-    """Parse the text of a recorded run. Raises BadInput with the line number and the reason."""
+    """Return the header and messages of a recorded run. Raises BadInput with the line number and the reason."""
     rows = text.split("\n")
     header = _read(Header, rows[0], 1)
     lines = [_read(RecordedMessage, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
     if len(lines) != header.messages:
         raise BadInput(
-            f"the file has {len(lines)} messages, but its header says {header.messages}; it is truncated"
+            f"the file has {len(lines)} messages, but the header says {header.messages}. Export the run again."
         )
     if _digest(lines) != header.digest:
-        raise BadInput("the messages differ from the digest in the header: the file was modified")
+        raise BadInput("the messages do not match the digest in the header. Export the run again.")
     return header, lines
 
 

@@ -63,11 +63,11 @@ class Metric:
         if not self.name or self.direction not in get_args(Direction):
             known = ", ".join(get_args(Direction))
             raise BadSettings(
-                f"metric {self.name!r}: unknown direction {self.direction!r}; use one of {known}"
+                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {known}"
             )
         low, high = self.range
         if not low < high:
-            raise BadSettings(f"metric {self.name!r}: the range {low} to {high} is empty; set low < high")
+            raise BadSettings(f"metric {self.name!r}: the range {low} to {high} is empty. Set low < high.")
 
     @property
     def range(self) -> tuple[float, float]:

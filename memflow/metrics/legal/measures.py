@@ -47,7 +47,7 @@ def read_judgment(document: str, variant: Variant = "standard") -> JudgmentConte
         )
     if variant != "standard":
         raise BadSettings(
-            f"unknown variant {variant!r} of the judgment metrics; use 'standard' or 'published_code'"
+            f"unknown variant {variant!r} of the judgment metrics. Use 'standard' or 'published_code'."
         )
     parts = split_sections(document)
     people = parse_sentences(parts.judgment)

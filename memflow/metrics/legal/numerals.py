@@ -37,7 +37,7 @@ def parse_numeral(numeral: str) -> int:
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)
     if not parts or "".join(parts) != plain:
-        raise BadInput(f"{numeral!r} is not a Chinese numeral")
+        raise BadInput(f"{numeral!r} is not a Chinese numeral. Pass a number such as 二千三百 or 3万.")
     if _SPELT.fullmatch(plain):
         return int("".join(str(_DIGITS[character]) for character in plain))
     whole = group = Decimal(0)
@@ -61,7 +61,7 @@ def parse_numeral(numeral: str) -> int:
 def format_numeral(value: int, *, formal: bool = False) -> str:
     """Return the Chinese numeral of a number from 0 to 10**12 - 1, plain or formal. Raises BadInput."""
     if not 0 <= value < _LIMIT:
-        raise BadInput(f"{value} is outside 0 to {_LIMIT - 1}")
+        raise BadInput(f"{value} has no Chinese numeral here. Pass a number from 0 to {_LIMIT - 1}.")
     digits, units, groups = _FORMAL if formal else _PLAIN
     if value == 0:
         return digits[0]

@@ -39,11 +39,11 @@ def clean_text(document: str) -> str:
 
 
 def split_sections(document: str) -> Sections:
-    """Return reasoning and decision.
+    """Return the reasoning and the decision of a judgment.
 
-    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision. The decision
-    ends at the first sign of another section (appeal, signatures, appendix). Without an announcement, the decision
-    starts at the first sentence that convicts.
+    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision. The
+    decision ends at the first sign of another section (appeal, signatures, appendix). Without an announcement, the
+    decision starts at the first sentence that convicts.
     """
     text = clean_text(document)
     court = _COURT.search(text) or _REASONS.search(text)

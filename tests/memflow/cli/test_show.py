@@ -90,7 +90,7 @@ def test_prices_are_computed_from_the_settings(measured, tmp_path) -> None:
 
 
 def test_costs_of_what_was_never_measured(measured) -> None:
-    assert "no memory has costs yet" in measured.error("show", "costs", "--domain", "beauty")
+    assert "no memory has recorded costs yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_option_adds_slices_to_the_leaderboard(measured) -> None:
@@ -99,7 +99,7 @@ def test_slices_option_adds_slices_to_the_leaderboard(measured) -> None:
 
 
 def test_unknown_metric_is_rejected_and_available_metrics_are_listed(measured) -> None:
-    assert "no metric 'beauty'; it has accuracy" in measured.error(
+    assert "no metric 'beauty'. Use one of: accuracy" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
     )
 

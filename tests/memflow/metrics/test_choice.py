@@ -10,7 +10,7 @@ def test_accuracy_is_1_for_gold_option_only():
 
 @pytest.mark.parametrize("answer", ["0", "4", "-1", "two", "", "2.0", "²"])
 def test_invalid_option_is_rejected(answer):
-    with pytest.raises(BadInput, match="the options are 1 to 3"):
+    with pytest.raises(BadInput, match="Pass a number from 1 to 3"):
         accuracy(answer, "2", 3)
 
 

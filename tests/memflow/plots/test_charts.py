@@ -118,7 +118,7 @@ def test_charts_need_several_periods():
 
 def test_a_metric_without_figures_is_refused_with_those_that_have_some():
     with pytest.raises(
-        BadInput, match="d has no scores of f1 per period; metrics with such scores: accuracy, memory_score"
+        BadInput, match=r"d has no scores of f1 per period\. Use a metric .*: accuracy, memory_score"
     ):
         chart(scores_of("accuracy", "memory_score"), "d", "f1")
 

@@ -122,7 +122,7 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
 
 def test_invalid_item_error_names_domain_and_kind(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(BadInput, match="amemgym_demo: invalid item of kind reliability, Part text: "):
+    with pytest.raises(BadInput, match="amemgym_demo: item of kind reliability is invalid: Part text: "):
         sheet(endless, "reliability")
 
 

@@ -204,7 +204,7 @@ def test_invalid_option_has_no_value(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed="17")
     row = make_verdicts(demo.domain, demo.probes, given)[0]
-    assert row.value is None and "'17' is not the number of an option; the options are 1 to" in row.reason
+    assert row.value is None and "'17' is not the number of an option. Pass a number from 1 to" in row.reason
 
 
 def test_quarantined_and_missing_replies_have_reasons(demo):
