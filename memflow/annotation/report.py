@@ -59,7 +59,7 @@ class Report:
 
 
 def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Annotations]) -> Report:
-    """Build the report of one sheet. Raises BadInput if it has no annotations."""
+    """Return the report of one sheet. Raises BadInput if the sheet has no annotations."""
     if not annotations:
         raise BadInput(
             f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open the "

@@ -52,7 +52,7 @@ async def ask(
     check: Any = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
-    """Request an answer until it can be parsed, at most `attempts` times.
+    """Return the first answer that can be parsed, after at most `attempts` requests.
 
     The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
     or None; the error is sent to the model. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which

@@ -22,7 +22,7 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
+        """Raise EndpointDown, since only requests that are missing from the ledger reach this chat."""
         raise EndpointDown(
             f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )
@@ -76,7 +76,7 @@ class LedgeredChat:
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the cached completion; otherwise request it from the inner chat, store it and return it."""
+        """Return the cached completion of a request, or send the request and store its completion."""
         key = request.digest(self.fingerprint)
         while True:
             kept = self.ledger.get(key)

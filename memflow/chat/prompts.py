@@ -161,7 +161,7 @@ def translated_stems(package: str) -> frozenset[str]:
 def load_in_language(
     package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
 ) -> Prompt:
-    """Return a prompt, or its translation into the language if there is one.
+    """Return a prompt, or its translation into the language if the package contains a translation.
 
     If `output` is given, it replaces the output type of the prompt.
     """

@@ -44,7 +44,7 @@ def schema_of(output: type[BaseModel]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def schema_digest(output: type[BaseModel]) -> str:
-    """Return the digest of the schema. The order of fields counts, since a model writes them in order."""
+    """Return the digest of the schema and its order of fields, in which a model writes them."""
     return digest(json.dumps(schema_of(output)))
 
 

@@ -81,7 +81,7 @@ def check_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate the expectations of `table` that apply to `domain`, in the declared order.
+    """Return the results of the expectations of `table` that apply to `domain`, in the declared order.
 
     If a rule raises, its result is a failure with the rule, table and row; the other rules are still evaluated. Raises
     BadInput if a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
@@ -95,7 +95,7 @@ def check_rows(
 
 
 def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
-    """Sum the results of several partitions per rule."""
+    """Return one result per rule, summed over several partitions."""
     grouped: dict[tuple[str, str], list[RuleResult]] = {}
     for each in results:
         grouped.setdefault((each.table, each.name), []).append(each)

@@ -174,7 +174,7 @@ def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") 
 
 
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Limit expectations to the rows of the benchmark `name`."""
+    """Return the expectations, limited to the rows of the benchmark `name`."""
     return tuple(replace(each, benchmark=name) for each in expectations)
 
 

@@ -27,7 +27,7 @@ def dev(
 ) -> None:
     """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
-    The UI and the daemon load the code location `memflow`. They stop together, and with this process.
+    The UI and the daemon load the code location `memflow`. Both stop when one of them or this process stops.
     """
     from resources.instance import EVENT_BATCHES, dagster_home, workspace_file
 

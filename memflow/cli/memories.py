@@ -217,7 +217,7 @@ def _short(value: Any) -> str:
 
 
 def _flowing(paragraph: str) -> str:
-    """Join the lines of a paragraph into one, unless it is a list or indented."""
+    """Return a paragraph as one line, except a list or an indented paragraph, which is returned unchanged."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

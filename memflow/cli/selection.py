@@ -201,7 +201,7 @@ def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput if an assistant has not played the domain. The message lists those that have."""
+    """Raise BadInput if an assistant has not played the domain. The message lists the assistants that have."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "no assistant yet"

@@ -77,7 +77,7 @@ class Full(Memory):
 class Recent(Memory):
     """The newest messages as chat turns.
 
-    The default is three rounds: the most that the buffer of `rag_2_4_30` holds before two messages leave it.
+    The default is three rounds: the largest size of the buffer of `rag_2_4_30`.
     """
 
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
@@ -85,7 +85,7 @@ class Recent(Memory):
     ranks_entries: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store the messages and retire those older than the last `self.messages`."""
+        """Store the messages and retire all but the last `self.messages` messages."""
         store_messages(self.store, messages, BUFFER)
         buffer = stored_messages(self.store, BUFFER)
         retire_messages(self.store, buffer[: max(0, len(buffer) - self.messages)], BUFFER)

@@ -23,7 +23,7 @@ from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as given to a memory. It has no field for gold, so no gold can reach a memory."""
+    """A message for a memory. The class has no field for gold, so no gold can reach a memory."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -116,7 +116,7 @@ class PromptRequest:
 def parameter(
     default: Any, description: str, *, low: float = 0, high: float | None = None, choices: Sequence[str] = ()
 ) -> Any:
-    """Declare a parameter of a Memory: a number from `low` to `high`, a word, or a tuple of words from `choices`."""
+    """Return the field of a parameter: a number from `low` to `high`, a word, or a tuple of words from `choices`."""
     bounds = {"low": low, "high": high, "choices": tuple(choices)}
     return field(default=default, metadata={"description": description, **bounds})
 

@@ -1,6 +1,6 @@
 """Names of memory systems: `rag_2_4_30` -> the configuration of a Memory.
 
-A name is a system and, optionally, its numbers in order. It is a partition key: small letters, digits, underscores.
+A name is a system and, optionally, its numbers in order. Names are partition keys: small letters, digits, underscores.
 """
 
 import re

@@ -118,7 +118,7 @@ def summary(correct: npt.ArrayLike) -> Summary:
 
 
 def best_constant(keys: Sequence[str]) -> str:
-    """Return the most frequent gold label; of several, the smallest. It is the answer of the best constant baseline.
+    """Return the most frequent gold label (the smallest of several), as the answer of the best constant baseline.
 
     Raises BadInput without labels.
     """

@@ -62,7 +62,7 @@ def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Shares of the loss of one answer: all 0 for a correct answer; their sum is 1 for a wrong answer."""
+    """Shares of the loss of one answer. All shares are 0 for a correct answer; their sum is 1 for a wrong answer."""
 
     write: float = 0.0
     read: float = 0.0
@@ -91,11 +91,11 @@ class Unattributed:
 def attribute_by_evidence(
     evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
-    """Divide the loss of an answer (1 minus its score) by the state of its evidence messages.
+    """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
-    If all were recalled, the loss is a utilization failure. Otherwise it is shared equally by the messages that were
-    not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's rule,
-    with messages instead of variables. Raises BadInput without evidence.
+    If all were recalled, the loss is a utilization failure. Otherwise the loss is shared equally by the messages that
+    were not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
+    rule, with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
         raise BadInput("`evidence` is empty. Exclude answers without evidence.")
@@ -109,7 +109,7 @@ def attribute_by_evidence(
 def attribute_by_counts(
     write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
 ) -> FailureShares:
-    """Attribute answers by their numbers of variables with write and read failures, like AMemGym's published code.
+    """Return the failure shares of answers by their numbers of variables with write and read failures (AMemGym's code).
 
     A wrong answer without such a variable is a utilization failure. Otherwise its loss is shared in proportion to the
     two counts. Failure rates are means over all answers and sum to 1 - overall. Raises BadInput for different shapes,
@@ -133,7 +133,7 @@ def attribute_by_counts(
 def attribute_by_states(
     truth: Sequence[Values], known: Sequence[Values | None], right: Sequence[bool | None]
 ) -> list[Attribution | Unattributed]:
-    """Attribute the failures of one question over all periods of one user, by state probes.
+    """Return the attribution of one question's failures over all periods of one user, by state probes.
 
     `truth` contains the values of the question's variables per period, `known` the answers of the state probes, `right`
     whether the question was answered correctly; None is a missing answer. If all variables are known, a wrong answer is

@@ -93,7 +93,7 @@ def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonym
 
 
 def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
-    """Pair equal words, starting with the last ones, and return the unpaired words.
+    """Pair equal words, starting with the last words, and return the unpaired words.
 
     `said` is in reverse order, `wanted` is not.
     """

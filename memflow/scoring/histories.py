@@ -58,8 +58,7 @@ class History:
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether the interval of an accuracy contains a floor or the no-context accuracy, so it may be
-        guessing.
+        """Return whether an accuracy may come from guessing: its interval contains a floor or the no-context accuracy.
         """
         score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]

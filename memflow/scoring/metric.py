@@ -1,8 +1,8 @@
 """The declaration of a metric: its name, title, direction, range, unit and source.
 
-The metrics that there are belong in catalog.py; how values become a score is estimate.py.
+catalog.py contains the metrics; estimate.py computes a score from values.
 
-A metric of your own is a few lines in an installed package:
+An installed package declares a metric in a few lines:
 
     # my_package/metrics.py
     from memflow.scoring.metric import metric
@@ -15,8 +15,8 @@ A metric of your own is a few lines in an installed package:
     [project.entry-points."memflow.metrics"]
     brevity = "my_package.metrics:brevity"
 
-The leaderboard then has its mean over the probes of every domain. Without a function, `Metric(...)` declares a metric
-whose values a benchmark computes.
+The leaderboard then contains the mean over the probes of every domain. Without a function, `Metric(...)` declares a
+metric whose values a benchmark computes.
 """
 
 import math

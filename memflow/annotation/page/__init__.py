@@ -1,7 +1,7 @@
 """The annotation page: one HTML file that works from disk, makes no network request, and runs only its own script.
 
-The sheet is embedded as JSON data, in which `<`, `>` and `&` are escaped, so that it cannot contain markup. The script
-inserts texts only as text. A content security policy allows only the page's own style and script, by their digests.
+The sheet is embedded as JSON data, in which `<`, `>` and `&` are escaped, so no text of the sheet becomes markup. The
+script inserts texts only as text. A content security policy allows the page's own style and script, by their digests.
 """
 
 import base64

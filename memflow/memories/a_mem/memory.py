@@ -1,6 +1,6 @@
 """A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model describes each message (3.1), links its note with similar notes (3.2), and describes those notes again (3.3). A
+A model describes each message (3.1), links its note with similar notes (3.2), and describes these notes again (3.3). A
 query finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
 """
 
@@ -75,7 +75,7 @@ class NoteLinks:
         self._linked_by: dict[int, list[int]] = defaultdict(list)
 
     def around(self, item: Item) -> list[Item]:
-        """Return the live notes that a note links to, in order, then those that link to it."""
+        """Return the live notes that a note links to, in order, then the live notes that link to it."""
         self._follow()
         linked = [found for link in item.meta["links"] if (found := self.store.latest(link)) is not None]
         # Sorted: a restored store meets notes in the order of their last versions.

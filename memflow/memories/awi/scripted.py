@@ -45,7 +45,7 @@ def _evolve(request: ChatRequest) -> Policy:
 
 
 def _joined(names: Iterable[str]) -> list[str]:
-    """Join names with commas into texts no longer than the maximum length of a kind."""
+    """Return the names joined with commas into texts no longer than the maximum length of a kind."""
     pieces = [""]
     for name in dict.fromkeys(names):
         longer = f"{pieces[-1]}, {name}" if pieces[-1] else name

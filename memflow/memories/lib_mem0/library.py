@@ -1,6 +1,6 @@
 """The package mem0ai in this process: state in memory, no telemetry, no files in the home folder.
 
-Version 1.0.11 is the last one with the paper's two steps, extraction and update.
+Version 1.0.11 is the last version with the paper's two steps, extraction and update.
 """
 
 import atexit
@@ -125,7 +125,7 @@ def _opened(bridge: Bridge, dimensions: int) -> Any:
 
 @cache
 def _package() -> Any:
-    """Import the package without telemetry and without files in the home folder."""
+    """Return the package mem0ai, imported without telemetry and without files in the home folder."""
     folder = tempfile.mkdtemp(prefix="memflow-mem0-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:

@@ -70,7 +70,7 @@ def _searches(request: ChatRequest) -> list[Searching]:
 
 
 def _act(request: ChatRequest) -> Acts:
-    """Search, and archive a statement that shares words with the question."""
+    """Return function calls that search, and that archive a statement that shares words with the question."""
     asked = request.fields["question"]
     like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
     kept = [

@@ -25,8 +25,8 @@ PROFILE, USER, ASSISTANT = "profile", "user_knowledge", "assistant_knowledge"
 class LongTerm:
     """Long-term personal memory: at most `traits` profile lines, and `knowledge` facts per queue.
 
-    A profile line replaces the one with the same label; a full queue drops its oldest fact. Sources are the messages of
-    the page that states the line or fact.
+    A new profile line replaces the line with the same label; a full queue drops its oldest fact. Sources are the
+    messages of the page that states the line or fact.
     """
 
     store: EntryStore
