@@ -95,7 +95,7 @@ evaluation longer than scores do, for those that may be requested meanwhile."""
 
 
 def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:
-    """Return the sensor over all assets. Every `seconds` it requests a run for each stale partition."""
+    """Return the sensor over all assets, which requests a run for each stale partition every `seconds`."""
     return dg.AutomationConditionSensorDefinition(
         name="regenerate_what_changed",
         target=dg.AssetSelection.all(include_sources=True),

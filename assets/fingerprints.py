@@ -49,7 +49,7 @@ class Fingerprints:
 
     @classmethod
     def of(cls, settings: Settings) -> "Fingerprints":
-        """Build the fingerprints for the settings, a lake and a library."""
+        """Return the fingerprints for the settings, a lake and a library."""
         library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
         return cls(settings, Lake(settings.lake_root), library)
 
@@ -82,7 +82,7 @@ class Fingerprints:
         )
 
     def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a table, which is that of the step that writes it."""
+        """Return the fingerprint of a table, which equals that of the step that writes the table."""
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:

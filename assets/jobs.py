@@ -42,7 +42,7 @@ def build() -> list[Any]:
 
 
 def schedules(partitions: Partitions) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules. They are stopped by default."""
+    """Return the schedules, which are stopped by default."""
     shapes = (partitions.domain, partitions.assistant)
     return [_daily(job, shape) for job, shape in zip(OBSERVE, shapes, strict=True)]
 

@@ -62,7 +62,7 @@ class StoreTimer:
 
 
 def build_job() -> dg.JobDefinition:
-    """Build the graph with one asset and its checks."""
+    """Return the job of a graph with one asset and its checks."""
     warnings.simplefilter("ignore")  # partitioned checks are in preview
     partitions = dg.StaticPartitionsDefinition(list(PARTITIONS))
     names = [f"check_{number}" for number in range(CHECKS)]
@@ -114,7 +114,7 @@ def measure(storages: Storages, batches: str) -> dict[str, float]:
 
 
 def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Storages]) -> float:
-    """Print one line that compares memflow's storage with the shipped one.
+    """Print a line that compares memflow's storage with the shipped storage.
 
     Return the ratio of the times in the store.
     """

@@ -132,7 +132,7 @@ async def play_and_answer(
 
 @contextmanager
 def postgres_server() -> Iterator[int | None]:
-    """Start an empty PostgreSQL server for the user memflow. Yield its port; None if PostgreSQL is not installed."""
+    """Start an empty PostgreSQL server for the user memflow, and yield its port; None if it is not installed."""
     on_path = shutil.which("initdb")
     programs = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not programs:

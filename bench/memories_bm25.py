@@ -10,7 +10,7 @@ Only this benchmark needs Whoosh:
 
     uv pip install --target FOLDER whoosh==2.7.4 && PYTHONPATH=FOLDER python bench/memories_bm25.py
 
-Prints one JSON line, and exits with 1 if a ratio is below 20.
+The command prints one JSON line, and its exit code is 1 if a ratio is below 20.
 """
 
 import asyncio
@@ -117,7 +117,7 @@ def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchRe
 
 
 def main() -> int:
-    """Measure both in one run. Return 0 if both ratios reach the bound, 1 if one does not, 2 without Whoosh."""
+    """Measure memflow and Whoosh. Return 0 if both ratios reach the bound, 1 if not, 2 without Whoosh."""
     try:
         import whoosh as peer
     except ImportError:

@@ -5,14 +5,14 @@ on one thread, with 8-bit weights and 32-bit arithmetic, truncated at 128 tokens
 length and padded to the longest, as in sentence-transformers. They are the first turns of LoCoMo if MEMFLOW_DATA
 contains them, otherwise random letters drawn from a seed, with several tokens per word.
 
-Prints two lines. The first is the encoder alone, by number of texts per call, with the factor by which padding
-increases the tokens (1 is none). The second is `rag_2_4_30` on dialogues of 30 messages, compared with a loop that
-encodes message by message and stores the vectors in a list. The time of the encoder does not depend on the size of the
-memory; memories_growth.py measures the memory itself.
+The command prints two lines. The first is the encoder alone, by number of texts per call, with the factor by which
+padding increases the tokens (1 is none). The second is `rag_2_4_30` on dialogues of 30 messages, compared with a loop
+that encodes message by message and stores the vectors in a list. The time of the encoder does not depend on the size of
+the memory; memories_growth.py measures the memory itself.
 
     python -m bench memories_encoder
 
-There is no bound, since the benefit of a batch depends on the machine. Exits with 1 if a batch changes a vector.
+There is no bound, since the benefit of a batch depends on the machine. The exit code is 1 if a batch changes a vector.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class MiniLM:
         return vectors
 
     def run(self, texts: Sequence[str]) -> Vector:
-        """Call the model once."""
+        """Return the vectors of the texts from one call of the model."""
         cut = self.tokenizer.encode_batch(list(texts))
         ids = np.array([each.ids for each in cut], np.int64)
         mask = np.array([each.attention_mask for each in cut], np.int64)

@@ -12,9 +12,9 @@ divided by memflow's. Whoosh at 50,000 messages takes some minutes: `--whole`.
     python -m bench memories_growth
     PYTHONPATH=.venv/peers python -m bench.memories_growth --whole
 
-Prints one JSON line per memory. `growth` is the time of a write divided by that at a tenth of the messages: 1 means
-linear in total. Exits with 1 if it exceeds 1.25 from 5,000 to 50,000 messages. A quadratic cost would give 10; the
-margin allows for noise and for CPU caches.
+The command prints one JSON line per memory. `growth` is the time of a write divided by that at a tenth of the messages:
+1 means linear in total. The exit code is 1 if it exceeds 1.25 from 5,000 to 50,000 messages. A quadratic cost would
+give 10; the margin allows for noise and for CPU caches.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ without its stemmer. memflow starts with empty caches. The pairs for F1 are LoCo
 them, each with the answers of six assistants (the benchmark compares eight). Further texts of 1 to 30 words are drawn
 from a seed with a Zipf vocabulary. The texts for ROUGE-L are drawn and have 200 words.
 
-Prints one JSON line per metric, and exits with 1 if a score differs or a ratio is below its bound.
+The command prints one JSON line per metric, and its exit code is 1 if a score differs or a ratio is below its bound.
 """
 
 import json

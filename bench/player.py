@@ -6,7 +6,7 @@ The users are the published ones if MEMFLOW_DATA contains them, otherwise random
 
     python -m bench.player [--profile]
 
-Reports the best of at most three rounds as a JSON line. Exits with 1 above 1.25 x the ideal.
+The command prints the best of at most three rounds as a JSON line. The exit code is 1 above 1.25 x the ideal.
 """
 
 import asyncio

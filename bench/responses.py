@@ -6,8 +6,8 @@ Porter stemmer as in LoCoMo's evaluation, rouge-score, the package `rouge` after
 nltk's meteor_score on its own tokens. METEOR with WordNet is measured if MEMFLOW_WORDNET names its folder. It has no
 peer, since nltk reads WordNet differently.
 
-Prints one JSON line per metric, and exits with 1 if a score differs from the peer's, or a bound is missed. The bounds
-in seconds were estimated from the speed of the libraries before the implementation.
+The command prints one JSON line per metric, and its exit code is 1 if a score differs from the peer's, or a bound is
+missed. The bounds in seconds were estimated from the speed of the libraries before the implementation.
 """
 
 import os
@@ -108,7 +108,7 @@ def assistants() -> Iterator[tuple[str, list[Pair]]]:
 
 
 def join_chinese(words: str) -> str:
-    """Join Chinese words as in written text: no spaces, and twelve words per clause."""
+    """Return Chinese words joined as in written text: no spaces, and twelve words per clause."""
     parts = words.split()
     return "，".join("".join(parts[start : start + 12]) for start in range(0, len(parts), 12)) + "。"
 

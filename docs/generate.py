@@ -27,7 +27,7 @@ from resources.settings import Settings
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the generated pages to the site (called by MkDocs)."""
+    """Add the generated pages to the site and return all its files (called by MkDocs)."""
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content=page()))
     return files

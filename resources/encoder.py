@@ -1,6 +1,6 @@
 """The encoder of BERTScore from a local folder of weights: implements memflow.metrics.bertscore.Encoder.
 
-Transformers (the extra `bert`) loads it on first use; nothing is downloaded.
+Transformers (the extra `bert`) loads the weights on first use; nothing is downloaded.
 """
 
 import asyncio

@@ -120,7 +120,7 @@ class Endpoint:
         raise AssertionError("the loop above returns or raises")
 
     def _patience(self, last: "_RetryableError") -> float:
-        """Return the seconds to retry: few for an address that never responded, because it is probably wrong."""
+        """Return the seconds to retry. An address that never responded is probably wrong and gets only few."""
         if last.unreachable and not self.answers.get(self.url):
             return min(self.patience, FIRST_CONTACT)
         return self.patience

@@ -138,8 +138,8 @@ class SqliteEventLog(SqliteEventLogStorage):
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events in one transaction for each database.
 
-        If one event fails, none is stored, and Dagster stores them one by one. The index is committed first: if its
-        commit fails, the run's database is rolled back too.
+        If an event fails, no event is stored, and Dagster stores the events one by one. The index is committed first:
+        if its commit fails, the run's database is rolled back too.
         """
         with ExitStack() as transactions:
             for run_id in sorted({event.run_id for event in events}):
@@ -204,7 +204,7 @@ class SqliteEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Accept databases with another schema in this thread while the context is entered."""
+        """Open a context in which this thread accepts databases with another schema."""
         before = getattr(self._migration, "running", False)
         self._migration.running = True
         try:

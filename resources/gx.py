@@ -75,7 +75,7 @@ def validate_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate expectations like memflow.checks.evaluation.check_rows, but with Great Expectations."""
+    """Return the results of memflow.checks.evaluation.check_rows, but evaluated by Great Expectations."""
     found: dict[str, RuleResult] = {}
     for each in suites_of(table, rows, expectations, other, domain):
         if isinstance(each, RuleResult):
@@ -263,7 +263,7 @@ def _name(config: Any) -> str:
 
 
 def _raised(info: dict[str, Any]) -> Iterator[str]:
-    """Yield the messages of the exceptions in a result: one, or one for each of its metrics."""
+    """Yield the messages of the exceptions in a result, which has one exception or one for each of its metrics."""
     for each in (info, *(value for value in info.values() if isinstance(value, dict))):
         if each.get("raised_exception"):
             yield str(each.get("exception_message"))
@@ -279,7 +279,7 @@ def _batches() -> Any:
 
 
 def _silent(context: Any) -> Any:
-    """Disable the context's progress bars, which would overlap memflow's own."""
+    """Return the context, with the progress bars disabled that would overlap memflow's own."""
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context.variables.progress_bars = ProgressBarsConfig(globally=False)

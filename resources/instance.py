@@ -60,8 +60,8 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    A dagster.yaml of a former memflow version is replaced by the current one if nobody edited it. Runs and events are
-    kept. An edited file is kept too; a message names the missing entry.
+    If a dagster.yaml of a former memflow version was not edited, the current file replaces it. Runs and events are
+    kept. An edited file is not replaced; a message names the missing entry.
     """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)

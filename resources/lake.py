@@ -78,7 +78,7 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty.
+        """Replace a partition by `rows`, which may be empty. Return its metadata.
 
         Raises BadInput with column and row of an invalid value.
         """

@@ -162,7 +162,7 @@ class SqlLedger:
         return found
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
-        """Cache vectors and their seconds by digest; an existing vector of a digest is kept."""
+        """Cache vectors and their seconds by digest. Do not replace an existing vector of a digest."""
         if vectors:
             rows = [
                 {"digest": digest, "vector": np.asarray(vector, dtype="<f4").tobytes()}

@@ -1,6 +1,6 @@
 """The library: locates the files of data sets and verifies their checksums. Nothing is downloaded here.
 
-Data sets are declared in memflow/benchmarks/datasets.py; benchmarks read them.
+memflow/benchmarks/datasets.py declares data sets; benchmarks read the files.
 """
 
 import hashlib

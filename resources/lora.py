@@ -101,7 +101,7 @@ def build_trainer(
     on_gpu: bool,
     events: EventStream,
 ) -> tuple[Any, list[float]]:
-    """Build TRL's trainer and the list that collects its losses. Unlisted arguments have TRL's defaults."""
+    """Return TRL's trainer and the list that collects its losses. Unlisted arguments have TRL's defaults."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback

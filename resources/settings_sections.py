@@ -11,7 +11,7 @@ from memflow.fingerprint import digest
 
 
 class StrictModel(BaseModel):
-    """A section of the settings. It is immutable and rejects unknown keys."""
+    """The base class of sections of the settings, which are immutable and reject unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -47,7 +47,7 @@ class Warehouse:
         self.path = Path(path).absolute()
 
     def query(self, name: str, **parameters: Any) -> QueryResult:
-        """Run sql/queries/<name>.sql; missing parameters are null.
+        """Return the rows of sql/queries/<name>.sql; missing parameters are null.
 
         Raises BadInput for an unknown query or parameter.
         """
@@ -64,9 +64,9 @@ class Warehouse:
         )
 
     def sql(self, text: str) -> QueryResult:
-        """Run one SELECT statement that can read the lake's tables and no other file.
+        """Return the rows of one SELECT statement, which can read the lake's tables and no other file.
 
-        Raises BadInput if it is not a single SELECT, or if DuckDB reports an error.
+        Raises BadInput if `text` is not a single SELECT, or if DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
@@ -77,7 +77,7 @@ class Warehouse:
         return self._run(text, {})
 
     def publish(self) -> Path:
-        """Rebuild memflow.duckdb with score tables and views over the lake, and replace the old file.
+        """Replace memflow.duckdb by a new file with score tables and views over the lake. Return its path.
 
         Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
         """
@@ -91,7 +91,7 @@ class Warehouse:
         return self.path
 
     def _run(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> QueryResult:
-        """Run a query with these tables; add the views if the query uses one."""
+        """Return the rows of a query over these tables, and over the views if the query names one."""
         # Creating a view reads the files of its tables.
         named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
         views, tables = (VIEWS, (*TABLES,)) if named else ((), tables)

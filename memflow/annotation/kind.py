@@ -29,7 +29,7 @@ class KindConfig(StrictModel):
     """The configuration of a kind of annotation items, from a benchmark's annotation.yaml.
 
     `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
-    sampled units, `draw` is their default number. `labels` apply to every item; the options of an item precede them.
+    sampled units, `draw` is their default number. Every item has its options, if any, followed by `labels`.
     """
 
     title: ShortText

@@ -77,9 +77,9 @@ def costs(
 ) -> None:
     """Show the chat requests of each memory, per message written and per probe read.
 
-    Answers to probes are not counted: they cost every assistant the same. On-policy, a read for a reply counts as
-    writing. `--per instance` shows calls, tokens and price per user for its generation, the simulated user, replies,
-    memory and answers. A replay costs the same as the first run.
+    Answers to probes are not counted, since all assistants need them. On-policy, a read for a reply counts as writing.
+    `--per instance` shows calls, tokens and price per user: generation, simulated user, replies, memory and answers. A
+    replay costs the same as the first run.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger

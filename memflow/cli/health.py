@@ -191,7 +191,7 @@ def _model(name: str, model: "Model") -> Finding:
 
 
 def _unserved(model: "Model") -> str | None:
-    """Return the reason why a model's adapter cannot be served; None if it can."""
+    """Return the reason why a model's adapter cannot be served, or None."""
     from resources.adapter import load_adapter
 
     try:

@@ -178,7 +178,7 @@ def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iter
 
 
 def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
-    """Return a table with two lines per change: the earlier version and the later one."""
+    """Return a table with two lines per change: the earlier and the later version of the entry."""
     yield heading(f"Changed: {len(changed):,}")
     if not changed:
         return

@@ -83,7 +83,7 @@ def line_width() -> int:
 
 
 def write(file: Path, text: str, force: bool) -> None:
-    """Write a file atomically. Raises BadInput if it exists, unless `force`, or cannot be written."""
+    """Write a file atomically. Raises BadInput if the file exists (unless `force`) or cannot be written."""
     if file.exists() and not force:
         raise BadInput(f"{file} already exists. Overwrite it with --force, or choose another file.")
     beside = file.with_name(f"{file.name}.part")
@@ -105,7 +105,7 @@ def message(text: str) -> None:
 class FittedTable:
     """A table that fits the width of the terminal. Names are never cut, and numbers wrap at spaces.
 
-    Columns that do not fit are omitted; a line below the table lists them.
+    Columns that do not fit are omitted; a line below the table lists the omitted columns.
     """
 
     title: str

@@ -67,7 +67,7 @@ def plan(
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
     No model is called: the pipeline runs in memory with the scripted chat. The forecast assumes that answers are as
-    long as those of the scripted chat; `at most` is the maximum that their limits allow.
+    long as the scripted chat's answers; `at most` is the maximum that the limits of the answers allow.
     """
     selection = select(
         ctx,

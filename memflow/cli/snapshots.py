@@ -46,7 +46,7 @@ class EpisodeSnapshots:
         return list(dict.fromkeys(item.kind for item in self.past.items))
 
     def sequence(self, checkpoint: int) -> int:
-        """Return the sequence number of a checkpoint. Raises BadInput if the episode did not reach it."""
+        """Return the sequence number of a checkpoint. Raises BadInput if the episode did not reach the checkpoint."""
         if checkpoint not in self.past.checkpoints:
             last = self.checkpoints[-1]
             raise BadInput(
@@ -156,7 +156,7 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
 
 
 def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
-    """Return the probe with an id. Raises BadInput if it is unknown."""
+    """Return the probe with an id. Raises BadInput if the id is unknown."""
     there = lake.partitions("question.probes")
     probes = lake.read("question.probes", domain) if domain in there else []
     for probe in probes:

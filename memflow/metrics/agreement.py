@@ -131,7 +131,7 @@ def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Return for each item whether it has at least two ratings, and its share of equal pairs."""
+    """Return for each item whether it has at least two ratings, and the item's share of equal pairs."""
     given = counts.sum(axis=1)
     paired = (given >= 2).astype(np.float64)
     alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)

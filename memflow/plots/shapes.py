@@ -31,8 +31,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over the positions `at`, such as checkpoints. The curves in `beside` are dashed: they are bounds for
-    comparison.
+    """Curves over the positions `at`, such as checkpoints. The curves in `beside` are bounds and drawn dashed.
 
     `place_names` has the labels of the positions; it is empty if the positions are numbers.
     """

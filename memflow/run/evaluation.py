@@ -15,7 +15,7 @@ from memflow.scoring.attribution import attribute
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
-    """Return whether probes are asked during play: the memory evolves, or the domain requires it."""
+    """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
     return benchmark.plays_probes(domain) or evolves(memory, benchmark)
 
 

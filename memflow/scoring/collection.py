@@ -23,7 +23,7 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """The usable metrics by name, the names of those from entry points, and the unusable metrics."""
+    """The usable metrics by name, the names of the metrics from entry points, and the unusable metrics."""
 
     metrics: Mapping[str, Metric]
     outside: tuple[str, ...]

@@ -25,7 +25,7 @@ class LibMem0(Memory):
     """The installed package mem0ai: facts that a model adds, updates and deletes.
 
     An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the
-    messages of all calls of `add` that changed it.
+    messages of all calls of `add` that changed the memory.
     """
 
     k: int = parameter(10, "How many memories are recalled.", low=1)

@@ -41,7 +41,7 @@ class LongTerm:
         return self.store.live(PROFILE)
 
     def describe(self, label: str, value: str, page: Item) -> None:
-        """Write a profile line stated by `page`; it replaces the line with the same label."""
+        """Write a profile line stated by `page`, which replaces the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
         known = [item for item in self.profile() if item.meta == meta]
         if not known:
