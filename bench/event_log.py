@@ -102,7 +102,7 @@ def run(home: Path) -> dict[str, float]:
 
 
 def measure(storages: Storages, batches: str) -> dict[str, float]:
-    """Run in a new process with a new home folder. Return its measurements."""
+    """Run the benchmark in a new process with a new home folder. Return the measurements."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**storages, "telemetry": {"enabled": False}}
         (Path(folder) / "dagster.yaml").write_text(yaml.safe_dump(settings))

@@ -39,7 +39,7 @@ Metric = Callable[[str, str], float]
 
 @dataclass
 class MetricBenchmark:
-    """A metric, its peer, and their measurements."""
+    """A metric, the peer that it is compared with, and the measurements of both."""
 
     name: str
     language: str

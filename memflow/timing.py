@@ -67,7 +67,7 @@ def took(seconds: float) -> None:
 
 @dataclass
 class _Stepped(Generic[T]):
-    """An awaitable around `work` that times each of its steps, without the waiting between them."""
+    """An awaitable around `work` that measures the time of each of its steps, without the waiting between steps."""
 
     work: Awaitable[T]
     watch: OperationTimer

@@ -83,7 +83,7 @@ class Model(StrictModel):
 
 
 class Roles(StrictModel):
-    """The model of each role."""
+    """The name of the model for each role."""
 
     simulator: str = Field("scripted", description="Plays the users: writes states, utterances and feedback.")
     judge: str = Field("scripted", description="Scores replies for metrics that use a model.")
@@ -94,7 +94,7 @@ class Roles(StrictModel):
 
 
 class Embedder(StrictModel):
-    """The embedding model."""
+    """The settings of the embedding model."""
 
     kind: Literal["hashing", "endpoint", "folder"] = Field(
         "hashing",

@@ -1,6 +1,6 @@
 """Random values that satisfy a JSON schema, for the stub model server.
 
-Supports only the schemas that pydantic generates for bounded output types.
+The module supports only the schemas that pydantic generates for bounded output types.
 """
 
 import random

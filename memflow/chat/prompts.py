@@ -105,7 +105,7 @@ def parse(text: str, package: str, where: str) -> Prompt:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"{where}: the front matter is invalid; fix it: {wrong}") from wrong
+        raise PromptError(f"{where}: the front matter is invalid. Fix it: {wrong}") from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:

@@ -46,7 +46,7 @@ class RuleSummary:
         return Text("failed", "red") if self.blocks else Text("warning", "yellow")
 
     def data(self) -> dict[str, Any]:
-        """Return the summary for JSON."""
+        """Return the summary as plain data for JSON."""
         return {**asdict(self.total), "partitions": self.partitions, "failed_in": self.failed_in}
 
 

@@ -45,7 +45,7 @@ def dev(
     workspace = ["-w", str(workspace_file(folder, Path.cwd()))]
     webserver = ["dagster_webserver", *workspace, "-h", host, "-p", str(port)]
     daemon = ["dagster._daemon", "run", *workspace]
-    typer.echo(f"Dagster UI on http://{host}:{port} (Ctrl-C ends it)", err=True)
+    typer.echo(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)", err=True)
     ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
     if ended:
         raise MemflowError(f"Dagster's {ended} ended. Read its messages above, fix the cause, then rerun.")

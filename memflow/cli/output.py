@@ -30,7 +30,7 @@ GAP = 2
 
 
 class Format(StrEnum):
-    """The output format of a result."""
+    """The output formats of a result."""
 
     text = "text"
     json = "json"
@@ -42,7 +42,7 @@ FormatOption = Annotated[
 
 
 class Sheet(StrEnum):
-    """The output format of a result that consists of rows."""
+    """The output formats of a result that consists of rows."""
 
     text = "text"
     csv = "csv"

@@ -46,7 +46,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class AnswerMarks:
-    """Contributions of each question: arrays of shape (questions, checkpoints + 1) or (questions,)."""
+    """The contribution of each question to the means: arrays of shape (questions, checkpoints + 1) or (questions,)."""
 
     right: Array
     forgotten: Array
@@ -58,7 +58,7 @@ class AnswerMarks:
 
 
 def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
-    """Return the contributions of complete questions.
+    """Return the contribution of each complete question to the means of `Summary`.
 
     Raises BadInput for a wrong shape, for values outside [0, 1], or without a checkpoint besides 0.
     """

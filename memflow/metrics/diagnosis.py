@@ -52,7 +52,7 @@ def _numbers(name: str, given: npt.ArrayLike) -> Array:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as wrong:
-        raise BadInput(f"{name} is not an array of numbers: {wrong}") from wrong
+        raise BadInput(f"{name} is not an array of numbers ({wrong}). Pass numbers.") from wrong
 
 
 def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:

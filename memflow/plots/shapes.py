@@ -47,7 +47,7 @@ class Chart:
 
     @property
     def label(self) -> str | None:
-        """The label for charts with values of a scripted chat; None if language models produced all values."""
+        """The label of a chart with values of a scripted chat; None if language models produced all values."""
         return _label([(curve.name, curve.scripted) for curve in self.curves])
 
 
@@ -79,7 +79,7 @@ class Bars:
 
     @property
     def label(self) -> str | None:
-        """The label for charts with values of a scripted chat; None if language models produced all values."""
+        """The label of a chart with values of a scripted chat; None if language models produced all values."""
         return _label([(panel.name, panel.scripted) for panel in self.panels])
 
 
@@ -100,7 +100,7 @@ class Columns:
 
     @property
     def label(self) -> str | None:
-        """The label for charts with values of a scripted chat; None if language models produced all values."""
+        """The label of a chart with values of a scripted chat; None if language models produced all values."""
         return _label([(curve.name, curve.scripted) for curve in self.curves])
 
 

@@ -56,7 +56,9 @@ class EpisodeHistory:
 
 def not_played(probe: Probe) -> BadInput:
     """Return the error for a probe whose message was not played."""
-    return BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
+    return BadInput(
+        f"{probe.probe_id} is asked after {probe.after}, which was not played. Rerun the episode."
+    )
 
 
 async def answer_all(

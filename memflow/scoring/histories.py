@@ -58,7 +58,7 @@ class History:
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether an accuracy may come from guessing: its interval contains a floor or the no-context accuracy."""
+        """Return whether an accuracy may come from guessing: its interval contains a floor or no-context accuracy."""
         score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:

@@ -1,4 +1,4 @@
-"""A-Mem's writer for the scripted chat: it uses the words of a message, and links notes that share words."""
+"""A-Mem's writer for the scripted chat, which uses the words of a message and links notes that share words."""
 
 import re
 

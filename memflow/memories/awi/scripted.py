@@ -1,4 +1,4 @@
-"""AWI's writer and evolver for the scripted chat: statements are stored by subject, kinds match by shared words."""
+"""AWI's writer and evolver for the scripted chat. Statements are stored by subject; kinds match by shared words."""
 
 import json
 from collections.abc import Iterable

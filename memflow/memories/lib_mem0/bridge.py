@@ -126,7 +126,7 @@ class Bridge:
 
 
 class Llm:
-    """The LLM provider of the package. `config.model` is the bridge."""
+    """The LLM provider that the package loads; its `config.model` is the bridge."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -138,7 +138,7 @@ class Llm:
 
 
 class Embedding:
-    """The embedding provider of the package. `config.model` is the bridge."""
+    """The embedding provider that the package loads; its `config.model` is the bridge."""
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -33,7 +33,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class FactUpdate:
-    """New facts and the memories that they may change by ADD, UPDATE, DELETE or NOOP; a StoreChange.
+    """A StoreChange: new facts, and the memories that they may change by ADD, UPDATE, DELETE or NOOP.
 
     One request decides on all facts of a passage. A fact may both delete several contradicted memories and be added.
     UPDATE keeps the sources of the old memory unless the new text replaces it.

@@ -143,7 +143,7 @@ class JoinedTriplet:
 
 @dataclass(frozen=True)
 class RelationUpdate:
-    """New relations, and the old relations that they may contradict; a StoreChange."""
+    """A StoreChange: new relations, and the old relations that they may contradict."""
 
     graph: Graph
     new: Sequence[JoinedTriplet]

@@ -1,4 +1,4 @@
-"""MemGPT's model for the scripted chat: it saves what users state and searches for the question."""
+"""MemGPT's model for the scripted chat, which saves what users state and searches for the question."""
 
 import re
 

@@ -144,7 +144,7 @@ class MidTerm:
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
-        """Return the segment with the highest cosine + Jaccard similarity; None if none is above `theta`."""
+        """Return the segment with the highest cosine + Jaccard similarity; None if no similarity is above `theta`."""
         best, most = None, self.theta
         for found in self._segments.scored(vector, len(self.store.live(SEGMENT))):
             score = found.score + jaccard(keywords, found.item.meta["keywords"])
