@@ -89,9 +89,7 @@ class EachRow:
 
 @dataclass(frozen=True)
 class WholeTable:
-    """The rule that `find_violations(rows)`, which returns positions, returns at most the share `tolerance` of all
-    rows.
-    """
+    """The rule that at most the share `tolerance` of rows is in the positions from `find_violations(rows)`."""
 
     find_violations: Callable[[Sequence[Any]], Collection[int]]
     tolerance: float = 0.0

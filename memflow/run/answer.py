@@ -56,9 +56,7 @@ class EpisodeHistory:
 
 def not_played(probe: Probe) -> BadInput:
     """Return the error for a probe whose message was not played."""
-    return BadInput(
-        f"{probe.probe_id} is asked after {probe.after}, which was not played. Rerun the episode."
-    )
+    return BadInput(f"{probe.probe_id} follows {probe.after}, which was not played. Rerun the episode.")
 
 
 async def answer_all(

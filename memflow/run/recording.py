@@ -172,6 +172,4 @@ def _read(shape: type[T], text: str, number: int) -> T:
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(
-            f"line {number}{f', {place}' if place else ''}: {first['msg']}. Fix the line."
-        ) from wrong
+        raise BadInput(f"line {number}{f', {place}' if place else ''}: {first['msg']}. Fix it.") from wrong

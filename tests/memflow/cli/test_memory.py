@@ -92,7 +92,7 @@ async def test_probe_option_shows_entries_at_that_probe(remembered) -> None:
     shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
-        (("--probe", "p2"), "p2 is asked after m9, which was not played"),
+        (("--probe", "p2"), "p2 follows m9, which was not played"),
         (("--probe", "p7"), "has no probe 'p7'. Use an existing id, such as p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
         (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),

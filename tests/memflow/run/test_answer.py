@@ -146,16 +146,13 @@ async def test_reply_states_reason_if_message_before_probe_was_not_played():
     elsewhere = [replace(probe(at, 1), after="m3", episode_id="f") for at in (3, 4)]
     chat, pasts = NotesChat(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])
     replies = await answer_all(MemBench(), DOMAIN, "a", [*asked, *elsewhere], pasts, Parrot, chat)
-    assert (
-        [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies]
-        == [
-            "p0 is asked after m4, which was not played. Rerun the episode.",  # it was lost
-            "p1 is asked after m9, which was not played. Rerun the episode.",
-            None,
-            "p3 is asked after m3, which was not played. Rerun the episode.",  # nor was anything else of its episode
-            "p4 is asked after m3, which was not played. Rerun the episode.",
-        ]
-    )
+    assert [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies] == [
+        "p0 follows m4, which was not played. Rerun the episode.",  # it was lost
+        "p1 follows m9, which was not played. Rerun the episode.",
+        None,
+        "p3 follows m3, which was not played. Rerun the episode.",
+        "p4 follows m3, which was not played. Rerun the episode.",
+    ]
     # Who is never told anything needs nothing to have been played.
     replies = await answer_all(MemBench(), DOMAIN, "a", elsewhere, {}, Nothing, chat)
     assert [reply.reason for reply in replies] == [None, None]
