@@ -150,7 +150,7 @@ class Fingerprints:
         """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for the
         stage.
 
-        None if the stage calls no simulator, since the data set publishes the content.
+        Return None if the stage calls no simulator, since the data set publishes the content.
         """
         key = (stage, domain.name)
         if key not in self._simulators or self._simulators[key][0] != domain:

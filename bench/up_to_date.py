@@ -39,7 +39,7 @@ DOMAINS = {
 
 
 def main() -> int:
-    """Measure each size. Return 1 if a size misses its bound, else 0."""
+    """Measure `memflow run` at each size. Return 1 if a size misses its bound, else 0."""
     missed = 0
     first_s = 0.0
     for size in SIZES:

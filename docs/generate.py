@@ -1,7 +1,7 @@
 """The reference pages, generated from the code when the site is built (an MkDocs hook).
 
-Every value comes from what the program itself uses: the command tree, the settings model, the row types, the rules,
-and the JSON of `memflow memories`, `domains` and `data`. Prose belongs in the other pages.
+The values come from the program: the command tree, the settings model, the row types, the rules, and the JSON of
+`memflow memories`, `domains` and `data`. Prose belongs in the other pages.
 """
 
 import contextlib

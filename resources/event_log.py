@@ -160,8 +160,8 @@ class SqliteEventLog(SqliteEventLogStorage):
     def watch(self, run_id: str, cursor: str | None, callback: EventHandlerFn) -> None:
         """Call `callback` with each new event of a run. The interval between reads grows from 0.25 s to 16 s.
 
-        The shipped storage waits for changes of the database file. That does not work here: while a connection is open,
-        changes are in another file.
+        The shipped storage waits for changes of the database file. This storage cannot, because changes are in another
+        file while a connection is open.
         """
         if cursor and EventLogCursor.parse(cursor).is_offset_cursor():
             raise ValueError(f"the cursor {cursor} is an offset. Pass a cursor with a storage id.")

@@ -5,8 +5,8 @@ SUITES declares expectations on raw/records and score/leaderboard; assets/checks
 (references to other tables, properties of whole rows) become a Boolean column. memflow/checks/evaluation.py evaluates
 rules without Great Expectations.
 
-Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. It is not
-thread-safe: the validations of a process run one after another.
+Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. Great Expectations
+is not thread-safe: the validations of a process run one after another.
 """
 
 import os

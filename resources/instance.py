@@ -135,9 +135,9 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
 class RunThreadsInstance(dg.DagsterInstance):
     """An instance whose runs may execute in several threads of one process.
 
-    Dagster configures Python's logging for each run, even if dagster.yaml names no handler. That locks the logging
-    module and waits for the handlers of other runs. These may wait for the same lock: a deadlock. This class returns
-    the handlers without that configuration.
+    Dagster configures Python's logging for each run, even if dagster.yaml names no handler. The configuration locks the
+    logging module and waits for the handlers of other runs. These handlers may wait for the same lock: a deadlock. So
+    this class returns the handlers without that configuration.
     """
 
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:

@@ -1,7 +1,7 @@
 """The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
-Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
-and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
+SqlLedger stores completions, their uses, failed requests and embedding vectors, but no keys, headers or addresses.
+Several processes may write concurrently; a killed process loses no stored completion.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Dagster's event log on PostgreSQL, with connections that stay open.
 
-The shipped storage reconnects for every group of statements. This one keeps a small pool. A thread in a transaction
+The shipped storage reconnects for every group of statements. This storage keeps a small pool. A thread in a transaction
 uses one connection for everything, so no thread waits for a second connection. The events of a batch are one
 transaction: after a failure Dagster stores them one by one, and a check whose planned event is stored twice fails.
 """

@@ -22,7 +22,7 @@ AnnotatorName = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 
 
 class AnnotationsHeader(StrictModel):
-    """The first line: the sheet's digest and the annotator."""
+    """The first line of an annotations file: the sheet's digest and the annotator."""
 
     format: Literal["memflow annotations 1"] = "memflow annotations 1"
     items: ShortText

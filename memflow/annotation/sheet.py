@@ -44,7 +44,7 @@ class Label(StrictModel):
 
 
 class Part(StrictModel):
-    """A passage with a title."""
+    """A passage of text with a title."""
 
     title: ShortText
     text: LongText

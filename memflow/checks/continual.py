@@ -1,7 +1,7 @@
 """Checks that the continual-learning metrics on the leaderboard are consistent with each other.
 
-memflow/scoring/continual.py computes these metrics from the same questions at every checkpoint, so identities between
-them hold.
+memflow/scoring/continual.py computes these metrics from the same questions at every checkpoint, so the metrics satisfy
+identities.
 """
 
 import math

@@ -28,7 +28,7 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check.
+    """The result of one check, with a hint for fixing the item.
 
     In state `missing`, memflow needs the item. In state `absent`, only the feature that `fix` names needs the item.
     """
@@ -39,7 +39,7 @@ class Finding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as data."""
+        """Return the finding as a dictionary."""
         return {
             "what": self.what,
             "ok": self.state == "ok",

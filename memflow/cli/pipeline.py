@@ -57,7 +57,7 @@ class PlannedRun:
 
     @property
     def job(self) -> str:
-        """The name of the job."""
+        """The name of the Dagster job that executes the run."""
         return JOBS[self.scope][0]
 
     @property

@@ -144,7 +144,7 @@ class EntryStore:
         return sorted(found, key=lambda item: item.order)
 
     def newest(self, kind: str) -> Item | None:
-        """Return the most recently added live entry of a kind, or None. Takes constant time."""
+        """Return the most recently added live entry of a kind, or None, in constant time."""
         return next(reversed(self._live.get(kind, {}).values()), None)
 
     def get(self, entry_id: str) -> Item | None:

@@ -1,6 +1,6 @@
 """The Memory protocol: the input of a memory system (messages, tools) and its output (Recall).
 
-All state of a memory is in its EntryStore. It may use a chat model and an embedder, but no clock, no file and no gold.
+All state of a memory is in its EntryStore. A memory may use a chat model and an embedder, but no clock, file or gold.
 """
 
 import asyncio

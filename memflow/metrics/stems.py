@@ -1,6 +1,6 @@
 """Porter stems as in NLTK's PorterStemmer, with a cache.
 
-Rules: Porter (1980) with his own extensions and NLTK's. NLTK itself takes a second to import; a test compares the
+The rules are Porter's (1980), his own extensions and NLTK's. NLTK itself takes a second to import; a test compares the
 results.
 """
 

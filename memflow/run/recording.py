@@ -59,7 +59,7 @@ class RecordedRun(_Shape):
 
 
 class Header(RecordedRun, _Kind):
-    """The first line of the file.
+    """The first line of a recorded run's file.
 
     `digest` covers the messages; `cut` lists the first messages of sessions with omitted messages.
     """
@@ -71,7 +71,7 @@ class Header(RecordedRun, _Kind):
 
 
 class RecordedMessage(_Shape):
-    """One line of the file after the header: a message."""
+    """One message of a recorded run: a line of the file after the header."""
 
     episode_id: str = Field(min_length=1, max_length=1000)
     checkpoint: int = Field(ge=0)

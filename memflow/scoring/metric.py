@@ -79,7 +79,7 @@ class Metric:
 
     @property
     def seed_name(self) -> str:
-        """The name that seeds are derived from: a renamed metric keeps its intervals."""
+        """The name from which seeds are derived, so that a renamed metric has the same intervals."""
         return self.former_name or self.name
 
     def primary_in(self, *benchmarks: str) -> "Metric":

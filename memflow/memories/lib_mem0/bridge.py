@@ -64,7 +64,7 @@ class Bridge:
             self.vectors.update(zip(new, await self.embed(new), strict=True))
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of a text. Called in the package's thread."""
+        """Return the vector of a text, in the package's thread."""
         if text not in self.vectors:
             self._wait(self.learn([text]))
         return self.vectors[text]

@@ -119,8 +119,8 @@ class Graph:
     ) -> list[SearchHit]:
         """Return the relations relevant to a query.
 
-        These are relations of nodes similar to a name (cosine >= `anchor`), and relations similar to the query (cosine
-        >= `relevant`).
+        A relation is relevant if a node is similar to a name (cosine >= `anchor`), or if the relation is similar to the
+        query (cosine >= `relevant`).
         """
         anchors = {
             found.item.entry_id

@@ -73,8 +73,8 @@ class LongTerm:
 class MemoryOs(Memory):
     """Pages of dialogue that move through short, middle and long term, by age and by heat.
 
-    Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time is counted
-    in messages.
+    A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
+    is counted in messages.
     """
 
     k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)

@@ -1,7 +1,7 @@
 """Nemori: episodes split at topic changes, and statements about unpredicted content (Nan et al. 2025).
 
-A model finds topic boundaries in a buffer and narrates each segment (alignment). It then predicts an episode from known
-statements and extracts what is new (predict-calibrate). Deviations are in docs/fidelity.md.
+A model finds topic boundaries in a buffer and narrates each segment (alignment). The model then predicts an episode
+from known statements and extracts the new content (predict-calibrate). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -31,8 +31,8 @@ _LIMIT = 10**12
 def parse_numeral(numeral: str) -> int:
     """Return the integer of a numeral; fractions are dropped.
 
-    Accepts plain and formal (壹贰叁) characters, single digits (二〇一八), Arabic numbers with commas, and these
-    before a unit (3万). Raises BadInput for anything else.
+    The numeral has plain or formal (壹贰叁) characters, single digits (二〇一八), Arabic digits with commas, or Arabic
+    digits before a unit (3万). Raises BadInput for anything else.
     """
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)

@@ -1,6 +1,6 @@
 """Sections of a criminal judgment of first instance: reasoning and decision.
 
-Order: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix.
+The order is: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix.
 """
 
 import re
