@@ -36,7 +36,7 @@ OPEN = Domain("open", "memorybench", (), "", {"partition": "open"})
 
 
 def main() -> int:
-    """Return 1 if the time exceeds the bound or the scores differ, else 0."""
+    """Measure the scoring of MemoryBench. Return 1 if the time exceeds the bound or the scores differ, else 0."""
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake(Path(folder) / "lake")
         for number in range(ASSISTANTS):

@@ -55,7 +55,7 @@ class MetricBenchmark:
 
 
 def main() -> int:
-    """Run all benchmarks. Return 1 if a bound is missed, else 0."""
+    """Measure all metrics. Return 1 if a bound is missed, else 0."""
     measured = metrics()
     kept: dict[str, list[Pair]] = {}
     for language, pairs in assistants():

@@ -29,7 +29,7 @@ PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "t
 
 
 class TrainingError(Exception):
-    """The job cannot be trained. The message contains the reason."""
+    """An error because of which the job cannot be trained. The message states the reason."""
 
 
 class EventStream:

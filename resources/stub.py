@@ -84,7 +84,7 @@ class Stub:
 
     @property
     def url(self) -> str:
-        """The base address for clients."""
+        """The base address of the server for clients."""
         return f"http://{self.behavior.host}:{self.port}/v1"
 
     async def __aenter__(self) -> "Stub":

@@ -104,7 +104,7 @@ AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this as
 
 @dataclass(frozen=True)
 class Front:
-    """The global options, stored as `ctx.obj`."""
+    """The global options of the command line, stored as `ctx.obj`."""
 
     settings: Path | None = None
     home: Path | None = None

@@ -86,6 +86,6 @@ def number_texts(items: Sequence[Item]) -> str:
 
 
 def first_within(items: Sequence[Item], budget: int) -> Sequence[Item]:
-    """Return the longest prefix of the items that fits into `budget` tokens, at least one item."""
+    """Return the first items that fit into `budget` tokens together, at least one item."""
     sums = accumulate(estimate(item.text) for item in items)
     return items[: max(1, sum(total <= budget for total in sums))]

@@ -169,13 +169,12 @@ def rouge_l(
 ) -> float:
     """Return ROUGE-L, the F-measure of the longest common subsequence of words, in [0, 1]; 0 for an empty text.
 
-    English is rouge-score's (`stem` is its `use_stemmer`). Chinese is segmented by jieba without case, punctuation and
-    white space, as in LexEval.
+    English words are those of rouge-score (`stem` is its `use_stemmer`). Chinese words are those of jieba without case,
+    punctuation and white space, as in LexEval.
 
-    `published_code` is that of the package `rouge` 1.0.1 (`union_rouge_l`), which MemoryBench uses for LexEval; texts
-    of about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is
-    `standard`.
-    Raises BadSettings for an unknown language or variant.
+    The variant `published_code` is the score of the package `rouge` 1.0.1 (`union_rouge_l`), which MemoryBench uses for
+    LexEval. Texts of about 1,000 words together score 0, since the package fails on them. The published ROUGE-L of
+    SciTechNews is the variant `standard`. Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):
         raise BadSettings(f"unknown ROUGE-L language {language!r}. Use 'en' or 'zh'.")

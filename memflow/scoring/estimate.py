@@ -121,7 +121,7 @@ def mean_score(
 ) -> Score:
     """Return the pooled mean of sums and counts, one pair per episode, with a bootstrap interval over episodes.
 
-    `seed` is the domain's unless given, `episodes` the number of pairs; `options` are those of `estimate`.
+    By default, `seed` is the domain's seed and `episodes` the number of pairs. `options` are arguments of `estimate`.
     """
     totals, counts = [total for total, _ in sums], [count for _, count in sums]
     return estimate(

@@ -36,7 +36,7 @@ class History:
 
     @property
     def checkpoints(self) -> tuple[int, ...]:
-        """The checkpoints after the start, at which forgetting is possible."""
+        """The numbers of the checkpoints after the start, at which forgetting is possible."""
         return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
 
     @property

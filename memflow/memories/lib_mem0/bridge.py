@@ -58,7 +58,7 @@ class Bridge:
             thread.shutdown(wait=False)
 
     async def learn(self, texts: Sequence[str]) -> None:
-        """Embed the new texts with one request."""
+        """Embed the new texts with one request, and store their vectors."""
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
             self.vectors.update(zip(new, await self.embed(new), strict=True))

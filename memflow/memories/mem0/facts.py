@@ -45,7 +45,7 @@ class FactUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """Return the request; None if no similar memory exists, in which case every fact is added."""
+        """Return the request for the decisions; None if no similar memory exists, so that every fact is added."""
         if not self.facts or not self.memories:
             return None
         fields = {

@@ -151,7 +151,7 @@ class RelationUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """Return the request; None if the nodes have no other relation."""
+        """Return the request for obsolete relations; None if the nodes have no other relation."""
         if not self.new or not self.old:
             return None
         fields = {
