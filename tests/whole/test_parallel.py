@@ -1,6 +1,7 @@
 """Partitions side by side: the same tables for any number at once, one limit of requests, and isolated failures."""
 
 import json
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from resources.lake import Lake
 from resources.stub import count_answers, stub_process
 
 DOMAIN = "amemgym_base"
@@ -98,13 +100,14 @@ def test_failing_partition_leaves_the_results_of_the_others(
     tmp_path: Path, environment, contents, serial
 ) -> None:
     home = tmp_path / "home"
-    lance = home / "lance"
-    lance.mkdir(parents=True)
-    (lance / "memory_indexes").write_text("not a folder")
+    in_the_way = Path(Lake(home / "lake").path("memory.transcripts", f"{DOMAIN}/full"))
+    (in_the_way / "folder").mkdir(parents=True)
     with stub_process(latency=0.01) as url:
         broken = run(home, url, 4, environment)
-        assert broken["runs"]["failed"]
-        (lance / "memory_indexes").unlink()
+        [(name, reason)] = broken["runs"]["failed"]
+        assert name == f"evaluate_memory {DOMAIN} · full" and str(in_the_way) in reason
+        assert broken["runs"]["done"] == len(MEMORIES) + 2
+        shutil.rmtree(in_the_way)
         fixed = run(home, url, 4, environment)
     assert fixed["runs"]["failed"] == []
     assert contents(home) == contents(serial[0])
