@@ -56,6 +56,7 @@ def run(home: Path, url: str, parallel: int, environment: dict[str, str]) -> dic
         cwd=home.parent,
         capture_output=True,
         text=True,
+        check=False,
         timeout=600,
     )
     assert ended.stdout, ended.stderr
