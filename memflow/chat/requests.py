@@ -61,12 +61,16 @@ class ChatRequest:
     sampling: Sampling = field(default_factory=Sampling)
     output: type[BaseModel] | None = None
     attempt: int = 0
+    _digests: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def digest(self, model_fingerprint: str) -> str:
-        """Return the ledger's key: model, messages, parameters, schema and attempt."""
-        said = [[message.role, message.content] for message in self.messages]
-        schema = None if self.output is None else schema_digest(self.output)
-        return digest(model_fingerprint, said, self.sampling, schema, self.attempt)
+        """Return the ledger's key: model, messages, parameters, schema and attempt. It is computed once."""
+        if model_fingerprint not in self._digests:
+            said = [[message.role, message.content] for message in self.messages]
+            schema = None if self.output is None else schema_digest(self.output)
+            parts = (model_fingerprint, said, self.sampling, schema, self.attempt)
+            self._digests[model_fingerprint] = digest(*parts)
+        return self._digests[model_fingerprint]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ Partitions that are up to date are skipped. If a run fails, runs that depend on 
 Dagster is imported when the first partition has to run. progress.py shows progress; selection.py selects partitions.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -259,9 +258,5 @@ def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
 
 def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
     """Return the usage of these runs, by stage and role."""
-    summed: dict[tuple[str, str], Counter[str]] = {}
-    for row in ledger.usage(("run", "stage", "role")):
-        if row.by["run"] in runs:
-            numbers = {name: value for name, value in asdict(row).items() if name != "by"}
-            summed.setdefault((row.by["stage"], row.by["role"]), Counter()).update(numbers)
-    return [{"stage": stage, "role": role, **numbers} for (stage, role), numbers in summed.items()]
+    rows = [asdict(row) for row in ledger.usage(("stage", "role"), runs=runs)]
+    return [{**row.pop("by"), **row} for row in rows]
