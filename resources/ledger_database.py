@@ -104,7 +104,9 @@ def store_error(error: DBAPIError, url: str) -> StoreBusy | StoreFailed:
     if any(words in reason for words in ("is full", "No space left")):
         return StoreFailed(f"the disk of {ledger} is full ({reason}). Free some space, then rerun.")
     if error.connection_invalidated or isinstance(error, InterfaceError):
-        return StoreFailed(f"lost the connection to {ledger} ({reason}). Check the database server, then rerun.")
+        return StoreFailed(
+            f"lost the connection to {ledger} ({reason}). Check the database server, then rerun."
+        )
     return StoreFailed(f"cannot use {ledger} ({reason}). Fix the database, then rerun.")
 
 

@@ -86,7 +86,10 @@ class RecordWriter:
         self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
         self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "at"))
         self._totals = InsertStatement(
-            engine, usage_totals, (*GROUPS, *NUMBERS), f" ON CONFLICT ({', '.join(GROUPS)}) DO UPDATE SET {sums}"
+            engine,
+            usage_totals,
+            (*GROUPS, *NUMBERS),
+            f" ON CONFLICT ({', '.join(GROUPS)}) DO UPDATE SET {sums}",
         )
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
 from pydantic import BaseModel
 
+from memflow.chat import requests
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_of
 
 
@@ -30,6 +32,14 @@ def test_digest_covers_all_model_input() -> None:
     ]
     digests = [request.digest("model") for request in (REQUEST, *others)] + [REQUEST.digest("other")]
     assert len(set(digests)) == len(digests)
+
+
+def test_digest_is_computed_once_per_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = replace(REQUEST)
+    first = [request.digest("model"), request.digest("other")]
+    monkeypatch.setattr(requests, "digest", None)
+    assert [request.digest("model"), request.digest("other")] == first
+    assert request == REQUEST
 
 
 def test_digest_ignores_prompt_name_and_fields() -> None:

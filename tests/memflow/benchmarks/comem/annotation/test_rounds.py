@@ -250,7 +250,7 @@ def test_annotation_resumes_after_budget_stop_without_repeated_requests(context:
         first, second = Planted("1", lasts=lasts), Planted("2")
         with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
             chats = [
-                LedgeredChat(each, ledger, RequestContext(run=str(len(accounts)), role=role))
+                LedgeredChat(each, ledger, RequestContext(runs=[str(len(accounts))], role=role))
                 for each, role in ((first, "annotator"), (second, "verifier"))
             ]
 
@@ -267,7 +267,7 @@ def test_annotation_resumes_after_budget_stop_without_repeated_requests(context:
                 return asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
-                rows = ledger.usage(("role",), run=str(len(accounts)))
+                rows = ledger.usage(("role",), runs=[str(len(accounts))])
                 accounts.append([(row.by["role"], row.requests, row.cache_hits) for row in rows])
 
     with pytest.raises(BudgetSpent):
