@@ -13,24 +13,12 @@ Prompts have 6,000 characters. PostgreSQL is measured if it is installed. Rounds
 """
 
 import asyncio
-import multiprocessing
 import random
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import count
-from typing import Any
+from collections.abc import Callable
 
-import sqlalchemy as sa
-
-from bench.measure import arguments, postgres_server, repeat, report, request_context
-from memflow.chat.ledger import LedgeredChat, RecordedChat, RequestContext
-from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
-from resources.chat import OpenAIChat
-from resources.ledger import SqlLedger
-from resources.stub import stub_process
+from bench.measure import request_context
+from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Sampling
 
 REQUESTS, CONCURRENCY, LATENCY = 4000, 256, 0.05
 WRITERS, OWN, SHARED = 8, 400, 200

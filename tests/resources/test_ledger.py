@@ -15,14 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sqlalchemy as sa
 from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
 from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
-from resources.ledger_tables import tables
 
 
 def test_first_stored_completion_is_not_replaced(either_url: str) -> None:

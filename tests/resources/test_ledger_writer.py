@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
 
-from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import Completion
 from memflow.errors import StoreBusy, StoreFailed
 from resources import ledger_database
@@ -121,7 +119,7 @@ def test_lost_connection_fails_waiting_requests_and_the_ledger_works_again(postg
             with blocker.connect() as connection:
                 connection.exec_driver_sql("LOCK TABLE uses IN EXCLUSIVE MODE")
                 puts = asyncio.create_task(put_all(ledger, completion(key="b"), completion(key="c")))
-                ended = False
+                ended: bool | None = False
                 while not ended:
                     await asyncio.sleep(0.05)
                     ended = connection.exec_driver_sql(

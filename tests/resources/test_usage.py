@@ -1,9 +1,7 @@
 """Usage from the ledger's totals: groups, runs, cost, ledgers of former versions, and equality with the single uses."""
 
 import asyncio
-import sqlite3
 import tempfile
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa

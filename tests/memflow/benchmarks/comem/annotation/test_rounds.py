@@ -250,7 +250,7 @@ def test_annotation_resumes_after_budget_stop_without_repeated_requests(context:
         first, second = Planted("1", lasts=lasts), Planted("2")
         with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
             chats = [
-                LedgeredChat(each, ledger, RequestContext(runs=[str(len(accounts))], role=role))
+                LedgeredChat(each, ledger, RequestContext(run=str(len(accounts)), role=role))
                 for each, role in ((first, "annotator"), (second, "verifier"))
             ]
 
