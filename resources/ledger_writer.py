@@ -106,7 +106,7 @@ class LedgerWriter:
             if not isinstance(error, DataError):
                 return self._keep(records, store_error(error, self._url))
             failed: Exception = error
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (the waiting requests raise it)
             failed = error
         else:
             _announce(records, lambda future, key: future.set_result(stored[key]))
