@@ -6,10 +6,8 @@ ledger_writer.py writes and ledger_lookups.py gathers lookups; the tables are in
 """
 
 import asyncio
-import json
 import os
 import time
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,7 +24,14 @@ from memflow.errors import BadSettings
 from resources.embedder import TimedVector
 from resources.ledger_database import open_engine, store_error
 from resources.ledger_lookups import LookupBatcher
-from resources.ledger_rows import MAX_ROWS, InsertStatement, Record, read_completions
+from resources.ledger_rows import (
+    MAX_ROWS,
+    InsertStatement,
+    Record,
+    compress_messages,
+    decompress_messages,
+    read_completions,
+)
 from resources.ledger_tables import completions, embedding_times, embeddings
 from resources.ledger_writer import LedgerWriter
 from resources.usage import GROUPS, UsageRow, failed_by, needed_by, used_by
@@ -69,7 +74,8 @@ class SqlLedger:
         An existing completion of the digest is kept and returned.
         """
         self._reopen_after_fork()
-        return self._writer.store(Record(request, account, time.time(), completion))
+        messages = compress_messages(request.messages)
+        return self._writer.store(Record(request, account, time.time(), completion, messages=messages))
 
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         """Record a cache hit. It is written with the next commit."""
@@ -101,7 +107,7 @@ class SqlLedger:
             written = connection.scalar(query)
         if written is None:
             raise KeyError(digest)
-        return tuple(ChatMessage(role, content) for role, content in json.loads(zlib.decompress(written)))
+        return decompress_messages(written)
 
     def digests(self) -> set[str]:
         """Return the digests of all completions."""

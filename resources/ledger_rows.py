@@ -12,6 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
+import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
@@ -29,6 +30,8 @@ _context_of = attrgetter(*CONTEXT_COLUMNS)
 SELECT_COMPLETIONS = sa.select(*(completions.c[each.name] for each in fields(Completion)))
 """The columns of a Completion, in the order of its fields."""
 
+_LZ4_FRAME = b"\x04\x22\x4d\x18"
+
 Row = tuple[Any, ...]
 
 
@@ -42,6 +45,8 @@ class Record:
     completion: Completion | None = None
     cached: bool = False
     reason: str = ""
+    messages: bytes = b""
+    """The compressed messages of a request whose completion is new."""
     stored: asyncio.Future[Completion] | None = None
     """Done when the record is stored, if something waits for it."""
 
@@ -132,7 +137,7 @@ def _completion_row(record: Record, completion: Completion) -> Row:
         completion.digest,
         request.prompt,
         record.account.model,
-        _compressed(request.messages),
+        record.messages,
         _parameters(request.sampling),
         None if request.output is None else schema_digest(request.output),
         request.attempt,
@@ -169,6 +174,23 @@ def _parameters(sampling: Sampling) -> str:
     return json.dumps(asdict(sampling))
 
 
-def _compressed(messages: Iterable[ChatMessage]) -> bytes:
+def compress_messages(messages: Iterable[ChatMessage]) -> bytes:
+    """Return messages as JSON in an LZ4 frame.
+
+    LZ4 takes a fifth of zlib's time, so it runs before a record is added: a thread that computes beside a busy event
+    loop would wait milliseconds for the interpreter lock after each message.
+    """
     said = [[message.role, message.content] for message in messages]
-    return zlib.compress(json.dumps(said, separators=(",", ":")).encode(), 1)
+    compressed: bytes = pa.compress(
+        json.dumps(said, separators=(",", ":")).encode(), codec="lz4", asbytes=True
+    )
+    return compressed
+
+
+def decompress_messages(compressed: bytes) -> tuple[ChatMessage, ...]:
+    """Return messages from an LZ4 frame, or from zlib, which former versions used."""
+    if compressed.startswith(_LZ4_FRAME):
+        written = pa.CompressedInputStream(pa.BufferReader(compressed), "lz4").read()
+    else:
+        written = zlib.decompress(compressed)
+    return tuple(ChatMessage(role, content) for role, content in json.loads(written))

@@ -12,7 +12,12 @@ completions = sa.Table(
     sa.Column("digest", sa.String(32), primary_key=True),
     sa.Column("prompt", sa.Text, nullable=False),
     sa.Column("model", sa.Text, nullable=False),
-    sa.Column("messages", sa.LargeBinary, nullable=False, comment="JSON of [role, content] pairs, zlib."),
+    sa.Column(
+        "messages",
+        sa.LargeBinary,
+        nullable=False,
+        comment="JSON of [role, content] pairs: an LZ4 frame; zlib in former versions.",
+    ),
     sa.Column("parameters", sa.Text, nullable=False, comment="The sampling, as JSON."),
     sa.Column("schema", sa.String(32), comment="Digest of the output type's JSON schema."),
     sa.Column("attempt", sa.Integer, nullable=False),

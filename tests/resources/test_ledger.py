@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -195,3 +196,12 @@ def test_request_columns_can_be_queried(url: str, tmp_path: Path) -> None:
         )
     assert json.loads(row[2]) == {"temperature": 0.7, "top_p": 0.9, "max_tokens": 12, "seed": 5}
     assert (row[0], row[1], row[3], row[4], row[5]) == ("p", "m", schema_digest(Choice), 2, "yes")
+
+
+def test_messages_of_former_ledger_can_be_read(url: str, path: Path) -> None:
+    with SqlLedger(url) as ledger:
+        store(ledger, "a")
+        with sqlite3.connect(path) as connection:
+            written = zlib.compress(json.dumps([["user", "hé"]]).encode(), 1)
+            connection.execute("update completions set messages = ?", (written,))
+        assert ledger.messages("a") == (ChatMessage("user", "hé"),)
