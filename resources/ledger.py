@@ -74,7 +74,7 @@ class SqlLedger:
         An existing completion of the digest is kept and returned.
         """
         self._reopen_after_fork()
-        messages = compress_messages(request.messages)
+        messages = compress_messages(request)
         return self._writer.store(Record(request, account, time.time(), completion, messages=messages))
 
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
