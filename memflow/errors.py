@@ -13,6 +13,7 @@
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── StoreFailed           a store cannot be used: its disk is full, or its server is gone
+    ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
 A message states what happened, which item, and what to do. An error of a single item (one user, one probe) becomes a
@@ -72,5 +73,9 @@ class StoreFailed(MemflowError):
     """A store cannot be used: its disk is full, or its server cannot be reached."""
 
 
+class Interrupted(MemflowError):
+    """The user ended the run before it was complete."""
+
+
 class EventLogError(MemflowError):
-    """Dagster's event log cannot be opened: it is damaged, has another schema, or Dagster has another version."""
+    """Dagster's event log cannot be opened: the log is damaged, or its schema or Dagster has another version."""

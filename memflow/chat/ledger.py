@@ -15,7 +15,7 @@ from memflow.errors import EndpointDown
 
 
 class RecordedChat:
-    """A chat without a model: wrapped in a LedgeredChat, it returns only recorded completions."""
+    """A substitute for a chat model in a LedgeredChat, which then returns recorded completions only."""
 
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
@@ -23,9 +23,9 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
+        """Raise EndpointDown, since only requests that are missing from the ledger reach this chat."""
         raise EndpointDown(
-            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a model."
+            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )
 
 
@@ -96,7 +96,7 @@ class LedgeredChat:
         self.scripted = inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the cached completion; otherwise request it from the inner chat, store it and return it."""
+        """Return the cached completion of a request, or send the request and store its completion."""
         key = request.digest(self.fingerprint)
         in_flight = self.ledger.in_flight.of_running_loop()
         while (first := in_flight.get(key)) is not None:

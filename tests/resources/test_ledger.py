@@ -24,7 +24,7 @@ from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
 
 
-def test_first_stored_completion_is_not_replaced(either_url: str) -> None:
+def test_ledger_does_not_replace_a_stored_completion(either_url: str) -> None:
     with SqlLedger(either_url) as ledger, SqlLedger(either_url) as other:
         assert find(ledger, "k") is None is find(other, "k")
         assert store(ledger, "k") == [completion(key="k")]
@@ -68,7 +68,7 @@ async def test_concurrent_lookups_find_their_completions(either_url: str) -> Non
     assert found == [None if n % 2 else completion(f"{n}", f"k{n}") for n in range(1200)]
 
 
-def test_first_stored_vector_is_not_replaced(either_url: str) -> None:
+def test_ledger_does_not_replace_a_stored_vector(either_url: str) -> None:
     vectors = {f"k{n}": TimedVector(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
     with SqlLedger(either_url) as ledger:
         ledger.keep_vectors(vectors)
@@ -79,7 +79,7 @@ def test_first_stored_vector_is_not_replaced(either_url: str) -> None:
     assert all(found[key].seconds == vectors[key].seconds for key in vectors)
 
 
-def test_vectors_of_former_ledger_have_zero_seconds(tmp_path: Path) -> None:
+def test_vectors_of_a_former_ledger_version_have_zero_seconds(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with sqlite3.connect(path) as older:
         older.execute("create table embeddings (digest varchar(32) primary key, vector blob not null)")
@@ -89,7 +89,7 @@ def test_vectors_of_former_ledger_have_zero_seconds(tmp_path: Path) -> None:
         assert (kept.vector.tolist(), kept.seconds) == ([1, 1], 0.0)
 
 
-def test_invalid_ledger_url_is_rejected(tmp_path: Path) -> None:
+def test_ledger_rejects_an_invalid_url_without_showing_the_password(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a database, but long enough to be read as one" * 100)
     for wrong in ("sqlite://", "nonsense", "oracle9://x/y", f"sqlite:///{tmp_path}/file"):
         with pytest.raises(BadSettings):
@@ -108,7 +108,7 @@ def test_pickled_ledger_opens_its_own_connections(url: str) -> None:
         other.close()
 
 
-def test_four_processes_write_to_a_new_ledger(either_url: str) -> None:
+def test_four_processes_write_to_a_new_ledger_without_losing_rows(either_url: str) -> None:
     context = multiprocessing.get_context("forkserver")
     count = 60
     processes = [context.Process(target=fill, args=(either_url, number, count)) for number in range(4)]
@@ -168,7 +168,7 @@ asyncio.run(main())
 
 
 @pytest.mark.kill
-def test_killed_writer_loses_no_stored_completion(url: str) -> None:
+def test_killed_process_loses_no_completion_stored_in_the_ledger(url: str) -> None:
     with subprocess.Popen([sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
@@ -182,7 +182,7 @@ def test_killed_writer_loses_no_stored_completion(url: str) -> None:
         assert ledger.usage(by=())[0].requests == len(ledger.digests())
 
 
-def test_request_columns_can_be_queried(url: str, tmp_path: Path) -> None:
+def test_ledger_stores_request_parameters_in_columns(url: str, tmp_path: Path) -> None:
     sampled = ChatRequest("p", {}, (ChatMessage("user", "x"),), Sampling(0.7, 0.9, 12, 5), Choice, 2)
 
     async def put() -> None:

@@ -30,7 +30,7 @@ def record_two_runs(ledger: SqlLedger) -> None:
     ledger.failed(request("d"), JUDGE, "nobody there")
 
 
-def test_usage_is_summed_by_group(either_url: str) -> None:
+def test_ledger_sums_usage_by_group(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         record_two_runs(ledger)
         rows = ledger.usage(by=("role", "model"), runs=["run 1"])
@@ -62,7 +62,7 @@ def test_usage_by_unknown_group_is_rejected(url: str) -> None:
         ledger.usage(by=("colour",))
 
 
-def test_needed_usage_counts_each_completion_once_per_run(either_url: str) -> None:
+def test_needed_usage_of_a_run_counts_each_completion_once(either_url: str) -> None:
     """Repeated requests and cache hits of a run count once."""
     with SqlLedger(either_url) as ledger:
         first, second = store(ledger, "a", "b")

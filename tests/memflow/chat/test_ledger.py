@@ -67,7 +67,7 @@ class SlowLedger(MemoryLedger):
 REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
 
 
-async def test_identical_concurrent_requests_are_sent_once() -> None:
+async def test_chat_sends_identical_concurrent_requests_once() -> None:
     inner, ledger = SlowChat(), MemoryLedger()
     chat = LedgeredChat(inner, ledger, RequestContext())
     completions = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
@@ -92,7 +92,7 @@ async def test_chats_of_two_ledgers_send_their_own_requests() -> None:
     assert inner.calls == 2
 
 
-async def test_failure_reaches_every_waiting_request() -> None:
+async def test_refused_request_raises_for_every_waiting_caller() -> None:
     ledger = MemoryLedger()
     chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, RequestContext())
     results = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(3)), return_exceptions=True)
@@ -100,7 +100,7 @@ async def test_failure_reaches_every_waiting_request() -> None:
     assert ledger.failures == [("test/prompt", "too long")]
 
 
-async def test_waiting_request_is_sent_after_cancellation() -> None:
+async def test_waiting_request_is_sent_after_the_first_caller_is_cancelled() -> None:
     inner = SlowChat()
     chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
     first = asyncio.create_task(chat.complete(REQUEST))
@@ -160,7 +160,7 @@ def test_unless_cancelled_requests_are_sent_once(plan: list[tuple[int, int, bool
     asyncio.run(play())
 
 
-async def test_completion_stored_by_another_process_is_used() -> None:
+async def test_chat_returns_the_completion_that_another_process_stored_first() -> None:
     """Another process may complete the same request first. All callers then get its completion."""
     ledger = MemoryLedger()
 
