@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from multiprocessing.synchronize import Barrier
 
 import sqlalchemy as sa
 
@@ -130,8 +131,8 @@ def measure_replay(database: str, url: str) -> bool:
     return own >= min(REPLAY_BOUND, REPLAY_PEER_BOUND * peer)
 
 
-def write(url: str, number: int) -> None:
-    """Store the completions of one writer, 32 at a time, in a process of its own."""
+def write(url: str, number: int, start: Barrier) -> None:
+    """Store the completions of one writer, 32 at a time, in a process of its own, once all writers are ready."""
 
     async def store(chat: Chat, requests: Sequence[ChatRequest]) -> None:
         places = asyncio.Semaphore(32)
@@ -146,16 +147,20 @@ def write(url: str, number: int) -> None:
     random.Random(number).shuffle(names)
     with SqlLedger(url) as ledger:
         chat = LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT)
-        asyncio.run(store(chat, build_requests(names)))
+        requests = build_requests(names)
+        start.wait()
+        asyncio.run(store(chat, requests))
 
 
 def measure_writers(database: str, url: str) -> bool:
     """Let several processes write to one ledger. Return whether every completion is there, and counted once."""
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=write, args=(url, number)) for number in range(WRITERS)]
-    began = time.perf_counter()
+    start = context.Barrier(WRITERS + 1, timeout=120)
+    processes = [context.Process(target=write, args=(url, number, start)) for number in range(WRITERS)]
     for process in processes:
         process.start()
+    start.wait()
+    began = time.perf_counter()
     for process in processes:
         process.join()
     seconds = time.perf_counter() - began
