@@ -31,6 +31,8 @@ from memflow.chat.ledger import LedgeredChat, RecordedChat
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
+from resources.ledger_rows import SELECT_COMPLETIONS
+from resources.ledger_tables import completions
 from resources.stub import stub_process
 
 REQUESTS, CONCURRENCY, LATENCY, ROUNDS = 2000, 256, 0.05, 6
@@ -44,11 +46,25 @@ NewUrl = Callable[[], str]
 
 
 class LookupPerQuery(SqlLedger):
-    """The ledger with a query for each lookup, as in former versions."""
+    """The ledger with a compiled query for each lookup on an open connection, as in former versions."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        query = SELECT_COMPLETIONS.where(completions.c.digest == sa.bindparam("key"))
+        compiled = query.compile(dialect=self._engine.dialect)
+        self._query, self._positional = str(compiled), compiled.positiontup is not None
+        self._open_connection = self._reader.connect()
 
     async def get(self, digest: str) -> Completion | None:
         """Look one completion up in the event loop."""
-        return self._read([digest]).get(digest)
+        given = (digest,) if self._positional else {"key": digest}
+        row = self._open_connection.exec_driver_sql(self._query, given).first()
+        return Completion(*row) if row else None
+
+    def close(self) -> None:
+        """Close the connection of the lookups too."""
+        self._open_connection.close()
+        super().close()
 
 
 class ImmediateChat(RecordedChat):
