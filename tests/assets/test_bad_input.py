@@ -150,7 +150,7 @@ BROKEN = {
 
 @pytest.mark.usefixtures("good_is_measured")
 @pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
-def test_invalid_file_fails_only_its_domain(data: Path, break_it: Callable[[Path, Users], None]) -> None:
+def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[[Path, Users], None]) -> None:
     path = data / FILE
     break_it(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -170,7 +170,7 @@ def test_invalid_file_fails_only_its_domain(data: Path, break_it: Callable[[Path
     assert "3 skipped, because their inputs failed." in text
 
 
-def test_failed_rule_is_named_and_fails_only_its_domain(data: Path) -> None:
+def test_failed_run_reason_names_the_rule_and_other_domains_are_evaluated(data: Path) -> None:
     path = data / FILE
     no_gold(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -187,7 +187,7 @@ def test_failed_rule_is_named_and_fails_only_its_domain(data: Path) -> None:
 
 
 @pytest.mark.usefixtures("good_is_measured")
-def test_missing_file_fails_only_its_domain(data: Path) -> None:
+def test_missing_data_file_fails_only_the_domain_that_reads_the_file(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
@@ -199,7 +199,7 @@ def test_missing_file_fails_only_its_domain(data: Path) -> None:
     assert reason in printed_summary(settings, outcome, BAD, GOOD)
 
 
-def test_run_without_data_sets_raises_before_writing(data: Path) -> None:
+def test_run_without_data_sets_raises_missing_data_before_writing_the_lake(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     with pytest.raises(MissingData, match="amemgym_base: none of its data sets is installed"):
@@ -207,7 +207,7 @@ def test_run_without_data_sets_raises_before_writing(data: Path) -> None:
     assert not (settings.home / "lake").exists()
 
 
-def test_repaired_file_is_read_by_the_next_run(data: Path) -> None:
+def test_next_run_reads_a_repaired_data_file(data: Path) -> None:
     whole = (data / FILE).read_bytes()
     truncated(data / FILE, [])
     settings = settings_of(data)
@@ -235,7 +235,7 @@ def unused_port() -> int:
 
 
 @pytest.mark.usefixtures("published_is_measured")
-def test_unreachable_endpoint_fails_immediately_and_can_be_rerun(data: Path) -> None:
+def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: Path) -> None:
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=600.0))
     order = RunRequest((BAD,), ("none@there", "none"), limit=1)
@@ -257,8 +257,8 @@ def test_unreachable_endpoint_fails_immediately_and_can_be_rerun(data: Path) -> 
 
 
 @pytest.mark.usefixtures("published_is_measured")
-def test_unanswered_requests_are_repeated_by_the_next_run(data: Path) -> None:
-    """A failing server causes rows with a reason. The next run replaces only these rows."""
+def test_next_run_repeats_requests_that_a_failing_server_did_not_answer(data: Path) -> None:
+    """Rows that the failing server did not answer have a reason. The next run replaces only these rows."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
     order = RunRequest((BAD,), ("none@there",), limit=1)

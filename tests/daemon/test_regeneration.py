@@ -159,7 +159,7 @@ def deployment(
     return deployment
 
 
-def test_changed_model_regenerates_only_its_dependents(deployment: Deployment) -> None:
+def test_daemon_regenerates_only_partitions_that_depend_on_a_changed_model(deployment: Deployment) -> None:
     assert deployment.observe() == [], "models are seen for the first time"
     assert deployment.observe(partitioned=False) == [], "unchanged"
 

@@ -30,11 +30,11 @@ async def most_at_once(limiter: AdaptiveLimiter, tasks: int) -> int:
     return most
 
 
-async def test_limiter_does_not_exceed_its_limit() -> None:
+async def test_adaptive_limiter_does_not_exceed_its_limit() -> None:
     assert await most_at_once(AdaptiveLimiter(7), 50) == 7
 
 
-async def test_limit_is_halved_once_per_window_and_grows_per_round() -> None:
+async def test_overload_halves_the_limit_once_per_window_and_success_raises_it() -> None:
     clock = Clock()
     limiter = AdaptiveLimiter(64, window=1.0, clock=clock)
     limiter.on_overload()
@@ -57,7 +57,7 @@ async def test_limit_is_halved_once_per_window_and_grows_per_round() -> None:
     assert await most_at_once(limiter, 5) == 1
 
 
-async def test_cancelled_waiter_takes_no_slot() -> None:
+async def test_cancelled_task_takes_no_slot_of_the_limiter() -> None:
     limiter = AdaptiveLimiter(1)
     async with limiter:
         waiting = [asyncio.create_task(limiter.__aenter__()) for _ in range(3)]
@@ -84,7 +84,7 @@ async def test_requests_to_one_address_share_a_limiter() -> None:
         (Budget(tokens=100), Spending(1, 60), Spending(1, 20), 5, 3),
     ],
 )
-async def test_budget_admits_what_fits_and_waits_for_running_requests(
+async def test_budget_admits_requests_that_fit_and_waits_for_running_requests(
     budget: Budget, most: Spending, used: Spending, requests: int, admitted: int
 ) -> None:
     async def one() -> None:

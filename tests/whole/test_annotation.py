@@ -44,7 +44,7 @@ def request_digests(log: Path) -> list[str]:
     return [json.loads(line)["key"] for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-def test_next_run_continues_annotation_stopped_by_the_budget(tmp_path: Path) -> None:
+def test_next_run_continues_the_annotation_that_the_budget_stopped(tmp_path: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "asked.jsonl"
     order, watcher = RunRequest((DOMAIN,), ("none",), limit=3), Counting()
     with stub_process(latency=0.01, log=log) as url:

@@ -71,7 +71,7 @@ Seen = dict[tuple[str, str], set[int]]
 
 
 @pytest.mark.kill
-def test_concurrent_processes_lose_no_rows_and_expose_no_partial_partitions(
+def test_concurrent_runs_lose_no_rows_and_publish_no_partial_partitions(
     tmp_path: Path,
     run_in: Callable[..., Outcome],
     contents: Callable[[Path], dict[str, str]],

@@ -24,7 +24,7 @@ def outcomes(world, table):
     return {each.name: each for each in found}
 
 
-def test_rule_names_are_unique_identifiers():
+def test_rule_names_are_unique_lower_case_identifiers():
     named = [(each.table, each.name) for each in all_expectations()]
     assert len(named) == len(set(named))
     assert all(name.isidentifier() and name == name.lower() for _, name in named)
@@ -44,7 +44,7 @@ def test_rule_description_is_its_name_in_words(name, description):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_valid_rows_pass_the_rules_of_their_benchmark(table):
+def test_valid_rows_pass_all_rules_of_their_benchmark(table):
     found = outcomes(valid_rows(), table)
     assert [name for name, result in found.items() if not result.passed] == []
     applicable = [
@@ -54,7 +54,7 @@ def test_valid_rows_pass_the_rules_of_their_benchmark(table):
 
 
 @pytest.mark.parametrize("name", ["amemgym_demo", "comem_demo", "membench_observation_generated"])
-def test_rules_of_other_benchmarks_are_skipped(name):
+def test_check_rows_skips_rules_of_other_benchmarks(name):
     domain = find_domain(name)
     world = valid_rows()
     found = check_rows(
@@ -72,7 +72,7 @@ MAY_BE_EMPTY = [
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_empty_table_fails_only_not_empty(table):
+def test_empty_table_fails_only_the_not_empty_rule(table):
     world = dict.fromkeys(TABLES, ())
     failed = [name for name, outcome in outcomes(world, table).items() if not outcome.passed]
     assert failed == ([] if table in MAY_BE_EMPTY else ["not_empty"])
@@ -150,7 +150,7 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("table", "name", "fault"), FAULTS, ids=[f"{name}-{fault}" for _, name, fault in FAULTS]
 )
-def test_invalid_row_fails_its_rule(table, name, fault):
+def test_invalid_row_fails_the_expected_rule(table, name, fault):
     world = valid_rows()
     world[table][0] = replace(world[table][0], **fault)
     outcome = outcomes(world, table)[name]
@@ -160,7 +160,7 @@ def test_invalid_row_fails_its_rule(table, name, fault):
     assert outcome.offending
 
 
-def test_every_rule_is_tested():
+def test_every_rule_has_a_test_with_an_invalid_row():
     general = {"unique_keys", "required_columns_not_null", "at_most_10_percent_quarantined", "not_empty"}
     elsewhere = (amemgym, memorybench, membench, comem, continual)  # tests of their own violate these rules
     tested = {(table, name) for table, name, _ in FAULTS} | {
@@ -176,7 +176,7 @@ def test_every_rule_is_tested():
     assert {(each.table, each.name) for each in all_expectations() if each.name not in general} == tested
 
 
-def test_duplicate_key_names_both_rows():
+def test_unique_keys_rule_names_both_rows_with_the_same_key():
     world = valid_rows()
     world["question.probes"].append(world["question.probes"][1])
     outcome = outcomes(world, "question.probes")["unique_keys"]
@@ -184,14 +184,14 @@ def test_duplicate_key_names_both_rows():
     assert outcome.offending == ("domain=d, probe_id=p2", "domain=d, probe_id=p2")
 
 
-def test_null_in_required_column_is_found():
+def test_not_null_rule_finds_null_in_a_required_column():
     world = valid_rows()
     world["question.probes"][2] = replace(world["question.probes"][2], revealed=None)
     outcome = outcomes(world, "question.probes")["required_columns_not_null"]
     assert (outcome.unexpected, outcome.offending) == (1, ("domain=d, probe_id=p3",))
 
 
-def test_at_most_three_offending_rows_are_named():
+def test_rule_result_names_at_most_three_offending_rows():
     world = valid_rows()
     world["question.probes"] = [replace(each, kind="essay") for each in world["question.probes"]]
     outcome = outcomes(world, "question.probes")["valid_kind"]
@@ -199,7 +199,7 @@ def test_at_most_three_offending_rows_are_named():
 
 
 @pytest.mark.parametrize(("quarantined", "passed"), [(1, True), (2, False)])
-def test_up_to_one_tenth_of_rows_may_be_quarantined(quarantined, passed):
+def test_quarantine_rule_passes_up_to_10_percent_quarantined_rows(quarantined, passed):
     world = valid_rows()
     world["memory.transcripts"] = [
         replace(
@@ -212,7 +212,7 @@ def test_up_to_one_tenth_of_rows_may_be_quarantined(quarantined, passed):
 
 
 @pytest.mark.parametrize(("failed", "passed"), [(1, True), (2, False)])
-def test_up_to_one_tenth_of_writes_may_fail(failed, passed):
+def test_failed_writes_rule_passes_up_to_10_percent_failed_writes(failed, passed):
     world = valid_rows()
     entry = world["memory.indexes"][0]
     world["memory.indexes"] = [
@@ -222,14 +222,14 @@ def test_up_to_one_tenth_of_writes_may_fail(failed, passed):
     assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, failed, "warn")
 
 
-def test_constant_gold_position_is_found():
+def test_gold_position_rule_fails_if_gold_is_always_at_the_same_position():
     world = valid_rows()
     world["question.probes"] = [probe(n, gold="1", options=["a", "b", "c", "d"]) for n in range(12)]
     outcome = outcomes(world, "question.probes")["gold_position_balanced"]
     assert (outcome.passed, outcome.unexpected) == (False, 12)
 
 
-def test_repeated_question_counts_once_for_gold_position():
+def test_gold_position_rule_counts_a_repeated_question_once():
     world = valid_rows()
     asked = [
         probe(n, question=f"Question {n % 4}?", gold=str(1 + n % 4), options=["a", "b", "c", "d"])
@@ -240,7 +240,7 @@ def test_repeated_question_counts_once_for_gold_position():
     assert outcomes(world, "question.probes")["gold_position_balanced"].passed
 
 
-def test_second_simulator_in_a_domain_is_found():
+def test_one_simulator_rule_finds_a_second_simulator_in_a_domain():
     world = valid_rows()
     board = world["score.leaderboard"]
     board += [
@@ -252,7 +252,7 @@ def test_second_simulator_in_a_domain_is_found():
     assert "slice=period 1" in outcome.offending[0]
 
 
-def test_missing_reply_and_missing_verdict_are_found():
+def test_coverage_rules_find_probe_without_reply_and_reply_without_verdict():
     world = valid_rows()
     del world["answer.replies"][0]
     del world["score.verdicts"][1]
@@ -266,7 +266,7 @@ def broken_row(row):
     raise KeyError("state")
 
 
-def test_rule_that_raises_fails_and_names_the_row():
+def test_rule_that_raises_an_exception_fails_and_names_the_row():
     rules = [
         Expectation(
             "question.probes",
@@ -289,7 +289,7 @@ def test_rule_that_raises_fails_and_names_the_row():
     )
 
 
-def test_row_filter_that_raises_fails_and_names_the_row():
+def test_row_filter_that_raises_an_exception_fails_the_rule_and_names_the_row():
     rule = Expectation(
         "answer.replies", "probes_are_answered", RowForEvery(("probe_id",), "question.probes", broken_row)
     )
@@ -301,13 +301,13 @@ def test_row_filter_that_raises_fails_and_names_the_row():
     )
 
 
-def test_domain_dependent_rule_requires_a_domain():
+def test_check_rows_without_domain_rejects_a_domain_dependent_rule():
     world = valid_rows()
     with pytest.raises(BadInput, match="depends on the domain, but no domain is given"):
         check_rows("question.probes", world["question.probes"], all_expectations(), world.__getitem__)
 
 
-def test_results_are_summed_per_rule():
+def test_combine_sums_rule_results_of_several_partitions():
     world = valid_rows()
     rules = expectations_of("question.probes", DOMAIN.benchmark)
     damaged = [replace(each, kind="essay") for each in world["question.probes"]]

@@ -30,5 +30,5 @@ def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.Ass
         ((4, 2, ()), "violated by 2 of 4 rows"),
     ],
 )
-def test_failed_run_reason_names_violated_rules(given, reason: str) -> None:
+def test_reason_of_a_failed_run_names_violated_rules(given, reason: str) -> None:
     assert list(_broken(evaluation(*given))) == [f"question/probes: there are probes: {reason}"]

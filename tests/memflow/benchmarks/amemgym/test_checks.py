@@ -27,7 +27,7 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_valid_users_pass_every_check(made):
+def test_published_and_generated_users_pass_every_check(made):
     # With 48 probes, the demo's gold positions are not balanced.
     known = {"gold_position_balanced"} if made.domain.name == "amemgym_demo" else set()
     assert failed_checks(made, [each for each in all_expectations() if each.table in tables(made)]) <= known
@@ -238,7 +238,7 @@ WARNED: list[tuple[Damage, str]] = [
 
 
 @pytest.mark.parametrize(("damage", "name"), [*CAUGHT, *WARNED])
-def test_corrupted_user_fails_named_check(made, read_back, damage, name):
+def test_corrupted_user_fails_expected_check_with_user_id(made, read_back, damage, name):
     _, user = users = copy.deepcopy(export_users(made.states, made.turns, made.probes).users[:2])
     damage(user)
     back = read_back(users, made.domain)
@@ -301,7 +301,7 @@ ROWS: list[tuple[Callable[[World], object], str]] = [
 
 
 @pytest.mark.parametrize(("damage", "name"), ROWS)
-def test_corrupted_rows_fail_named_check(demo, damage, name):
+def test_corrupted_table_rows_fail_expected_check(demo, damage, name):
     world = {table: list(rows) for table, rows in tables(demo).items()}
     damage(world)
     [outcome] = run_checks(demo, [BY_NAME[name]], world)
@@ -323,7 +323,7 @@ SET = {
 
 
 @pytest.mark.parametrize("name", SET)
-def test_check_warns_if_domain_parameter_differs_from_rows(demo, name):
+def test_parameter_check_warns_if_domain_parameter_differs_from_rows(demo, name):
     assert run_checks(demo, [BY_NAME[name]])[0].passed
     other = replace(demo, domain=replace(demo.domain, parameters={**demo.domain.parameters, **SET[name]}))
     [outcome] = run_checks(other, [BY_NAME[name]])
@@ -332,11 +332,11 @@ def test_check_warns_if_domain_parameter_differs_from_rows(demo, name):
     assert run_checks(elsewhere, [BY_NAME[name]]) == []
 
 
-def test_every_check_has_a_corruption():
+def test_every_amemgym_check_has_a_corruption_test():
     assert {name for _, name in (*CAUGHT, *WARNED, *ROWS)} | set(SET) >= set(BY_NAME)
 
 
-def test_world_without_states_passes_checks(demo):
+def test_tables_without_states_pass_every_check(demo):
     world = {**tables(demo), "state.profiles": [], "state.variables": [], "state.changes": []}
     plain = [replace(turn, exposes=None, sent_at=None) for turn in demo.turns]
     asked = [replace(probe, variants=[], variables=[]) for probe in demo.of_kind("choice")]

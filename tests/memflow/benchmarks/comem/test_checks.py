@@ -62,11 +62,11 @@ def at(rows: Rows, table: str, question: str, checkpoint: int) -> int:
     )
 
 
-def test_valid_rows_pass_every_check(rows: Rows):
+def test_demo_rows_pass_every_comem_check(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_other_benchmarks_are_skipped(rows: Rows):
+def test_comem_checks_skip_domains_of_other_benchmarks(rows: Rows):
     rows[KEYS] = [replace(row, answer="elf", visible=-1) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold="9", revealed="everything") for row in rows[PROBES]]
     assert failed(rows, "amemgym_demo") == {}
@@ -158,7 +158,7 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
 
 
 @pytest.mark.parametrize(("damage", "checks"), DAMAGES)
-def test_corruption_fails_named_checks(rows: Rows, damage: Damage, checks: set[str]):
+def test_corrupted_rows_fail_expected_comem_checks(rows: Rows, damage: Damage, checks: set[str]):
     damage(rows)
     assert set(failed(rows)) == checks
 
@@ -179,7 +179,7 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
         ((None, "b"), {"annotator_and_verifier_differ"}),
     ],
 )
-def test_labels_without_two_different_models_warn(
+def test_labels_of_fewer_than_two_models_give_warning(
     rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
 ):
     annotate(rows, models)
@@ -187,14 +187,14 @@ def test_labels_without_two_different_models_warn(
     assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
 
 
-def test_constant_gold_warns(rows: Rows):
+def test_equal_gold_of_all_probes_gives_warning(rows: Rows):
     first = rows[PROBES][0].gold
     rows[KEYS] = [replace(row, answer=first) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold=first) for row in rows[PROBES]]
     assert failed(rows) == {"constant_answer_accuracy_at_most_50_percent": 4 * 22}
 
 
-def test_unknown_option_is_constant_at_any_position(rows: Rows):
+def test_unknown_option_counts_as_constant_answer_at_any_position(rows: Rows):
     untold = ("I don't know.", "a", "b", "c")
     rows[PROBES] = [
         replace(
@@ -217,7 +217,7 @@ def unknown_gold(rows: Rows) -> set[str]:
     }
 
 
-def test_correct_no_context_answers_warn(rows: Rows):
+def test_correct_answers_without_context_give_warning(rows: Rows):
     untold = unknown_gold(rows)
     guesses = [row for row in rows[VERDICTS] if row.checkpoint == 0]
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
@@ -225,7 +225,7 @@ def test_correct_no_context_answers_warn(rows: Rows):
     assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
 
 
-def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
+def test_correct_unknown_option_without_context_gives_no_warning(rows: Rows):
     unknown_option = unknown_gold(rows)
     rows[VERDICTS] = [
         replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row
@@ -234,7 +234,7 @@ def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_every_check_has_a_corruption():
+def test_every_comem_check_has_a_corruption_test():
     warned = {
         "annotator_and_verifier_differ",
         "constant_answer_accuracy_at_most_50_percent",

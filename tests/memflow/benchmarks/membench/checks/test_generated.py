@@ -75,24 +75,24 @@ CORRUPTIONS: dict[str, tuple[str, Callable[[list], list]]] = {
 }
 
 
-def test_every_check_has_a_corruption():
+def test_every_check_of_generated_rows_has_a_corruption():
     assert set(CORRUPTIONS) == set(BY_NAME)
 
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
-def test_demo_passes_check_and_corruption_fails_it(demo, name):
+def test_demo_rows_pass_check_and_corrupted_rows_fail_check(demo, name):
     assert passes(demo, name)
     table, corruption = CORRUPTIONS[name]
     assert not passes(replace(demo, **{table: corruption(getattr(demo, table))}), name)
 
 
-def test_generated_checks_skip_published_domains(demo):
+def test_checks_of_generated_rows_skip_published_domains(demo):
     rule = BY_NAME["generated_times_increasing"]
     turns = changed(demo.turns, 40, sent_at=demo.turns[0].sent_at)
     assert check_rows(rule.table, turns, [rule], {}.__getitem__, find_domain("membench_memdaily")) == []
 
 
-def test_noise_without_time_passes_time_check(demo):
+def test_noise_message_without_time_passes_increasing_times_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
     )

@@ -37,7 +37,7 @@ def failed(domain: Domain, states: States, entities: list[Entity]) -> set[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_sampled_graphs_pass_checks(language: str) -> None:
+def test_sampled_graphs_of_each_language_pass_graph_checks(language: str) -> None:
     domain = domain_of(language)
     states = states_of(domain)
     assert failed(domain, states, states.entities) == set()
@@ -79,17 +79,17 @@ CORRUPTIONS: list[tuple[Corruption, set[str]]] = [
 
 
 @pytest.mark.parametrize(("corruption", "checks"), CORRUPTIONS)
-def test_corruption_fails_its_check(corruption: Corruption, checks: set[str]) -> None:
+def test_corrupted_graph_entities_fail_expected_checks(corruption: Corruption, checks: set[str]) -> None:
     domain = domain_of("en")
     states = states_of(domain)
     assert failed(domain, states, corruption(list(states.entities))) == checks
 
 
-def test_every_check_is_tested_by_a_corruption() -> None:
+def test_every_graph_check_is_tested_by_a_corruption() -> None:
     assert {check for _, checks in CORRUPTIONS for check in checks} == {each.name for each in EXPECTED}
 
 
-def test_published_graphs_are_not_checked() -> None:
+def test_graph_checks_skip_published_domains() -> None:
     domain = domain_of("en")
     states = states_of(domain)
     entities = changed(states.entities, "self", {"phone": "617-253-1000"})

@@ -51,7 +51,7 @@ everywhere = pytest.mark.parametrize(
 )
 
 
-def test_corruption_fails_named_check():
+def test_corrupted_reflective_rows_fail_expected_check():
     generated = made("participation", "en")
     by_id = {turn.message_id: turn for turn in generated.turns}
 
@@ -96,7 +96,7 @@ def test_corruption_fails_named_check():
     assert failed(generated, turns=again) == [lists]
 
 
-def test_checks_skip_other_domains():
+def test_reflective_checks_skip_domains_without_generation_parameters():
     generated = made("participation", "en")
     assert failed(replace(generated, domain=replace(generated.domain, parameters={})), turns=[]) == []
 
@@ -137,12 +137,12 @@ def test_scripted_reader_answers_recommendation_questions_from_evidence(language
 
 
 @everywhere
-def test_scripted_reader_is_at_chance_without_context(scene, language):
+def test_accuracy_of_scripted_reader_is_at_chance_without_context(scene, language):
     assert interval_contains_chance(
         [value for values in accuracy(scene, language, False).values() for value in values]
     )
 
 
 @everywhere
-def test_scripted_reader_is_at_chance_on_moods(scene, language):
+def test_accuracy_of_scripted_reader_on_mood_questions_is_at_chance(scene, language):
     assert interval_contains_chance(accuracy(scene, language, True)["mood"])
