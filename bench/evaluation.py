@@ -11,8 +11,8 @@ longest chain of dependent requests while a user is played.
 
     python -m bench.evaluation [--profile]
 
-Takes at most three rounds, and the fastest of each client counts. Prints one JSON line, and exits with 1 if the wall
-time is above 1.15 x that of the bare client.
+The command runs at most three rounds, and the fastest of each client counts. The command prints one JSON line, and its
+exit code is 1 if the wall time is above 1.15 x that of the bare client.
 """
 
 import sys

@@ -9,7 +9,8 @@ latency) and (requests x latency / concurrency).
 
     python -m bench.player [--profile]
 
-Reports the best of at most three rounds as a JSON line. Exits with 1 above 1.15 x the wall time of the bare client.
+The command prints the best of at most three rounds as a JSON line. The exit code is 1 above 1.15 x the wall time of the
+bare client.
 """
 
 import json
@@ -130,7 +131,7 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> Round:
         played = await play_all(episodes, memory, benchmark.replier(domain, ledgered))
         wall, cpu = time.perf_counter() - started, time.process_time() - used
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
-        raise SystemExit(f"{len(lost)} messages failed; the first: {lost[0]}")
+        raise SystemExit(f"{len(lost)} messages failed. Fix the first: {lost[0]}")
     chains = chains_of(played, recorder.bodies())
     bare = await replay(url, chains, CONCURRENCY)
     return Round(wall, cpu, bare, len(recorder.requests), max(map(len, chains)))

@@ -86,10 +86,9 @@ class Chats:
 
 
 class Models:
-    """The models of the settings: it opens chats, runs asynchronous work with them, and owns the ledger and started
-    servers.
+    """The models of the settings, which open chats, run asynchronous work, and own the ledger and started servers.
 
-    Close it after use.
+    Call `close` after use.
     """
 
     def __init__(
@@ -145,7 +144,7 @@ class Models:
         return await stack.enter_async_context(chat)
 
     def embedder(self) -> Embedder:
-        """Build the embedder of the settings, without opening connections."""
+        """Return the embedder of the settings, without opening connections."""
         chosen = self.settings.embedder
         if chosen.kind == "endpoint":
             return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)

@@ -70,8 +70,7 @@ async def play_assistant(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[PlayedEpisode]:
-    """Play all episodes with one assistant, whose memory may evolve. A memory that does not evolve is played by
-    play.play_all.
+    """Return all episodes, played by one assistant whose memory may evolve; other memories are played by play.play_all.
 
     Raises BadInput if a memory that evolves has an episode with a base.
     """

@@ -16,16 +16,16 @@ from memflow.records import Probe
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
     """Return the prompt of a probe. As in the published code, the memory query is the whole prompt with its options."""
-    asked = _asked(probe.kind, probe.language, probe.question, tuple(probe.options))
-    suffix, fields = "", dict(asked.fields)
+    template = _question_template(probe.kind, probe.language, probe.question, tuple(probe.options))
+    suffix, fields = "", dict(template.fields)
     if gold_context is not None:
         suffix, fields["told"] = "_told", gold_context
     elif recall.notes:
         suffix, fields["notes"] = "_with_notes", recall.notes
-    return Question(prompt(f"{probe.kind}{suffix}", asked.output, probe.language), fields, asked.query)
+    return Question(prompt(f"{probe.kind}{suffix}", template.output, probe.language), fields, template.query)
 
 
-class _Asked(NamedTuple):
+class _QuestionTemplate(NamedTuple):
     """The part of a question that does not depend on the memory."""
 
     fields: Mapping[str, str]
@@ -34,7 +34,9 @@ class _Asked(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _asked(kind: str, language: str, question: str, options: tuple[str, ...]) -> _Asked:
+def _question_template(
+    kind: str, language: str, question: str, options: tuple[str, ...]
+) -> _QuestionTemplate:
     """Return the same part of a question for every period in which it is asked."""
     output: type[BaseModel]
     if kind == "choice":
@@ -43,7 +45,7 @@ def _asked(kind: str, language: str, question: str, options: tuple[str, ...]) ->
     else:
         fields = {"schema": question}
         output = values_of(json.loads(question))
-    return _Asked(fields, output, prompt(kind, language=language).render(fields)[-1].content)
+    return _QuestionTemplate(fields, output, prompt(kind, language=language).render(fields)[-1].content)
 
 
 def parse_answer(value: ChoiceAnswer | Values) -> str:

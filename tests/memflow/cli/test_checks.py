@@ -43,10 +43,10 @@ def test_checks_command_names_partition_and_rows_of_a_failed_rule(damaged, engin
     found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
     assert found.exit_code == 1
     failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
-    rule = failed["valid_kind"]
+    rule = failed["valid_probe_kind"]
     assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
     assert "probe_id=" in rule["offending"][0]
-    assert "valid_kind: 1 of " in damaged("checks").stdout
+    assert "valid_probe_kind: 1 of " in damaged("checks").stdout
 
 
 def test_checks_command_reports_a_missing_table_and_checks_the_other_tables(damaged) -> None:
@@ -71,9 +71,9 @@ def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("question.prbes",), "there is no table 'question.prbes'; the tables are raw.records"),
-        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'; it has"),
-        (("--assistant", "awe"), "the lake has no assistant 'awe'; it has awi, full"),
+        (("question.prbes",), "there is no table 'question.prbes'. Use one of: raw.records"),
+        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Use one of: "),
+        (("--assistant", "awe"), "the lake has no assistant 'awe'. Use one of: awi, full"),
         (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )

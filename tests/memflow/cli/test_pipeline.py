@@ -11,7 +11,7 @@ from memflow.cli.pipeline import _broken
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
     """Return a failed check of one rule beside one that passed."""
     failed = RuleResult(
-        "question.probes", "not_empty", False, "error", unexpected, rows, offending, "There are probes"
+        "question.probes", "has_rows", False, "error", unexpected, rows, offending, "There are probes"
     )
     passed = RuleResult("question.probes", "gold_not_blank", True, "error", 0, rows, (), "Gold is given")
     return dg.AssetCheckEvaluation(
