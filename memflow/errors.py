@@ -12,6 +12,7 @@
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
+    ├── StoreFailed           a store cannot be used: its disk is full, or its server is gone
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
@@ -66,6 +67,10 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """A store was locked for too long."""
+
+
+class StoreFailed(MemflowError):
+    """A store cannot be used: its disk is full, or its server cannot be reached."""
 
 
 class Interrupted(MemflowError):
