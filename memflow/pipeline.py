@@ -22,7 +22,7 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the pipeline: it reads the rows of its inputs and returns the rows of its tables."""
+    """A step of the pipeline, whose function reads rows of the input tables and returns rows of its own tables."""
 
     name: str
     function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
@@ -37,7 +37,7 @@ class Step:
 
     @property
     def stage(self) -> str:
-        """The stage of the step: the first part of its tables' names."""
+        """The stage of the step, which is the first part of its table names: `state` for `state.profiles`."""
         return next(iter(self.writes)).partition(".")[0]
 
     @property
@@ -48,7 +48,7 @@ class Step:
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:
-        """Return, for each input, whether the step reads it for one partition."""
+        """Return for each input table whether the step reads it on a partition of this domain and memory."""
         return {
             table: memory is None
             or table not in self.conditional
@@ -220,7 +220,7 @@ def markdown_table() -> str:
 
 
 def _names(tables: Iterable[str]) -> str:
-    """Return the tables as Markdown; `state.*` for all tables of a stage."""
+    """Return the table names as Markdown code. All tables of a stage are abbreviated, for example to `state.*`."""
     names = list(tables)
     for stage in {table.partition(".")[0] for table in names}:
         of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]

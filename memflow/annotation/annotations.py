@@ -55,7 +55,7 @@ class Annotations:
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
     """Return the annotations in one annotator's file.
 
-    Raises BadInput with file and line if the file belongs to another sheet, or for an unknown item or label.
+    Raises BadInput with file and line for a file of another sheet, an unknown item or label, or a duplicate item.
     """
     lines = read_lines(path)
     header = parse_line(path, 1, lines, AnnotationsHeader)
@@ -102,7 +102,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
 
 
 def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
-    """Return the annotations in every file of a sheet's folder. Raises BadInput if an annotator has two files."""
+    """Return the annotations of every file in a sheet's folder. Raises BadInput if an annotator has two files."""
     found: dict[str, tuple[Path, Annotations]] = {}
     for path in sorted(folder.glob(ANNOTATION_FILES)):
         one = read_annotations(path, sheet)
@@ -117,7 +117,7 @@ def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
 
 
 def write_annotations(path: Path, sheet: Sheet, made: Annotations) -> None:
-    """Write one annotator's file, in the order of the sheet."""
+    """Write one annotator's annotations to `path`, one line per item in the order of the sheet."""
     header = AnnotationsHeader(
         items=sheet.header.digest, annotator=made.annotator, by=made.by, note=made.note
     )

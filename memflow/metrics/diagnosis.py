@@ -1,7 +1,7 @@
 """Attribution of wrong answers to write, read and utilization failures, and AMemGym's memory score.
 
-AMemGym attributes by state probes (paper, section 3.3); attribution by evidence serves every benchmark. Functions take
-and return numbers; replies are handled in the benchmarks and in memflow/scoring/attribution.py.
+AMemGym attributes failures by state probes (paper, section 3.3). Attribution by evidence works for every benchmark.
+The functions take and return numbers; the benchmarks and memflow/scoring/attribution.py process the replies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Shares of the loss of one answer. All shares are 0 for a correct answer; their sum is 1 for a wrong answer."""
+    """One answer's shares of write, read and utilization failures; their sum is 1 if wrong, 0 if correct."""
 
     write: float = 0.0
     read: float = 0.0
@@ -71,9 +71,9 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class FailureShares:
-    """Shares of the loss of many answers: arrays of one shape.
+    """Shares of write, read and utilization failures of many answers, as arrays of the same shape.
 
-    For each answer, the sum is 1 if it is wrong and 0 if it is correct.
+    The shares of an answer sum to 1 if the answer is wrong and to 0 if it is correct.
     """
 
     write: Array
@@ -93,8 +93,8 @@ def attribute_by_evidence(
 ) -> Attribution:
     """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
-    If all were recalled, the loss is a utilization failure. Otherwise the loss is shared equally by the messages that
-    were not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
+    If all messages were recalled, the loss is a utilization failure. Otherwise the missed messages share the loss
+    equally: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
     rule, with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
@@ -109,10 +109,10 @@ def attribute_by_evidence(
 def attribute_by_counts(
     write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
 ) -> FailureShares:
-    """Return the failure shares of answers by their numbers of variables with write and read failures (AMemGym's code).
+    """Return the failure shares of answers, given how many state variables had a write or a read failure (AMemGym).
 
-    A wrong answer without such a variable is a utilization failure. Otherwise its loss is shared in proportion to the
-    two counts. Failure rates are means over all answers and sum to 1 - overall. Raises BadInput for different shapes,
+    A wrong answer without such a variable is a utilization failure. Otherwise the loss is shared in proportion to the
+    two counts. Failure rates are means over all answers and sum to 1 - accuracy. Raises BadInput for different shapes,
     negative counts, or values of `right` other than 0 and 1.
     """
     writes, reads = _numbers("write failures", write_failures), _numbers("read failures", read_failures)

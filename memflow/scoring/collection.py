@@ -23,7 +23,7 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """The usable metrics by name, the names of the metrics from entry points, and the unusable metrics."""
+    """All metrics found: usable metrics by name, names of metrics from entry points, and unusable metrics."""
 
     metrics: Mapping[str, Metric]
     outside: tuple[str, ...]
@@ -35,8 +35,7 @@ def collect(
 ) -> Collected:
     """Return the shared metrics, those of each benchmark, and those of entry points.
 
-    A metric is unusable if its name is already declared with another definition. An entry point that raises is unusable
-    too.
+    A metric is unusable if its name already has another definition, and an entry point if it raises an exception.
     """
     found = {each.name: each for each in shared}
     owner = dict.fromkeys(found, "memflow")
