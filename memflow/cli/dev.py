@@ -52,9 +52,9 @@ def dev(
 
 
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
-    """Run programs until one ends or this process receives a signal to end.
+    """Run the programs until one of them ends or this process receives a signal to end, then end all of them.
 
-    Return the module of the program that ended, or an empty text after a signal.
+    Return the Python module of the program that ended first, or an empty string after a signal.
     """
     from resources.process import default_signals
 

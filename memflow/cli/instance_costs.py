@@ -1,6 +1,6 @@
 """`show costs --per instance`: the requests and price of one user, from generation to the last answer.
 
-Each answer that a run needed counts once, with the tokens and seconds of its first request. So a replay costs the same.
+Each request of a run counts once, with the tokens and seconds of its first answer. A replay thus costs the same.
 """
 
 from collections.abc import Iterator, Sequence

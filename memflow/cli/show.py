@@ -1,4 +1,4 @@
-"""`show`: the leaderboard and the verdicts. A single probe is in probe.py, the content of a memory in memory.py."""
+"""`show leaderboard` and `show verdicts`. `show probe` is in probe.py, `show memory` in memory.py."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -196,7 +196,7 @@ def best_first(scores: Sequence["Score"]) -> list["Score"]:
 
 
 def _number(score: "Score", value: float | None) -> str | None:
-    """Return a value with three decimals; small seconds and calls with three significant digits."""
+    """Return a value as text with three decimals, or three significant digits for a metric of seconds or calls."""
     if value is None:
         return None
     return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"

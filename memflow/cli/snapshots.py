@@ -1,4 +1,4 @@
-"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes in between.
+"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes between two.
 
 Entries have `since` and `until`, so a snapshot is a filter and needs no replay. memory.py prints snapshots.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SnapshotDifference:
-    """The changes between two checkpoints. `changed` contains pairs of an entry and its later version."""
+    """The entries added, retired and changed between two checkpoints; `changed` has (earlier, later) version pairs."""
 
     added: Sequence["Item"]
     retired: Sequence["Item"]
@@ -30,7 +30,7 @@ class SnapshotDifference:
 
 @dataclass(frozen=True)
 class EpisodeSnapshots:
-    """The snapshots of a memory in one episode."""
+    """All entries and checkpoints of a memory in one episode, from which snapshots are filtered."""
 
     episode: str
     past: "EpisodeHistory"
@@ -71,7 +71,7 @@ class EpisodeSnapshots:
     def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> SnapshotDifference:
         """Return the changes from checkpoint `first` to `last`.
 
-        An entry that moved to another tier counts for both kinds.
+        An entry that moved from one kind to another counts for both kinds.
         """
         if first > last:
             raise BadInput(
@@ -111,7 +111,7 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """Return the entry of `before` that `item` replaces, directly or through other versions, or None."""
+        """Return the entry in `before` that is an earlier version of `item`, or None."""
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:
@@ -120,7 +120,7 @@ class EpisodeSnapshots:
 
 
 def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
-    """Return the snapshots of an episode; `episode` may be None if there is only one.
+    """Return the snapshots of a memory in an episode; `episode` may be None if the memory has only one.
 
     Raises BadInput if the episode is unknown or ambiguous.
     """
@@ -167,7 +167,7 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
 
 
 def row_of(item: "Item") -> dict[str, Any]:
-    """Return an entry as data, without its vector."""
+    """Return an entry as a row of plain data, without its vector."""
     return {
         "entry_id": item.entry_id,
         "kind": item.kind,

@@ -75,7 +75,7 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 
 def sections(document: str) -> Sections:
-    """Return reasoning and decision, split as the published code does. Without 本院认为, reasoning follows the heading."""
+    """Return reasoning and decision as the published code splits them, also for texts without 本院认为."""
     rest = _clean(document)
     if heading := _first(_HEADING, rest):
         rest = _without(rest, rest[: heading.end()])
