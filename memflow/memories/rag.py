@@ -20,7 +20,7 @@ BUFFER = "buffer"
 
 @dataclass
 class Rag(Memory):
-    """The newest messages as turns, and older messages found by their embeddings.
+    """The newest messages as chat turns, and older messages found by their embeddings.
 
     Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts them by the wall clock
     of the run.
@@ -59,7 +59,7 @@ class Rag(Memory):
             )
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer. `entries` are search results best first, then the buffer."""
+        """Return search results (best first in `entries`, oldest first as text), then the buffered messages."""
         found, written = [], len(self.store.live(self.chunk))
         if written:
             vectors = await self.embed([query])

@@ -1,4 +1,4 @@
-"""Names of memory systems: `rag_2_4_30` -> the configuration of a Memory.
+"""Resolution of memory names, such as `rag_2_4_30`, to the configuration of a Memory.
 
 A name is a system and, optionally, its numbers in order. Names are partition keys: small letters, digits, underscores.
 """
@@ -52,7 +52,7 @@ class MemoryConfig:
             raise BadSettings(f"the memory {self.name} needs {missing}. Install it: {how}")
 
     def fingerprint(self) -> str:
-        """Return the digest of class, version, prompts, parameters and, for a user's own memory, source code.
+        """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.
 
         The chat model and the embedder have separate fingerprints.
         """

@@ -292,7 +292,7 @@ def test_search_returns_the_nearest_pages_of_the_nearest_segments() -> None:
     }
     for name, vector in (("a", axes[1]), ("a", near), ("b", axes[1]), ("c", axes[0])):
         page = store.add(SHORT, f"in {name}", sources=["m"])
-        mid.take(page, f"{name} {vector[0]:.1f}", vector, None, held[name], None)
+        mid.add_page(page, f"{name} {vector[0]:.1f}", vector, None, held[name], None)
 
     def found(segments: int, k: int) -> list[str]:
         return [one.item.text for one in mid.search(axes[0], segments, k)]
