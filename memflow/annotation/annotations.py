@@ -71,8 +71,8 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
         row = parse_line(path, number, lines, Annotation)
         if row.item not in allowed:
             raise BadInput(
-                f"{path}, line {number}: the sheet has no item {row.item!r}. Remove the line, or annotate "
-                "the item's own sheet."
+                f"{path}, line {number}: the item {row.item!r} is not in this folder's sheet. Remove the "
+                "line, or move it to the file of the item's sheet."
             )
         if row.item in rows:
             raise BadInput(
@@ -81,8 +81,8 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
             )
         if row.label is None and (header.by == "person" or row.reason is None):
             raise BadInput(
-                f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason. Add one, "
-                "or remove the line."
+                f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason. Add a "
+                "label, or remove the line."
             )
         if row.label is not None and row.label not in allowed[row.item]:
             known = ", ".join(allowed[row.item])

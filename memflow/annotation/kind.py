@@ -94,7 +94,8 @@ class Kind:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
-                f"{domain}: item of kind {self.name} is invalid: {wrong.title} {place}: {first['msg']}. Fix the kind."
+                f"{domain}: the annotation kind {self.name} builds an invalid {wrong.title}: {place}: "
+                f"{first['msg']}. Fix the kind's function in {self.candidates.__module__}."
             ) from wrong
         return draw(header, candidates, count or self.config.draw)
 

@@ -12,7 +12,7 @@ def kind_of(benchmark: str, name: str) -> Kind:
     if not kinds:
         others = [spec.name for spec in registry.specs() if spec.annotation]
         raise BadSettings(
-            f"{benchmark} has no items to annotate. Benchmarks with such items: {', '.join(others)}"
+            f"{benchmark} has no items to annotate. Choose a domain of one of: {', '.join(others)}"
         )
     if name not in kinds:
         raise BadSettings(unknown_name(f"{benchmark} kind of items", name, kinds))

@@ -117,7 +117,7 @@ def _targets(
     stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
     if not any(not name or each == name for each, _ in stored):
         raise BadInput(
-            f"the lake ({lake.root}) has no {name or 'tables'} yet. Create some with `memflow run --demo`."
+            f"the lake ({lake.root}) contains no {name or 'tables'}. Create some with `memflow run --demo`."
         )
     parts = [partition.partition("/")[::2] for _, partition in stored]
     check_names("the lake", "domain", domains, {of_domain for of_domain, _ in parts})

@@ -91,7 +91,7 @@ def costs(
             return
         found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
     if not found:
-        raise BadInput("no memory has recorded costs yet. Run some with `memflow run --demo`.")
+        raise BadInput("the lake has no memory with recorded costs. Evaluate one with `memflow run --demo`.")
     shown = [part for name in dict.fromkeys(one.domain for one in found) for part in _table(name, found)]
     answer(form, [asdict(one) for one in found], *shown)
 

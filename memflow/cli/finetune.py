@@ -101,8 +101,8 @@ def finetune(
         return
     if not learned.examples:
         raise BadInput(
-            f"{domain} has no training example: none of its {sum(learned.first_answers.values())} "
-            f"first answers that can be used has a {action.value}. See the reasons with --count."
+            f"{domain} has no training example: of its {sum(learned.first_answers.values())} usable "
+            f"first answers, none has a {action.value}. See the reasons with --count."
         )
     how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()

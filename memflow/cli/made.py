@@ -35,7 +35,7 @@ def made(
     """
     rows = share_made(front_of(ctx).load())
     if not rows:
-        raise BadInput("no domain has been generated yet. Generate two with `memflow run --demo`.")
+        raise BadInput("the lake contains no generated domain. Generate two with `memflow run --demo`.")
     generated = list(dict.fromkeys(row["domain"] for row in rows))
     for name in domain or ():
         if name not in generated:

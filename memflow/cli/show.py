@@ -67,7 +67,7 @@ def leaderboard(
     lake = _lake(ctx)
     published = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     if not published:
-        raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
+        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
     check_names("the leaderboard", "domain", domain, {score.domain for score in published})
     check_names("the leaderboard", "assistant", assistant, {score.assistant for score in published})
     check_names("the leaderboard", "metric", metric, {score.metric for score in published})

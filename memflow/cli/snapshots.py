@@ -129,11 +129,11 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
     partition = f"{domain}/{assistant}"
     domains = dict.fromkeys(name.partition("/")[0] for name in lake.partitions("memory.indexes"))
     if not domains:
-        raise BadInput("no memory is stored yet. Create some with `memflow run --demo`.")
+        raise BadInput("the lake contains no memory entries. Create some with `memflow run --demo`.")
     if domain not in domains:
         raise BadInput(
-            f"{domain!r} has no stored memories; domains with memories: {', '.join(domains)}. Create "
-            f"them with `memflow run --domain {domain}`."
+            f"{domain!r} has no memory entries; domains with entries: {', '.join(domains)}. Create "
+            f"some with `memflow run --domain {domain}`."
         )
     check_played(lake, domain, assistant, "memory.indexes")
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
@@ -162,7 +162,9 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
     for probe in probes:
         if probe.probe_id == probe_id:
             return probe
-    first = f" Use an existing id, such as {probes[0].probe_id}." if probes else ""
+    first = (
+        f" Use an id such as {probes[0].probe_id}." if probes else f" Run `memflow run --domain {domain}`."
+    )
     raise BadInput(f"{domain} has no probe {probe_id!r}.{first}")
 
 

@@ -39,8 +39,8 @@ class Rag(Memory):
     def __post_init__(self) -> None:
         if self.overlap >= self.size:
             raise BadSettings(
-                f"the overlap of {self.overlap} tokens is not smaller than the chunk size of {self.size} "
-                "tokens. Use a smaller overlap."
+                f"the overlap of chunks ({self.overlap} tokens) is not smaller than a chunk ({self.size} tokens). "
+                "Set `overlap` below `size`."
             )
         self.index = Dense(self.store, self.chunk)
 

@@ -127,7 +127,7 @@ def _shipped(name: str) -> MemoryConfig | None:
         if len(numbers) not in (0, len(system.numbers)):
             wanted = len(system.numbers) or "none"
             raise BadSettings(
-                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}. Fix the name."
+                f"the memory name {name} has {len(numbers)} numbers instead of {wanted}. Use the form {system.pattern}."
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
     return None

@@ -58,7 +58,8 @@ def load_memory(path: str) -> "type[Memory]":
     try:
         memory = getattr(import_module(module), attribute)
     except Exception as wrong:  # a user's module may raise anything
-        raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}. Fix it.") from wrong
+        reason = f"{type(wrong).__name__}: {wrong}"
+        raise BadSettings(f"{path} cannot be imported: {reason}. Fix the module or the path.") from wrong
     if not (isinstance(memory, type) and issubclass(memory, Memory)):
         raise BadSettings(
             f"{path} is not a subclass of memflow.memories.memory.Memory. Derive the class from it."
@@ -103,7 +104,7 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
                 other,
                 package=both,
                 origin=f"packages {both}",
-                wrong="several packages declare a memory of this name",
+                wrong="several installed packages declare a memory with this name. Uninstall all but one.",
             )
         found[point.name] = offer
     return found

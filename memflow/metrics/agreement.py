@@ -52,7 +52,9 @@ def gwet_ac1(
     errors are as in `percent_agreement`.
     """
     if len(set(categories)) < 2:
-        raise BadInput(f"AC1 got the categories {list(categories)}. Pass at least two categories.")
+        raise BadInput(
+            f"AC1 is undefined for the categories {list(categories)}. Pass at least two categories."
+        )
     counts = _counted(ratings, categories)
     given = counts.sum(axis=1)
     rated = (given > 0).astype(np.float64)
@@ -84,9 +86,11 @@ def cohen_kappa(
     The value is None if both raters use a single label only. Raises BadInput for a number of raters other than two, an
     unknown label, or lists of different lengths.
     """
-    for row in ratings:
+    for number, row in enumerate(ratings):
         if len(row) != 2:
-            raise BadInput(f"Cohen's kappa got {len(row)} raters instead of two. Use `gwet_ac1`.")
+            raise BadInput(
+                f"item {number} has {len(row)} raters, but Cohen's kappa needs two. Use `gwet_ac1`."
+            )
     q = len(categories)
     place = _places(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
@@ -144,7 +148,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
         return np.arange(items), items
     if len(episodes) != items:
         raise BadInput(
-            f"there are {items} items but {len(episodes)} episodes. Pass the episode of each item."
+            f"`episodes` names {len(episodes)} episodes for {items} items. Pass the episode of each item."
         )
     numbers = {episode: number for number, episode in enumerate(dict.fromkeys(episodes))}
     return np.array([numbers[episode] for episode in episodes], dtype=np.intp), len(numbers)

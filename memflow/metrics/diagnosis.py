@@ -98,7 +98,7 @@ def attribute_by_evidence(
     rule, with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
-        raise BadInput("`evidence` is empty. Exclude answers without evidence.")
+        raise BadInput("`evidence` contains no message. Exclude answers without evidence messages.")
     missing = evidence - recalled
     if not missing:
         return Attribution(utilization=loss)
@@ -119,10 +119,13 @@ def attribute_by_counts(
     hits = _numbers("right", right)
     if not writes.shape == reads.shape == hits.shape:
         raise BadInput(
-            f"the shapes {writes.shape}, {reads.shape} and {hits.shape} differ. Pass one of each per answer."
+            f"the write failures have the shape {writes.shape}, the read failures {reads.shape} and `right` "
+            f"{hits.shape}. Pass one value of each per answer."
         )
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput("a count of write or read failures is negative or missing. Pass counts of at least 0.")
+        raise BadInput(
+            "the write or read failures contain a negative or missing count. Pass counts of at least 0."
+        )
     if not np.all((hits == 0) | (hits == 1)):
         raise BadInput("`right` contains a value other than 0 and 1. Pass 1 for a correct answer, else 0.")
     loss, failing = 1 - hits, writes + reads

@@ -71,7 +71,7 @@ def mean_interval(
     """
     if len(totals) != len(counts):
         raise BadInput(
-            f"there are {len(totals)} totals but {len(counts)} counts. Pass one of each per episode."
+            f"`totals` has {len(totals)} values, but `counts` has {len(counts)}. Pass one of each per episode."
         )
     summed, counted = np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     return bootstrap(

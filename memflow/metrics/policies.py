@@ -76,6 +76,6 @@ def rank_changes(on: Sequence[int | None], off: Sequence[int | None]) -> list[in
     """
     if len(on) != len(off):
         raise BadInput(
-            f"there are {len(on)} on-policy but {len(off)} off-policy ranks. Pass one of each per memory."
+            f"`on` has {len(on)} ranks, but `off` has {len(off)}. Pass one rank of each memory in both."
         )
     return [None if one is None or other is None else one - other for one, other in zip(on, off, strict=True)]

@@ -155,7 +155,7 @@ def _options(gold: str) -> dict[str, str]:
         return {"a": options["a"], "b": options["b"]}
     except (ValueError, KeyError, TypeError) as wrong:
         raise BadInput(
-            f'the gold {gold[:80]!r} of a category 5 question is invalid. Use the form {{"a": ..., "b": ...}}.'
+            f'the LoCoMo gold {gold[:80]!r} of category 5 has no options. Use the form {{"a": ..., "b": ...}}.'
         ) from wrong
 
 

@@ -37,7 +37,7 @@ ACROSS = 3
 """Panels side by side."""
 ACROSS_LETTERS = 70
 """Letters of names side by side below columns; more stand aslant."""
-MISSING = "pictures are drawn with matplotlib, which is not installed: pip install 'memflow[plots]'"
+MISSING = "matplotlib, which draws the charts, is not installed. Install it: pip install 'memflow[plots]'"
 
 STYLE: Any = {
     "font.family": "sans-serif",

@@ -58,7 +58,9 @@ def collect(
             own = _resolve(point)
             clashes = sorted(each.name for each in own if each.name in found)
             if clashes:
-                raise BadSettings(f"another metric has the name {clashes[0]!r}. Rename one of them.")
+                raise BadSettings(
+                    f"the metric name {clashes[0]!r} is already used. Rename the metric of {package}."
+                )
         except BadSettings as wrong:
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
             continue
@@ -72,7 +74,9 @@ def _resolve(point: EntryPoint) -> list[Metric]:
         loaded = point.load()
         metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
     except Exception as wrong:  # an outside module may raise anything on import
-        raise BadSettings(f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix it.") from wrong
+        raise BadSettings(
+            f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
+        ) from wrong
     for each in metrics:
         if not isinstance(each, Metric):
             raise BadSettings(

@@ -141,7 +141,7 @@ HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
         ({"items": "0" * 32}, [], "line 1: the file belongs to the sheet with digest"),
         ({"annotator": "  "}, [], "line 1, annotator: "),
         ({"by": "oracle"}, [], "line 1, by: "),
-        ({}, [{"item": "z#0", "label": "untold"}], "line 2: the sheet has no item 'z#0'"),
+        ({}, [{"item": "z#0", "label": "untold"}], "line 2: the item 'z#0' is not in this folder's sheet"),
         (
             {},
             [{"item": "a#0", "label": "full"}],

@@ -106,7 +106,7 @@ class TestMissingAndInvalidInput:
             gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
         with pytest.raises(BadInput, match="at least two categories"):
             gwet_ac1([("yes", "yes")], ["yes"])
-        with pytest.raises(BadInput, match="got 3 raters instead of two"):
+        with pytest.raises(BadInput, match="has 3 raters, but Cohen"):
             cohen_kappa([("yes", "yes", "no")], YN)
         with pytest.raises(BadInput, match="1 items but 2 episodes"):
             percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])

@@ -33,7 +33,7 @@ def test_equal_values_get_the_same_rank_and_missing_values_get_no_rank():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
     assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
-    with pytest.raises(BadInput, match="2 on-policy but 1 off-policy ranks"):
+    with pytest.raises(BadInput, match="`on` has 2 ranks, but `off` has 1"):
         rank_changes([1, 2], [1])
 
 

@@ -140,7 +140,7 @@ def test_unknown_annotation_kind_or_benchmark_without_kinds_is_rejected() -> Non
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
     with pytest.raises(
-        BadSettings, match=r"memorybench has no items to annotate. Benchmarks with such items: amemgym"
+        BadSettings, match=r"memorybench has no items to annotate. Choose a domain of one of: amemgym"
     ):
         kind_of("memorybench", "exposure")
 
