@@ -104,7 +104,7 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
                 other,
                 package=both,
                 origin=f"packages {both}",
-                wrong="several installed packages declare a memory with this name. Uninstall all but one.",
+                wrong="several packages declare a memory with this name. Uninstall all but one.",
             )
         found[point.name] = offer
     return found

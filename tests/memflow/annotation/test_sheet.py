@@ -218,5 +218,5 @@ def test_annotation_sample_depends_on_the_seed_and_the_number_of_candidates():
         ("请用 Python 写一个脚本，处理 CSV 文件。", "zh"),
     ],
 )
-def test_language_of_detects_the_language_of_a_text(text, language) -> None:
+def test_language_of_returns_zh_only_for_text_with_enough_chinese_letters(text, language) -> None:
     assert language_of(text) == language

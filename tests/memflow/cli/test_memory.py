@@ -175,7 +175,7 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
         (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo"),
     ],
 )
-async def test_show_memory_rejects_invalid_selection(remembered, arguments, said) -> None:
+async def test_show_memory_rejects_unknown_or_conflicting_options(remembered, arguments, said) -> None:
     assert said in remembered.error("show", "memory", *arguments)
 
 

@@ -63,7 +63,7 @@ def test_paired_difference_equals_difference_of_pooled_values():
     assert (pair.difference.low, pair.difference.high) == (0, 2 / 8)
 
 
-def test_memory_score_is_pooled_per_period():
+def test_memory_score_of_policy_counts_is_pooled_over_users_per_period():
     on = answers([[4, 2], [2, 0]], bound=[[4, 4], [4, 2]])
     # Period 0: (6/8 - 1/4) / (8/8 - 1/4) = 2/3; period 1: (2/8 - 1/4) / (6/8 - 1/4) = 0.
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)
