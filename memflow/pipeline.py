@@ -193,22 +193,22 @@ JOBS: Mapping[Scope, tuple[str, str]] = {
 
 
 def steps_of(scope: Scope) -> tuple[Step, ...]:
-    """Return the steps of a scope, in order."""
+    """Return the steps whose partitions have this scope (such as `domain`), in pipeline order."""
     return tuple(step for step in STEPS if step.scope == scope)
 
 
 def tables_of(scope: Scope) -> tuple[str, ...]:
-    """Return the tables of a scope, in order."""
+    """Return the tables whose partitions have this scope (such as `domain`), in pipeline order."""
     return tuple(table for step in steps_of(scope) for table in step.writes)
 
 
 def partition_key(domain: str, assistant: str = "") -> str:
-    """Return the lake's key of a partition: `amemgym_demo` or `amemgym_demo/full`."""
+    """Return the key of a partition in the lake, such as `amemgym_demo` or `amemgym_demo/full`."""
     return f"{domain}/{assistant}" if assistant else domain
 
 
 def markdown_table() -> str:
-    """Return the steps as the Markdown table of docs/architecture.md."""
+    """Return the pipeline's steps as the Markdown table in docs/architecture.md."""
     rows = [
         "| step | tables | partition | inputs | models | what it does |",
         "|---|---|---|---|---|---|",

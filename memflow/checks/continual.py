@@ -20,9 +20,7 @@ Positions = Mapping[tuple[str, str], int]
 
 
 def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]:
-    """Yield the continual-learning metrics of each assistant in each domain, and their positions; null values are
-    skipped.
-    """
+    """Yield each assistant's continual-learning metrics in each domain, and the index of each; nulls are skipped."""
     values: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
     positions: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
     for at, score in enumerate(scores):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """The attributes by which usage can be grouped."""
+    """The attributes by which `memflow usage` can group the requests."""
 
     run = "run"
     stage = "stage"

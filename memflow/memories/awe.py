@@ -19,7 +19,7 @@ BUFFER = "buffer"
 
 @dataclass
 class Awe(FactMemory):
-    """Facts that a model extracts from older messages and updates, found by their embeddings."""
+    """A memory of facts that a model extracts from older messages and updates, found by their embeddings."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")

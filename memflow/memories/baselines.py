@@ -46,7 +46,7 @@ class Oracle(Nothing):
 
 @dataclass
 class Full(Memory):
-    """The newest messages that fit into the token budget, as chat turns.
+    """A memory that recalls the newest messages that fit into the token budget, as chat turns.
 
     This is AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), except that MemoryBench drops the
     newest sessions instead of the oldest. A message that does not fit and all messages before it are dropped;
@@ -75,7 +75,7 @@ class Full(Memory):
 
 @dataclass
 class Recent(Memory):
-    """A fixed number of the newest messages, as chat turns.
+    """A memory that recalls a fixed number of the newest messages, as chat turns.
 
     The default is three rounds, the maximum size of the buffer of `rag_2_4_30`.
     """

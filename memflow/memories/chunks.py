@@ -117,7 +117,7 @@ def fill_chunks(
 
 
 def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
-    """Return each message as a single part with its whole text."""
+    """Return the messages as message parts, one part with the whole text per message."""
     return [MessagePart(message, 0, len(message.item.text)) for message in messages]
 
 

@@ -20,7 +20,7 @@ BUFFER = "buffer"
 
 @dataclass
 class Rag(Memory):
-    """The newest messages as chat turns, and older messages found by their embeddings.
+    """A memory that recalls the newest messages as chat turns, and older messages found by their embeddings.
 
     Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts them by the wall clock
     of the run.

@@ -15,7 +15,7 @@ from memflow.memories.search import Bm25, Dense
 
 @dataclass
 class Lexical(Memory):
-    """Stored messages or whole sessions, found by BM25."""
+    """A memory of messages or whole sessions, found by BM25."""
 
     k: int = parameter(5, "How many entries are recalled.", low=1)
     grain: Grain = "message"
@@ -35,7 +35,7 @@ class Lexical(Memory):
 
 @dataclass
 class Embedded(Memory):
-    """Stored messages or whole sessions, found by their embeddings."""
+    """A memory of messages or whole sessions, found by their embeddings."""
 
     k: int = parameter(5, "How many entries are recalled.", low=1)
     grain: Grain = "message"

@@ -88,7 +88,7 @@ def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonym
     matches = len(pairs)
     precision, recall = matches / len(said), matches / len(wanted)
     mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
-    penalty = GAMMA * (_runs(pairs) / matches) ** BETA
+    penalty = GAMMA * (_chunks(pairs) / matches) ** BETA
     return (1 - penalty) * mean
 
 
@@ -127,7 +127,7 @@ def _stemmed(words: _Placed) -> _Placed:
     return [(place, stem(word)) for place, word in words]
 
 
-def _runs(pairs: _Pairs) -> int:
+def _chunks(pairs: _Pairs) -> int:
     """Return the number of chunks: longest runs of matches that are adjacent in both texts."""
     pairs.sort()
     return 1 + sum(after != before + 1 or at != last + 1 for (before, last), (after, at) in pairwise(pairs))

@@ -52,7 +52,7 @@ class History:
         return self.scores.get((metric, "standard", at))
 
     def floor(self, metric: str, at: int | None) -> float | None:
-        """Return a reference value (a metric in FLOORS) at a checkpoint; if `at` is None, before the first one."""
+        """Return a guessing baseline (a metric in FLOORS) at a checkpoint; None: before the first checkpoint."""
         place = self.checkpoints[0] - 1 if at is None else at
         score = self.score(metric, place)
         return None if score is None else score.value

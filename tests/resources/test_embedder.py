@@ -114,7 +114,7 @@ async def test_embedder_rejects_a_response_without_vectors(
             await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
 
 
-async def test_folder_embedder_reports_a_missing_folder_or_package(
+async def test_folder_embedder_reports_missing_folder_or_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(MissingData, match=r"the folder .* does not exist"):

@@ -97,7 +97,7 @@ class NoteLinks:
 
 @dataclass
 class AMem(Memory):
-    """Notes on single messages that a model writes, links and rewrites, found by their embeddings and their links."""
+    """A memory of notes on messages that a model writes, links and rewrites, found by embeddings and links."""
 
     k: int = parameter(10, "How many notes are found by the query.", low=1)
     linked: int = parameter(10, "How many notes join them over their links, at most.")

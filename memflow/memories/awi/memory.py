@@ -37,7 +37,7 @@ KINDS = (
 
 @dataclass
 class Awi(Memory):
-    """A dictionary of facts that a model updates; the prompt contains the whole dictionary."""
+    """A memory with a dictionary of facts that a model updates; prompts contain the whole dictionary."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")

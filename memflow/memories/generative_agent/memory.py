@@ -81,7 +81,7 @@ SHOWN = 8_000
 
 @dataclass
 class GenerativeAgent(Memory):
-    """Rated observations and reflections on them, found by recency, importance and relevance.
+    """A memory of rated observations and of reflections, found by recency, importance and relevance.
 
     Recency counts messages, not hours. As in the published code, retrieval for a reflection counts as an access; each
     insight gets a separate rating.

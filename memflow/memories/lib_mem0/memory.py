@@ -22,7 +22,7 @@ MEMORY = "memory"
 
 @dataclass
 class LibMem0(Memory):
-    """The installed package mem0ai: facts that a model adds, updates and deletes.
+    """A memory of facts that the installed package mem0ai adds, updates and deletes with a model.
 
     An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the
     messages of all calls of `add` that changed the memory.

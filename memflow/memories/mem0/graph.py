@@ -21,7 +21,7 @@ from memflow.tokens import estimate
 
 @dataclass
 class Mem0Graph(Mem0):
-    """Mem0's facts, and a graph of entities and their relations."""
+    """A memory of Mem0's facts and of a graph with entities and their relations."""
 
     relations: int = parameter(5, "How many relations are recalled beside the facts.", low=1)
     same: float = parameter(0.9, "From which cosine of their names on two entities are one node.")

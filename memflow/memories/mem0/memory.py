@@ -19,7 +19,7 @@ WINDOW, SUMMARY = "window", "summary"
 
 @dataclass
 class Mem0(FactMemory):
-    """Facts extracted with a summary and the last messages as context, and updated when they change."""
+    """A memory of facts that a model extracts from new messages, given a summary and the last messages, and updates."""
 
     recent: int = parameter(10, "How many messages before the new ones the model is shown.")
     refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)

@@ -33,7 +33,7 @@ RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
 
 @dataclass
 class MemGpt(Memory):
-    """A small main context that a model manages by function calls, and storage that the model can search."""
+    """A memory with a small main context that a model manages by function calls, and with searchable storage."""
 
     budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
     working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)

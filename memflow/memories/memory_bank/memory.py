@@ -76,7 +76,7 @@ LONGEST = 4_000
 
 @dataclass
 class MemoryBank(Memory):
-    """Messages and daily summaries that are forgotten over time, a global summary and a portrait of the user."""
+    """A memory of messages and daily summaries that are forgotten over time, with a global summary and portrait."""
 
     k: int = parameter(5, "How many messages and daily summaries are recalled (MemEngine's).", low=1)
     budget: int = parameter(

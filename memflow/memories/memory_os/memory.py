@@ -71,7 +71,7 @@ class LongTerm:
 
 @dataclass
 class MemoryOs(Memory):
-    """Pages of dialogue that move through short, middle and long term, by age and by heat.
+    """A memory of dialogue pages that move from short-term to mid-term and long-term storage, by age and heat.
 
     A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
     is counted in messages.

@@ -68,7 +68,7 @@ ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
 
 @dataclass
 class Memp(Memory):
-    """Procedures that a model distills from dialogue, each retrieved if its use case is similar to the query.
+    """A memory of procedures that a model distills from dialogue, retrieved if the use case is similar to the query.
 
     `update` is the handling of failures: `vanilla` learns from every trajectory, `validation` only from those without
     failure, and `reflection` also rewrites retrieved procedures after a failure. An unclear outcome is no failure.
@@ -125,7 +125,7 @@ class Memp(Memory):
         """Judge how the messages turned out, then drop, add or rewrite procedures. The messages leave the buffer."""
         lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
-            *(self._learnt(one, judged=bool(hit) and one is lived[-1]) for one in lived)
+            *(self._judge_and_build(one, judged=bool(hit) and one is lived[-1]) for one in lived)
         )
         for trajectory, answers in zip(lived, learnt, strict=True):
             for answer in answers:
@@ -139,7 +139,7 @@ class Memp(Memory):
             await self._reflect(lived[-1], hit)
         retire_messages(self.store, said, BUFFER)
 
-    async def _learnt(
+    async def _judge_and_build(
         self, one: Trajectory, judged: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
         """Request the outcome and the procedure of a trajectory. Return both answers, None for an unneeded one."""

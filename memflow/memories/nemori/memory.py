@@ -65,7 +65,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 @dataclass
 class Nemori(Memory):
-    """Episodes split where the topic changes, and statements that a model did not predict."""
+    """A memory of episodes split at topic changes, and of statements about content that a model did not predict."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)
     ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")

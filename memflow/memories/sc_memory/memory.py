@@ -30,7 +30,7 @@ FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
 @dataclass
 class ScMemory(Memory):
-    """The newest messages, and older messages if the controller decides that the query needs them."""
+    """A memory that recalls the newest messages, and older messages if its controller finds that a query needs them."""
 
     flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)
     k: int = parameter(3, "How many older messages are activated.", low=1)

@@ -43,7 +43,7 @@ async def test_rating_is_highest_score_of_limitations_of_the_planted_kind(judge,
 
 
 @pytest.mark.parametrize("stops", [{"belongs": False}, {"number": 1}, {"number": 0}])
-async def test_reply_without_planted_limitation_gets_rating_0_without_rating_request(
+async def test_reply_without_planted_limitation_gets_rating_0_without_request(
     judge, probe_of, marks_of, stops
 ) -> None:
     chat = judge(**steps(**stops))
