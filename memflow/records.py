@@ -60,7 +60,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One row per user, period and state variable that takes a value in it (period 0: every variable)."""
+    """One row per user, period and state variable whose value is set in the period (period 0: every variable)."""
 
     domain: Domain
     user_id: Annotated[str, "The user."]

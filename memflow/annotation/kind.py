@@ -57,7 +57,7 @@ class KindConfig(StrictModel):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of items: its configuration and the function that builds candidates from a domain's tables."""
+    """A kind of annotation items: its configuration and the function that builds candidates from a domain's rows."""
 
     name: str
     benchmark: str

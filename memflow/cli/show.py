@@ -179,7 +179,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
 
 
 def best_first(scores: Sequence["Score"]) -> list["Score"]:
-    """Return the scores by metric, variant and slice, in order of first occurrence; within each group, best first."""
+    """Return the scores grouped by metric, variant and slice, in order of first occurrence; each group best first."""
     metrics = {name: at for at, name in enumerate(dict.fromkeys(score.metric for score in scores))}
     slices = {name: at for at, name in enumerate(dict.fromkeys(score.slice for score in scores))}
     return sorted(

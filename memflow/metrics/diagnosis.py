@@ -83,7 +83,7 @@ class FailureShares:
 
 @dataclass(frozen=True, slots=True)
 class Unattributed:
-    """The reason why an answer has no attribution."""
+    """The reason why the loss of an answer cannot be attributed to failures."""
 
     reason: str
 

@@ -67,7 +67,7 @@ def _stretched(values: Sequence[float]) -> list[float]:
 
 
 def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
-    """Return the entries of the first `k` hits."""
+    """Return the entries of the first `k` search hits."""
     return [found.item for found in ranked[:k]]
 
 

@@ -1,4 +1,4 @@
-"""The scripted chat as the package's model: the user's statements become facts; equal subjects decide on updates.
+"""The scripted chat's handlers for mem0ai: the user's statements become facts, which replace facts on the same subject.
 
 The handlers parse the package's own prompts, so they depend on the markers in them.
 """

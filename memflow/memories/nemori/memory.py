@@ -96,7 +96,7 @@ class Nemori(Memory):
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return statements, episodes (the best with their messages), then the buffer; entries by cosine."""
+        """Return similar statements and episodes (the best with original messages), then the buffered messages."""
         held = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
             return with_buffer(Recall(), held)

@@ -45,7 +45,7 @@ class ScMemory(Memory):
         self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Add messages to flash memory; embed and summarize the messages that leave it, concurrently."""
+        """Add messages to flash memory; embed and concurrently summarize the oldest messages, which leave it."""
         store_messages(self.store, messages, FLASH)
         held = stored_messages(self.store, FLASH)
         leaving = overflow(held, 1, self.flash)
@@ -73,7 +73,7 @@ class ScMemory(Memory):
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return flash memory and, if the controller requests them, older messages as summaries or in full."""
+        """Return the newest messages and, if the controller requests them, older ones as summaries or in full."""
         held = stored_messages(self.store, FLASH)
         flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):

@@ -31,7 +31,7 @@ class JudgmentContent:
 
 @lru_cache(maxsize=2_000)
 def read_judgment(document: str, variant: Variant = "standard") -> JudgmentContent:
-    """Return the charges, statutes, prison months and fine that a judgment contains; no text is an error.
+    """Return the charges, statutes, prison months and fine in a judgment. Every text is accepted.
 
     Charges come from the decision, or else from the reasoning. Statutes come from the reasoning, or else from the
     document without its appendix. The variant `published_code` parses as the published evaluation does. Raises
