@@ -18,5 +18,5 @@ def estimate(text: str) -> int:
 
 
 def quarters(text: str) -> int:
-    """Return the estimated number of quarter tokens of a text. Sums over several texts have no rounding errors."""
+    """Return the estimate in quarters of a token. Estimates of several texts in this unit can be added."""
     return len(text) + 3 * len(_WIDE.findall(text))

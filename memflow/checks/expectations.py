@@ -19,6 +19,6 @@ def all_expectations() -> tuple[Expectation, ...]:
 
 
 def expectations_of(table: str, benchmark: str | None = None) -> list[Expectation]:
-    """Return a table's rules: the shared rules, and those of `benchmark` (None: of all benchmarks)."""
+    """Return the rules of a table: the shared ones and those of `benchmark`, or of all benchmarks if it is None."""
     every = all_expectations() if benchmark is None else (*SHARED, *registry.expectations(benchmark))
     return [each for each in every if each.table == table]

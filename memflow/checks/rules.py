@@ -133,7 +133,7 @@ Rule = (
 
 @dataclass(frozen=True)
 class Expectation:
-    """A named check rule on a table. If `benchmark` is set, only the rows of that benchmark are checked."""
+    """A named rule on a table. `name` states the property; `benchmark` limits the rule to the rows of one benchmark."""
 
     table: str
     name: str

@@ -188,7 +188,7 @@ def _rules(found: Sequence[RuleSummary]) -> RenderableType:
 
 
 def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
-    """Return the failed rules as printable text, with their partitions and the keys of some violating rows."""
+    """Return the failed rules as text, with their partitions and the keys of some rows."""
     for each in found:
         if each.failed_in:
             rule = each.total

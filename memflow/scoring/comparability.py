@@ -38,7 +38,7 @@ class MeasuredSettings:
 
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
-    """Return the scores of one domain with each assistant's settings, and which of these settings differ, added."""
+    """Return the scores of one domain with two additions: the settings of each assistant, and which of them differ."""
     stated = []
     for score in scores:
         own = settings[score.assistant]

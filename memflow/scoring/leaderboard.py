@@ -23,9 +23,9 @@ from memflow.scoring.metric import Metric
 
 @dataclass(frozen=True)
 class DomainRows:
-    """The rows of one domain that its scores are computed from.
+    """The rows of one domain.
 
-    `verdicts` contains every evaluated assistant, without rows if `groups` contains their sums. `meta` contains the
+    `verdicts` contains every assistant that was evaluated, with its rows unless `groups` has them. `meta` contains the
     metadata of these rows (model, simulator, scripted, k, budget). `read` returns an assistant's rows of a table, or
     None.
     """
@@ -42,7 +42,7 @@ class DomainRows:
 
 
 def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
-    """Return all scores of a domain's assistants, each with the settings that differ between assistants.
+    """Return the scores of every assistant in a domain, each with the settings that differ between assistants.
 
     Raises BadInput for a metric that is not in the catalog, or has another definition there.
     """
@@ -78,9 +78,9 @@ def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
 def reply_scores(
     metrics: Iterable[Metric], context: MetricContext, probes: Sequence[Probe], replies: Sequence[Reply]
 ) -> list[Score]:
-    """Return a score for each metric that is a function of a probe and its reply.
+    """Return the scores of the metrics that are functions of a probe and its reply.
 
-    If the function of a metric raises an exception, its score has a reason instead of a value.
+    If such a function raises, the score has a reason.
     """
     given = {reply.probe_id: reply for reply in replies}
     valid = [probe for probe in probes if probe.reason is None]
@@ -103,7 +103,7 @@ def reply_scores(
 
 
 def _results(rows: DomainRows, assistant: str) -> AssistantResults:
-    """Return an assistant's results, with the results of `none` and `oracle` for the same chat model."""
+    """Return an assistant's results together with those of the bounds of its model."""
     meta = rows.meta[assistant]
     return AssistantResults(
         domain=rows.domain.name,
@@ -125,6 +125,6 @@ def _results(rows: DomainRows, assistant: str) -> AssistantResults:
 
 
 def _bound(assistant: str, memory: str) -> str:
-    """Return the assistant with another memory and the same model: `none@big` for `rag@big` and `none`."""
+    """Return the assistant with another memory and the same model: for `rag@big` and `none`, `none@big`."""
     _, at, model = assistant.partition("@")
     return f"{memory}{at}{model}"

@@ -103,7 +103,7 @@ def test_needed_usage_of_a_run_counts_each_completion_once(url: str) -> None:
         assert ledger.needed(("role",), "run 3") == []
 
 
-def test_ledger_calls_the_usage_callback_for_sent_cached_and_failed_requests(url: str) -> None:
+def test_ledger_calls_on_use_for_sent_cached_and_failed_requests(url: str) -> None:
     seen: list[tuple[str, str, str]] = []
     with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
