@@ -182,7 +182,7 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
 
 
 def _rules(found: Sequence[RuleSummary]) -> RenderableType:
-    """Return the results as printable text: one line for each rule."""
+    """Return a table of results with a line for each rule."""
     rows = [(each.result, each.total.description, each.total.total, each.total.unexpected) for each in found]
     return table("", ("result", "property", "rows", "unexpected"), rows, right=("rows", "unexpected"))
 
