@@ -68,10 +68,11 @@ def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
             f"`correct` has the shape {right.shape} instead of (questions, checkpoints + 1). Pass a "
             "column for checkpoint 0 and at least one more."
         )
-    if not ((right >= 0) & (right <= 1)).all():
+    valid = ((right >= 0) & (right <= 1)).all(axis=1)
+    if not valid.all():
         raise BadInput(
-            "`correct` contains missing values or values outside 0 to 1. Exclude incomplete "
-            "questions with `complete_rows`."
+            f"question {valid.argmin()} of `correct` has a missing value or a value outside 0 to 1. Exclude "
+            "incomplete questions with `complete_rows`."
         )
     # Before checkpoint 0 is nothing: what is answered there is neither forgotten nor learnt.
     before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)

@@ -58,7 +58,7 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
         have = sorted({score.metric for score in _shown(of_domain, None)})
         raise BadInput(
             f"{domain} has no scores of {metric} per period. Use a metric with such scores: "
-            f"{', '.join(have) or 'none of any metric'}"
+            f"{', '.join(have) or 'no metric has any'}"
         )
     kind = _place(shown[0])[0]
     first = find_metric(shown[0].metric)

@@ -112,7 +112,7 @@ class Bridge:
         loop = self._loop
         if loop is None:
             work.close()
-            raise RuntimeError("the event loop of this write has ended")
+            raise RuntimeError("the event loop of this write has ended. Rerun the episode.")
         future = asyncio.run_coroutine_threadsafe(work, loop)
         while True:
             try:
@@ -122,7 +122,7 @@ class Bridge:
                     return future.result()
                 if self._loop is not loop or loop.is_closed():
                     future.cancel()
-                    raise RuntimeError("the event loop of this write has ended") from None
+                    raise RuntimeError("the event loop of this write has ended. Rerun the episode.") from None
 
 
 class Llm:
