@@ -112,7 +112,7 @@ def test_annotation_report_without_any_label_has_no_mean() -> None:
     assert alone.labelled == 0 and alone.mean.value is None
 
 
-async def test_judge_request_contains_the_item_and_its_reply_becomes_the_label() -> None:
+async def test_annotate_sends_each_item_to_the_model_and_stores_the_reply_as_label() -> None:
     made = sheet(1, 2, OPTIONS)
     seen: list[ChatRequest] = []
 
