@@ -1,4 +1,4 @@
-"""`show leaderboard` and `show verdicts`. `show probe` is in probe.py, `show memory` in memory.py."""
+"""`show`: the leaderboard and the verdicts. A single probe is in probe.py, the content of a memory in memory.py."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -67,7 +67,7 @@ def leaderboard(
     lake = _lake(ctx)
     published = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     if not published:
-        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
+        raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
     check_names("the leaderboard", "domain", domain, {score.domain for score in published})
     check_names("the leaderboard", "assistant", assistant, {score.assistant for score in published})
     check_names("the leaderboard", "metric", metric, {score.metric for score in published})
@@ -179,7 +179,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
 
 
 def best_first(scores: Sequence["Score"]) -> list["Score"]:
-    """Return the scores grouped by metric, variant and slice, in order of first occurrence; each group best first."""
+    """Return the scores by metric, variant and slice, in order of first occurrence; within each group, best first."""
     metrics = {name: at for at, name in enumerate(dict.fromkeys(score.metric for score in scores))}
     slices = {name: at for at, name in enumerate(dict.fromkeys(score.slice for score in scores))}
     return sorted(
@@ -196,7 +196,7 @@ def best_first(scores: Sequence["Score"]) -> list["Score"]:
 
 
 def _number(score: "Score", value: float | None) -> str | None:
-    """Return a value as text with three decimals, or three significant digits for a metric of seconds or calls."""
+    """Return a value with three decimals; small seconds and calls with three significant digits."""
     if value is None:
         return None
     return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"

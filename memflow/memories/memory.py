@@ -229,9 +229,7 @@ class Memory(ABC):
         """
         answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
         if answer.value is None:
-            raise RecallFailed(
-                answer.reason or f"the model gave no answer to the prompt {stem}. Rerun the probe."
-            )
+            raise RecallFailed(answer.reason or f"no answer to the prompt {stem}. Rerun the probe.")
         return answer.value
 
     @classmethod

@@ -52,9 +52,7 @@ def gwet_ac1(
     errors are as in `percent_agreement`.
     """
     if len(set(categories)) < 2:
-        raise BadInput(
-            f"AC1 is undefined for the categories {list(categories)}. Pass at least two categories."
-        )
+        raise BadInput(f"AC1 is undefined for categories {list(categories)}. Pass at least two categories.")
     counts = _counted(ratings, categories)
     given = counts.sum(axis=1)
     rated = (given > 0).astype(np.float64)
@@ -88,9 +86,7 @@ def cohen_kappa(
     """
     for number, row in enumerate(ratings):
         if len(row) != 2:
-            raise BadInput(
-                f"item {number} has {len(row)} raters, but Cohen's kappa needs two. Use `gwet_ac1`."
-            )
+            raise BadInput(f"Cohen's kappa needs two raters; item {number} has {len(row)}. Use `gwet_ac1`.")
     q = len(categories)
     place = _places(ratings, categories)
     tables = np.zeros((len(ratings), q, q))

@@ -123,9 +123,7 @@ def attribute_by_counts(
             f"{hits.shape}. Pass one value of each per answer."
         )
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput(
-            "the write or read failures contain a negative or missing count. Pass counts of at least 0."
-        )
+        raise BadInput("a count of write or read failures is negative or missing. Pass counts of at least 0.")
     if not np.all((hits == 0) | (hits == 1)):
         raise BadInput("`right` contains a value other than 0 and 1. Pass 1 for a correct answer, else 0.")
     loss, failing = 1 - hits, writes + reads

@@ -61,9 +61,7 @@ def parse_numeral(numeral: str) -> int:
 def format_numeral(value: int, *, formal: bool = False) -> str:
     """Return the plain or formal Chinese numeral of a number. Raises BadInput unless 0 <= value < 10**12."""
     if not 0 <= value < _LIMIT:
-        raise BadInput(
-            f"{value} cannot be written as a Chinese numeral. Pass a number from 0 to {_LIMIT - 1}."
-        )
+        raise BadInput(f"{value} cannot be a Chinese numeral. Pass a number from 0 to {_LIMIT - 1}.")
     digits, units, groups = _FORMAL if formal else _PLAIN
     if value == 0:
         return digits[0]

@@ -47,9 +47,7 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
-def test_continual_scores_of_random_answers_pass_identity_and_bounds_checks(
-    correct: np.ndarray, opens: bool
-) -> None:
+def test_scores_of_random_answers_pass_the_continual_checks(correct: np.ndarray, opens: bool) -> None:
     scores = scores_of(correct, opens)
     assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
 

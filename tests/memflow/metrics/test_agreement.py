@@ -106,7 +106,7 @@ class TestMissingAndInvalidInput:
             gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
         with pytest.raises(BadInput, match="at least two categories"):
             gwet_ac1([("yes", "yes")], ["yes"])
-        with pytest.raises(BadInput, match="has 3 raters, but Cohen"):
+        with pytest.raises(BadInput, match="needs two raters; item 0 has 3"):
             cohen_kappa([("yes", "yes", "no")], YN)
         with pytest.raises(BadInput, match="`episodes` names 2 episodes for 1 items"):
             percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])
