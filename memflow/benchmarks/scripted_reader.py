@@ -51,7 +51,7 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
     return _best([_covered(lines, asks.words, _line(option).words) for option in options])
 
 
-def near(shown: str, question: str) -> str:
+def relevant_lines(shown: str, question: str) -> str:
     """Return the lines that contain at least one word of the question."""
     words = _line(question).words
     return "\n".join(line for line in shown.split("\n") if words & _line(line).words)

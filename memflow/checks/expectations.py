@@ -1,4 +1,4 @@
-"""All rules by table: rules shared by all benchmarks, and those that each benchmark declares (`spec.checks`)."""
+"""All check rules by table: the shared rules, and the rules that each benchmark declares (`spec.checks`)."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Types of rules for the rows of a table.
+"""Types of check rules for the rows of a table.
 
 The rules of each table are in the other modules of this package and in each benchmark's checks. evaluation.py evaluates
 them; resources/gx.py translates them for Great Expectations.
@@ -59,7 +59,7 @@ class MinimumRows:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """The rule that the values of `columns` exist in `referenced` of `table`. Rows with a null are skipped.
+    """The rule that the values in `columns` exist in the columns `referenced` of `table`. Rows with a null pass.
 
     A list column, in either table, counts as one row per item. Values that begin with `exempt_prefix` are skipped.
     """
@@ -72,7 +72,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class RowForEvery:
-    """The rule that the checked table has a row with equal `columns` for each row of `table` that satisfies `where`."""
+    """The rule that each row of `table` that satisfies `where` has a row with equal `columns` in the checked table."""
 
     columns: tuple[str, ...]
     table: str
@@ -81,7 +81,7 @@ class RowForEvery:
 
 @dataclass(frozen=True)
 class EachRow:
-    """The rule that every row satisfies `holds`, except for at most the share `tolerance` of the rows."""
+    """The rule that every row satisfies `holds`; a share of up to `tolerance` of the rows may violate the rule."""
 
     holds: Callable[[Any], bool]
     tolerance: float = 0.0
@@ -89,7 +89,7 @@ class EachRow:
 
 @dataclass(frozen=True)
 class WholeTable:
-    """The rule that at most the share `tolerance` of rows is in the positions from `find_violations(rows)`."""
+    """The rule that `find_violations(rows)` returns the indices of at most the share `tolerance` of all rows."""
 
     find_violations: Callable[[Sequence[Any]], Collection[int]]
     tolerance: float = 0.0
@@ -97,9 +97,9 @@ class WholeTable:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """The rule that `find_violations(rows, ...)` returns no position, given the rows of all `tables`.
+    """The rule that `find_violations`, called with the rows of each of `tables`, returns no row index.
 
-    Positions refer to the first table. The checked table is one of `tables`.
+    Indices refer to the first table. The checked table is one of `tables`.
     """
 
     tables: tuple[str, ...]
@@ -108,9 +108,9 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """A rule that depends on the domain: `rule(domain)` returns a rule, or None if no rule applies.
+    """A rule that depends on the parameters of the domain.
 
-    This type is for rules that need the parameters of the domain.
+    The function `rule(domain)` returns the rule, or None if no rule applies to the domain.
     """
 
     rule: Callable[[Domain], "Rule | None"]
@@ -150,7 +150,7 @@ class Expectation:
         return words[0].upper() + words[1:]
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":
-        """Return the expectation with its rule for `domain`, or None if it does not apply to the domain.
+        """Return the expectation with the rule for `domain`, or None if no rule applies to the domain.
 
         Raises BadInput if the rule depends on the domain and `domain` is None.
         """
@@ -168,15 +168,15 @@ class Expectation:
 
 
 def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") -> tuple[Expectation, ...]:
-    """Return expectations of one table, with the same severity, from a mapping of names to rules."""
+    """Return expectations of one table with one severity, given a mapping from check names to rules."""
     return tuple(Expectation(table, name, rule, severity) for name, rule in rules.items())
 
 
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Return the expectations, limited to the rows of the benchmark `name`."""
+    """Return copies of the expectations that check only the rows of the benchmark `name`."""
     return tuple(replace(each, benchmark=name) for each in expectations)
 
 
 def each_valid_row(holds: Callable[[Any], bool]) -> EachRow:
-    """Return a rule that requires `holds` of every row that is not quarantined."""
+    """Return the rule that `holds` is true for every row that is not quarantined."""
     return EachRow(lambda row: row.reason is not None or holds(row))

@@ -1,4 +1,4 @@
-"""The checks of `memflow doctor`. A finding contains the result and, if something is wrong, how to fix it."""
+"""The checks of `memflow doctor`. Each check returns findings: a state and, if something is wrong, how to fix it."""
 
 import os
 import shlex
@@ -26,9 +26,9 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check, with a hint for fixing the item.
+    """The result of checking one item, such as a package or a folder, and how to fix the item.
 
-    In state `missing`, memflow needs the item. In state `absent`, only the feature that `fix` names needs the item.
+    `missing`: every run needs the item. `absent`: only the feature that `fix` names needs the item.
     """
 
     what: str
@@ -37,7 +37,7 @@ class Finding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as a dictionary."""
+        """Return the finding as a dictionary for JSON output."""
         return {
             "what": self.what,
             "ok": self.state == "ok",
@@ -48,7 +48,7 @@ class Finding:
 
 
 def examine(front: Front) -> list[Finding]:
-    """Return all findings, in the order in which to fix them."""
+    """Return the findings of all checks, in the order in which the user should fix the items."""
     findings = [_python(), _packages()]
     try:
         settings = front.load()
@@ -263,7 +263,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Return the result of requesting an endpoint's model list: whether it answers and serves the model."""
+    """Request the model list of an endpoint. Return a finding: whether the endpoint answers and serves the model."""
     import httpx2
     import openai
 

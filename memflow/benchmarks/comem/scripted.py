@@ -11,7 +11,7 @@ from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Fi
 from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.benchmarks.comem.question import twins
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
-from memflow.benchmarks.scripted_reader import best_options, near
+from memflow.benchmarks.scripted_reader import best_options, relevant_lines
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -40,7 +40,7 @@ def _annotate(request: ChatRequest) -> Finding:
 
 def _verify(request: ChatRequest) -> Finding:
     """Return an annotation that is based only on lines with a word of the question."""
-    return _found(near(request.fields["said"], request.fields["question"]), request)
+    return _found(relevant_lines(request.fields["said"], request.fields["question"]), request)
 
 
 def _found(shown: str, request: ChatRequest) -> Finding:
