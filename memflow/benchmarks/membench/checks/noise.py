@@ -109,9 +109,7 @@ _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation("utterance.turns", name, rule) for name, rule in _RULES.items()),
-    Expectation(_PROBES, "noise_has_no_gold_or_options", _if_noise_added(lambda domain: _CONTRADICTION)),
-    Expectation(
-        _PROBES, "published_noise_has_no_gold_or_options", _if_noise_published(_CONTRADICTION), "warn"
-    ),
+    Expectation(_PROBES, "inserted_noise_contains_no_answer", _if_noise_added(lambda domain: _CONTRADICTION)),
+    Expectation(_PROBES, "published_noise_contains_no_answer", _if_noise_published(_CONTRADICTION), "warn"),
 )
 """Checks of noise."""

@@ -83,7 +83,7 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
-    (_TURNS, "error"): {"noise_messages_have_neither_time_nor_gold": EachRow(_is_noise_without_gold)},
+    (_TURNS, "error"): {"noise_messages_have_null_sent_at_and_exposes": EachRow(_is_noise_without_gold)},
     (_PROBES, "error"): {
         "four_distinct_options": each_valid_row(_four_options),
         "text_of_gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
@@ -93,7 +93,9 @@ _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
         "valid_question_kind_and_scenario": EachRow(_has_valid_kind),
     },
     (_TURNS, "warn"): {
-        "parseable_times": EachRow(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
+        "message_times_are_parseable": EachRow(
+            lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None
+        ),
         "message_times_never_decrease": WholeTable(find_decreasing_times),
     },
 }

@@ -57,7 +57,7 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
 
-CONTRADICTS = "noise_has_no_gold_or_options"
+CONTRADICTS = "inserted_noise_contains_no_answer"
 
 
 @pytest.mark.parametrize(
