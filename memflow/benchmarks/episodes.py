@@ -16,7 +16,7 @@ def message_of(turn: Turn) -> Message:
 
 
 def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """Yield one list of turns per event of an episode, in order."""
+    """Yield the turns of an episode in order, one list for each event (turns that are written to memory together)."""
     ordered = sorted(turns, key=lambda turn: (turn.event, turn.position))
     for _, come in groupby(ordered, key=lambda turn: turn.event):
         yield list(come)

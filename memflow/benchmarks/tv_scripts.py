@@ -95,7 +95,7 @@ def sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield (episode, scene number, scene) of DialSim's pickle file. Raises BadInput."""
+    """Yield the episode, number and content of each scene in DialSim's pickle file. Raises BadInput."""
     try:
         episodes = safe_pickle.load(file.content)
     except safe_pickle.NotPlain as wrong:

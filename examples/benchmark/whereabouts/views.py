@@ -1,4 +1,4 @@
-"""The view `memflow show moves`: correct answers about things that were moved, and about things that were not."""
+"""The view `memflow show moves`: counts of correct answers about things that were moved and things that were not."""
 
 from memflow.benchmarks.views import Answer, Heading, Reader, Table, View
 from memflow.errors import BadInput

@@ -80,7 +80,7 @@ def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
 
 
 def _reliability(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    """Yield each question once for every variant of its states that some period reaches, with its first probe."""
+    """Yield one item for each question and gold option: the first probe of the question with this gold."""
     seen: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
         variant = (probe.episode_id, probe.question, probe.gold)

@@ -102,9 +102,9 @@ class OptionWriter:
         )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Return the variants that some period reaches, then other variants until there are `min_variants`.
+        """Return the variants (combinations of values) that occur in some period, then others up to `min_variants`.
 
-        Each group is ordered by digest. So the order reveals nothing about periods and is the same on every machine.
+        Each group is ordered by digest, so the order reveals nothing about periods and is the same on every machine.
         """
 
         def order(variant: Variant) -> str:

@@ -104,14 +104,14 @@ def _comparable(on: Side, off: Side) -> None:
     here, there = ({probe.episode_id for probe in side.probes} for side in (on, off))
     if here != there:
         raise BadInput(
-            f"{names} have different users: {len(here)} and {len(there)}; only one domain has "
-            f"{min(here ^ there)}. Rerun both with the same data and the same --limit."
+            f"{names} do not have the same users ({len(here)} users and {len(there)} users): "
+            f"only one domain has user {min(here ^ there)}. Rerun both with the same data and the same --limit."
         )
     asked, other = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
     differing = sorted(name for name in asked.keys() | other.keys() if asked.get(name) != other.get(name))
     if differing:
         raise BadInput(
-            f"{names} have different probes: {len(differing)} differ, for example {differing[0]}. "
+            f"{names} do not have the same probes: {len(differing)} probes differ, for example {differing[0]}. "
             "Give both domains the same data set of users and the same parameters."
         )
     for assistant, answered in on.answered.items():

@@ -1,4 +1,5 @@
-"""Scores of AMemGym: accuracy with chance and upper bound, memory score, failure rates, factual recall, cycles.
+"""Scores of AMemGym: accuracy, memory score, failure rates, factual recall, and accuracy per cycle of an evolving
+memory.
 
 Every score is computed over all periods and for each period, with an interval over users. factual.py judges the claims.
 """

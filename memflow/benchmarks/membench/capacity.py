@@ -1,9 +1,9 @@
 """Capacity: the number of tokens up to which a memory retains its input (paper, sections 3.4, 4.4, figure 5).
 
 Under the protocol `capacity` every step is a checkpoint. A question is asked after each step, from the step of its last
-evidence on. Accuracy is then a curve over tokens, and its knee (metrics/knee.py) is the capacity. `standard` counts the
-tokens since the first evidence: the accuracy of a memory with the newest n tokens falls at n. IN_ALL counts all tokens
-so far, as figure 5 does. Both agree if the evidence is at the beginning.
+evidence on. Accuracy is then a curve over tokens, and the knee of the curve (metrics/knee.py) is the capacity. The
+score variant `standard` counts the tokens since the first evidence message: a memory that keeps the newest n tokens
+loses accuracy at n. The variant IN_ALL counts all tokens since the first message, as figure 5 does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,8 @@ def probes_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]
 def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the accuracy curve, its chance level, the knee, and the accuracy before and after the knee.
 
-    Scores exist for both ways of counting tokens. The list is empty if questions are asked at the end only.
+    Each score has two variants, one for each way of counting tokens. The list is empty if questions are asked at the
+    end only.
     """
     if parameters_of(domain).protocol != CAPACITY:
         return []
@@ -189,7 +190,7 @@ class _TokenCount:
 
 
 def _streams(turns: Sequence[Turn]) -> dict[str, _TokenCount]:
-    """Return the token counter of each episode. Messages with a reason are not played and not counted."""
+    """Return the token counter of each episode. Messages with a reason (quarantined) are not counted."""
     found: dict[str, _TokenCount] = {}
     for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
         if turn.reason is None:

@@ -1,4 +1,5 @@
-"""MemBench's domains: each scene, factual and reflective, as sampled in the paper, as published, and in raw form.
+"""MemBench's domains: factual and reflective questions in participation and observation, as sampled in the paper and in
+full.
 
 The numbers of trajectories per question kind and scenario are the paper's (section 4.1). The totals match the paper's
 sizes if `noisy` is counted and emotion is not (docs/fidelity.md).

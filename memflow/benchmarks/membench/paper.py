@@ -94,7 +94,7 @@ def published() -> tuple[Published, ...]:
 
 
 def shares(value: float, questions: int) -> list[int]:
-    """Return the counts of correct answers, out of `questions`, that round or truncate to `value` at three digits."""
+    """Return the numbers of correct answers, out of `questions`, that give the accuracy `value` at three digits."""
     tiny, thousandths = 1e-9, round(1000 * value)  # tolerance for floats at a rounding edge
     return [
         right

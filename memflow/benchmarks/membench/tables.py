@@ -43,7 +43,7 @@ class TableRow:
     scores: Mapping[str, Score]
 
     def value(self, metric: str) -> float | None:
-        """Return the value of a metric, or None without a value; `reason` returns the explanation."""
+        """Return the value of a metric, or None if the metric has no value."""
         score = self.scores.get(metric)
         return None if score is None else score.value
 
@@ -90,7 +90,7 @@ class TableRow:
 
 
 def tabled(domains: Iterable[Domain]) -> list[Domain]:
-    """Return the domains whose questions are asked at the end. The other domains measure capacity."""
+    """Return the domains whose questions are asked at the end of a trajectory. All other domains measure capacity."""
     return [
         domain
         for domain in domains

@@ -1,4 +1,4 @@
-"""Trajectories and their turn rows.
+"""Trajectories (one user's messages with questions) and their conversion to turn rows.
 
 A step is a round in participation and one message in observation. `published/` and `generation/` build trajectories.
 `noise/` and `capacity.py` change the rows.

@@ -165,7 +165,7 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _news(question: str, sentence: _Sentence) -> str:
-    """Return the sentence without stop words and words of the question, or the whole sentence if no words are left."""
+    """Return the sentence without stop words and words of the question, or the whole sentence if no word remains."""
     asked = {_root(word) for word in search_words(question)}
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text

@@ -1,4 +1,4 @@
-"""Functions that find offending rows of question.probes. Each returns row positions."""
+"""Functions for AMemGym's checks of question.probes. Each returns the positions of the rows that violate a check."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Functions that find offending rows of state.changes and return row positions; and the states after each change."""
+"""Functions for AMemGym's checks of state.changes, which return positions of rows; and users' states by period."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

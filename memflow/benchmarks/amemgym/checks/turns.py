@@ -1,4 +1,4 @@
-"""Functions that find offending sessions in utterance.turns: their exposed values and their times."""
+"""Functions for AMemGym's checks of sessions in utterance.turns: values that a message exposes, and times."""
 
 import json
 from collections import defaultdict
@@ -90,7 +90,7 @@ def turns_off_last_days(turns: Sequence[Turn], changes: Sequence[Change]) -> lis
 
 
 def turns_outside_evening(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Find sessions that start outside the hours of the published data."""
+    """Find sessions that start before 19:00 or after 22:00, unlike the published sessions."""
     ends = period_ends(changes)
     found = []
     for at, turn in enumerate(turns):

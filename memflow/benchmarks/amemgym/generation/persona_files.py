@@ -51,7 +51,7 @@ def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             )
         yield record_id, content
     if number < 0:
-        raise file.bad("the file contains no personas")
+        raise file.bad("the persona file contains no personas")
 
 
 def _traits(file: File) -> dict[str, Any]:

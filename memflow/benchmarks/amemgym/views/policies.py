@@ -58,7 +58,7 @@ def _measured(reader: Reader, domain: Domain) -> list[str]:
 
 
 def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: Sequence[str] | None) -> Side:
-    """Return the domain with the replies to its current probes. Raises BadInput for replies to former probes."""
+    """Return the domain with its probes and their replies. Raises BadInput if a reply is to an old probe."""
     probes = reader.facts("question.probes", domain.name)
     for name in assistants or ():
         if name not in measured:

@@ -73,7 +73,7 @@ def _label_lines(
 def _mismatch(
     line: LabeledQuestion, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> str | None:
-    """Return the difference between a line and its question, or None if they match."""
+    """Return how a line of the label file differs from the question of the domain, or None if both are equal."""
     if line.digest != question_digest(asked):
         return "the labels belong to a different wording of the question or to different options"
     told = {at.share: at.visible for at in line.keys}

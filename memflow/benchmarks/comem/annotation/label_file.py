@@ -187,7 +187,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         seen[question] = number
         yield question, raw
     if header is None:
-        raise file.bad("the file is empty")
+        raise file.bad("the label file is empty")
     if header.questions is not None and header.questions != len(seen):
         raise file.bad(
             f"the file has {len(seen)} questions, but its header states {header.questions}; it may be truncated"

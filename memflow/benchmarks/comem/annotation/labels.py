@@ -26,7 +26,7 @@ def labels_from_source(
 
 
 def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
-    """Return rows for the questions that the source data set drops, with the reason."""
+    """Return one label with the reason for each question that the source data set excludes."""
     return [
         replace(
             label,

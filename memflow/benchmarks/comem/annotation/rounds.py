@@ -192,7 +192,7 @@ async def _ask_annotator(
 def _require_two_models(domain: Domain, annotators: Annotators) -> None:
     """Raise BadSettings if annotator and verifier are the same model.
 
-    The scripted chat may play both, because it has one handler per round.
+    The scripted chat may have both roles, because each round has its own scripted handler.
     """
     first, second = annotators.first, annotators.second
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):

@@ -1,6 +1,6 @@
 """The checks of question.keys: labels are complete, valid, and based on earlier messages only.
 
-Functions return row positions.
+Each function whose name begins with `labels` returns the positions of the rows that violate a check.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The checks of question.probes against gold labels and earlier messages. Functions return row positions."""
+"""The checks of question.probes against gold labels and messages. Public functions return positions of rows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -11,7 +11,7 @@ KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.t
 
 
 def per_config(rule: Callable[[CoMemConfig], Rule | None]) -> PerDomain:
-    """Return a rule that is built from the domain's parameters."""
+    """Return the rule that `rule` builds from the parameters of the checked domain."""
     return PerDomain(lambda domain: rule(parse_config(domain)))
 
 

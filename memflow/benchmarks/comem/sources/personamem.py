@@ -99,7 +99,7 @@ class PersonaMemQuestion(BaseModel):
 
     @property
     def answer(self) -> int:
-        """The number of the gold option, from 1."""
+        """The number of the gold option. Options are numbered from 1."""
         return 1 + "abcd".index(self.correct_answer[1])
 
 

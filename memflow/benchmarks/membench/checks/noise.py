@@ -22,7 +22,7 @@ _STEP = re.compile(r"\.(\d+)[ua]$")
 
 
 def _find_conflicts(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
-    """Return noise messages that contain the gold or an option of a question about their trajectory."""
+    """Return the positions of noise messages that contain the gold or an option of a question on their trajectory."""
     phrases = forbidden_phrases(turns, probes, entities)
     normalized: dict[str, str] = {}  # Trajectories share their noise.
     found = []
@@ -40,9 +40,9 @@ def _has_no_stamp(turn: Turn) -> bool:
 
 
 def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Return messages of noise units that are not contiguous.
+    """Return the positions of messages in noise units whose messages do not follow each other directly.
 
-    If noise is inserted between sessions, sessions must be contiguous too.
+    If noise is inserted between sessions, the same applies to sessions.
     """
     sessions = parameters_of(domain).noise_between == "sessions"
     found: list[int] = []
@@ -57,7 +57,7 @@ def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
 
 
 def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
-    """Return real messages that do not follow the previous real step, because a step is missing or moved."""
+    """Return the positions of original messages before which an original step is missing or moved."""
     found = []
     for trajectory in by_trajectory(turns):
         last = -1
@@ -73,7 +73,7 @@ def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
 
 
 def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Return the last message of each trajectory with fewer tokens than `noise_tokens`."""
+    """Return the position of the last message of each trajectory with fewer tokens than `noise_tokens`."""
     wanted = parameters_of(domain).noise_tokens
     found = []
     for trajectory in by_trajectory(turns):

@@ -143,7 +143,9 @@ def _plan_count(
 
 
 def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]) -> list[Fact]:
-    """Return facts about these attributes of all entities. In observation, add another attribute of each entity."""
+    """Return the facts that state these attributes of all entities. In observation, each entity gets one more
+    attribute.
+    """
     found = []
     for sort, name in asked:
         for node in nodes_of_type(request.graph, sort):

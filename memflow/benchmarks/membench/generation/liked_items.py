@@ -35,7 +35,8 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
 def sample_items(
     request: PlanRequest, topic: str, category: str, sizes: tuple[int, int], besides: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Return (chosen, remaining) items of a category in random order, without the items in `besides`.
+    """Return two lists in random order: chosen items of a category, and its other items. Items in `besides` are
+    excluded.
 
     `sizes` is the minimum and maximum number of chosen items. Raises BadInput if the category has fewer items.
     """

@@ -49,7 +49,7 @@ class Preferences:
         categories = [each for each in self.categories if each.topic == topic]
         return rng.choices(categories, [each.weight for each in categories])[0].name
 
-    def but(self, other: "Preferences") -> "Preferences":
+    def replace_topics(self, other: "Preferences") -> "Preferences":
         """Return a copy in which the topics of `other` replace the topics of the same name."""
         replaced = {each.topic for each in other.categories}
         return Preferences(

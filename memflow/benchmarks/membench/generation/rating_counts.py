@@ -97,7 +97,7 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
 
 
 def _titled(items: Iterable[str], called: Mapping[str, str], used: set[str]) -> list[str]:
-    """Return distinct titles of items up to the maximum number; case is ignored."""
+    """Return the first titles of the items, up to the maximum number, without duplicates. Case is ignored."""
     found: list[str] = []
     for item in items:
         title = " ".join(called.get(item, "").split())

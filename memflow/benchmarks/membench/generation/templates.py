@@ -149,5 +149,5 @@ def preference_templates(language: Language) -> PreferenceTemplates:
 
 
 def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:
-    """Return one of several templates, chosen at random and filled."""
+    """Return a randomly chosen template with its placeholders filled."""
     return Template(rng.choice(ways)).substitute(things)

@@ -90,7 +90,7 @@ def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
             for record in records
             if record.dataset == name and record.record_id.startswith(_LIKES)
         ]
-        found = found.but(build_preferences(categories))
+        found = found.replace_topics(build_preferences(categories))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
             f"domain {domain.name} generates its users, but none of its data sets has preferences for "

@@ -23,7 +23,7 @@ from memflow.tokens import estimate
 
 @dataclass(frozen=True)
 class NoiseDraw:
-    """The units drawn for a trajectory, each with its number of earlier draws; and the number of skipped units."""
+    """The noise units drawn for a trajectory, how often each was drawn before, and the number of skipped units."""
 
     units: tuple[tuple[NoiseUnit, int], ...]
     passed_over: int

@@ -1,6 +1,6 @@
 """MemDaily's user graphs: conversion of graphs.json to profiles and entities.
 
-Attribute names are those of generated graphs. The files do not link trajectories to users.
+Attribute names are those of generated graphs. The published files do not state which trajectory belongs to which user.
 """
 
 import json

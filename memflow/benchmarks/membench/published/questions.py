@@ -30,7 +30,7 @@ def join_answer(text: str | list[str]) -> str:
 
 
 def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[str]] | str:
-    """Raise ValueError if the choices are a text without an error mark."""
+    """Return the choices unchanged. Raise ValueError if the choices are a text without the authors' error mark."""
     if isinstance(value, str) and not _FAILED.search(value):
         raise ValueError("the choices are a single text instead of one text per option")
     return value

@@ -21,7 +21,9 @@ NOT_MEASURED = "not measured"
 
 
 def variant_name(base: str, missing: Sequence[str]) -> str:
-    """Return the variant: `without_X` if X is missing, `published_code_without_X` for the published one."""
+    """Return the name of a score variant. If the backend X is missing, `_without_X` is appended (`without_X` for
+    `standard`).
+    """
     if not missing:
         return base
     without = f"without_{'_'.join(missing)}"
@@ -29,16 +31,18 @@ def variant_name(base: str, missing: Sequence[str]) -> str:
 
 
 def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
-    """Return the keys of a metric whose backends can be missing.
+    """Return (metric, variant) for each variant of a metric. The variant `standard` is always included.
 
-    The key `standard` is always included, without a value if a backend is missing.
+    If a backend in `missing` is unavailable, `standard` has no value.
     """
     named = [variant_name(base, missing) for base in bases]
     return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]
 
 
 def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
-    """Return the empty `standard` value with the reason if a backend is missing, otherwise an empty list."""
+    """Return the variant `standard` without a value and with the reason if a backend is missing, otherwise an empty
+    list.
+    """
     if not missing:
         return []
     reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"

@@ -53,7 +53,7 @@ class ScoringContext:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredProbe:
-    """A probe and its answer. `place` is the number of the probe among those of its task at its checkpoint."""
+    """A probe and its answer. `place` is the number of the probe among the probes of its task at its checkpoint."""
 
     probe: Probe
     answer: str

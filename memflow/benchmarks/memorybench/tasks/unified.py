@@ -28,11 +28,11 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class JsonRow(BaseModel):
-    """Any JSON object. `UnifiedRow` validates the content."""
+    """A row of a unified file as an unvalidated JSON object. `UnifiedRow` is the schema."""
 
 
 class CorpusText(BaseModel):
-    """The corpus of a data set."""
+    """The corpus of a unified data set as one text."""
 
     text: Said
 

@@ -88,7 +88,8 @@ class CalibratedModel:
         """
         if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
             raise BadInput(
-                f"the satisfaction score {satisfaction} is outside {MIN_SATISFACTION} to {MAX_SATISFACTION}; fix it"
+                f"the satisfaction score {satisfaction} is not on the scale. "
+                f"Pass a score from {MIN_SATISFACTION} to {MAX_SATISFACTION}."
             )
         rise, fall = _shapes(satisfaction, self.family, self.model)
         like = min(1.0, self.c_like * rise)
@@ -106,7 +107,8 @@ class CalibratedModel:
 def calibrate(
     histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
 ) -> CalibratedModel:
-    """Return `model` with constants for which its rates are the means over a histogram of S.
+    """Return `model` calibrated on a histogram of S: the mean probabilities of like and dislike equal the model's
+    rates.
 
     A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """
@@ -117,12 +119,15 @@ def calibrate(
             "the satisfaction histogram is empty or all its values are 0; give at least one positive "
             "count or share"
         )
-    if any(
-        not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0 for score, share in histogram.items()
-    ):
+    wrong = [
+        score
+        for score, share in histogram.items()
+        if not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0
+    ]
+    if wrong:
         raise BadInput(
-            f"the satisfaction histogram has a score outside {MIN_SATISFACTION} to {MAX_SATISFACTION} or a "
-            "negative share; fix or remove this entry"
+            f"the satisfaction histogram has the entry {wrong[0]}: {histogram[wrong[0]]}; use scores from "
+            f"{MIN_SATISFACTION} to {MAX_SATISFACTION} and shares of at least 0"
         )
     model = model or ActionModel()
     shapes = {score: _shapes(score, family, model) for score in histogram}

@@ -1,4 +1,6 @@
-"""Random user actions of a domain: the action model of each metric family, with one seeded draw per row (A.2.3)."""
+"""Simulated likes, dislikes and copies: one random draw per answer, seeded, from the action model of its metric
+(A.2.3).
+"""
 
 import random
 from collections import Counter

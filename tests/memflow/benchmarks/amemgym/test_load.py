@@ -78,7 +78,7 @@ def test_reader_returns_one_record_per_user_of_valid_file(tmp_path):
         (b"[]", "the file is not a list of users"),
         (b'"users"', "the file is not a list of users"),
         (b'[{"question": "q", "answer": "a"}]', "record 0: at id: Field required"),
-        (dumped(user("u1"), user("u1")), "the id u1 occurs twice"),
+        (dumped(user("u1"), user("u1")), "the record id u1 occurs twice"),
     ],
 )
 def test_reader_rejects_damaged_file_of_published_users(tmp_path, content, wrong):

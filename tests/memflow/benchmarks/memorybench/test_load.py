@@ -58,7 +58,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([small(session_1="text")], "at sessions.0.messages"),
         ([small(session_1=TWICE)], "message id D1:1 occurs twice"),
         ([small(session_1=STRANGER)], ", Cy, is not a speaker"),
-        ([small(), small()], "the id t-1 occurs twice"),
+        ([small(), small()], "the record id t-1 occurs twice"),
         ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "lacks answer"),
         (
             [{**small(), "qa": [{"question": "Q?", "category": 5, "answer": "x"}]}],
@@ -84,7 +84,7 @@ TRAIN = {
     ("lines", "complaint"),
     [
         ([json.dumps(TRAIN)[:-5]], "line 1 is truncated"),
-        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the id c occurs twice"),
+        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the record id c occurs twice"),
         ([json.dumps({**TRAIN, "rule": ""})], "training case c has no rule"),
         ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),

@@ -74,9 +74,7 @@ class SpeakerIndex:
         return [place for place, said in enumerate(self.words) if words in said]
 
     def beside(self, place: int, besides: Sequence[str]) -> list[str]:
-        """Return the people not in `besides`, sorted by frequency near that message, then by frequency in the
-        context.
-        """
+        """Return the people not in `besides`, first the people who speak most near the message."""
         session = self.messages[place].session
         around = self.messages[max(0, place - NEAR) : place + NEAR + 1]
         near = Counter(line.speaker for line in around if line.session == session)

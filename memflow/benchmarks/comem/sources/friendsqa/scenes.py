@@ -66,8 +66,11 @@ class SceneParagraph(_PublishedModel):
 
     @model_validator(mode="after")
     def _answers_are_there(self) -> Self:
-        if [each.uid for each in self.utterances] != list(range(len(self.utterances))):
-            raise ValueError("the values of `uid` in the utterances are not 0, 1, 2, ...")
+        for number, each in enumerate(self.utterances):
+            if each.uid != number:
+                raise ValueError(
+                    f"utterance {number} has the `uid` {each.uid}; number the utterances 0, 1, 2, ..."
+                )
         for question in self.qas:
             for number, answer in enumerate(question.answers, start=1):
                 if wrong := self._answer_error(answer):
@@ -102,8 +105,10 @@ class FriendsQAScene(_PublishedModel):
     @model_validator(mode="after")
     def _questions_are_its_own(self) -> Self:
         names = [question.id for question in self.questions]
-        if len(set(names)) < len(names):
-            raise ValueError(f"scene {self.title}: two questions have the same id")
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(
+                f"scene {self.title}: the question id {twice!r} occurs twice; rename one of the questions"
+            )
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
                 raise ValueError(

@@ -32,7 +32,7 @@ LEAST = 3
 class AnswerSpan:
     """An answer: its text, its words, the person that it names, and its utterance.
 
-    `true_of` is that person, otherwise the speaker, otherwise "".
+    `true_of` is the person, without a person the speaker, and without either an empty text.
     """
 
     text: str

@@ -61,7 +61,7 @@ def test_memdaily_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
         ([{**GRAPH, "items": None}], "graph 0: at items"),
         ([{**GRAPH, "items": [{"关系": "使用"}]}], "graph 0: items lacks 物品名称, the field of the name"),
         ([{**GRAPH, "user_profile": {}}], "graph 0: user_profile lacks 姓名, the field of the name"),
-        ([GRAPH, GRAPH], "the id graph/4 occurs twice"),
+        ([GRAPH, GRAPH], "the record id graph/4 occurs twice"),
     ],
 )
 def test_memdaily_reader_rejects_invalid_graph_file(tmp_path: Path, content: Any, complaint: str):

@@ -208,7 +208,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
-        "the id participation/simple/roles/0 occurs twice",
+        "the record id participation/simple/roles/0 occurs twice",
     ),
 ]
 

@@ -147,7 +147,7 @@ def test_dialsim_test_and_training_cases_are_sampled_from_300_questions(read_fil
         ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line does not have the form"),
         ({SCRIPT: b"\xff\xfe"}, "is not UTF-8"),
         ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line of the form"),
-        ({SCRIPT: TEXT + TEXT}, "the id session 1 occurs twice"),
+        ({SCRIPT: TEXT + TEXT}, "the record id session 1 occurs twice"),
         ({SCRIPT: TEXT, OWN: b"[{"}, "truncated or invalid JSON"),
         ({SCRIPT: TEXT, OWN: b"{}"}, "the file is not a JSON list of questions"),
         ({SCRIPT: TEXT, OWN: b"[]"}, "no answerable question"),

@@ -378,7 +378,7 @@ def one(**changed: Any) -> dict[str, bytes]:
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b"\xff\xfe"}, "not UTF-8"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b""}, "the file has no rows"),
         ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "the file suffix is not .arrow"),
-        ("judge", {PLACE: arrow(ROW, ROW)}, "the id JuDGE/0 occurs twice"),
+        ("judge", {PLACE: arrow(ROW, ROW)}, "the record id JuDGE/0 occurs twice"),
         ("judge", one(info=None), "row 1: at info"),
         ("judge", one(info="{'golden_answer': 'a'"), "row 1: at info"),
         ("judge", one(info="__import__('os').getcwd()"), "row 1: at info"),
@@ -395,12 +395,12 @@ def one(**changed: Any) -> dict[str, bytes]:
         (
             "limitgen",
             {LIMITS: arrow({**ROWS["limitgen"][0], "id": None})},
-            "does not match LimitGen-Syn .*no id",
+            "does not match LimitGen-Syn .*`id` of the row is empty",
         ),
         (
             "limitgen",
             {LIMITS: arrow({**ROWS["limitgen"][0], "info": "{'ground_truth': 'a', 'category': 'new'}"})},
-            "new is not a limitation kind",
+            "'new' is not a limitation kind",
         ),
         ("locomo", {CORPUS: lines({"text": "{}"})}, "the text of the file is not a corpus of Locomo"),
         ("locomo", {CORPUS: lines({"words": "x"})}, "line 1: at text"),
