@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
 
 
 def _openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
-    """Yield the first message of each played session that exposes values, with its user's history."""
+    """Yield the first message of each session that exposes state values, with the user's states over time."""
     histories_by_user = histories(tables.states)
     for turn in tables.turns:
         if turn.reason is None and turn.episode_id in histories_by_user and _exposed(turn):

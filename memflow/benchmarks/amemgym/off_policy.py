@@ -231,7 +231,7 @@ def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
 
 
 def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
-    """Yield the turns of a recorded session, with the ids that a played session would have."""
+    """Yield the turns of a recorded session. The message ids are those of an on-policy session."""
     first = replace(opening, kind="given", follow_ups=0)
     yield first
     for position, message in enumerate(session[1:], 1):

@@ -118,7 +118,7 @@ class OptionWriter:
     async def _recoverable(
         self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
     ) -> tuple[str, str | None]:
-        """Return `text`, rewritten until the simulator recovers variant `at` from it.
+        """Return `text`, rewritten until the simulator recovers variant `at` from the text alone.
 
         The second item is a reason if the simulator never recovers the variant, otherwise None.
         """

@@ -24,7 +24,7 @@ RATE = "other_speaker_rate"
 def speaker_verdicts(
     probes: Iterable[Probe], replies: Iterable[Reply], judged: Iterable[Verdict]
 ) -> Iterator[Verdict]:
-    """Yield a verdict for each error that counts, derived from the accuracy verdicts."""
+    """Yield a verdict for each wrong answer if both the gold and the chosen option are true of named speakers."""
     wrong = {row.probe_id: row for row in judged if row.metric == "accuracy" and row.value == 0}
     given = {reply.probe_id: reply.parsed for reply in replies}
     for probe in probes:
@@ -37,7 +37,7 @@ def speaker_verdicts(
 
 
 def by_chance(probe: Probe) -> float | None:
-    """Return the expected value for a random wrong option: the share that is true of another speaker.
+    """Return the share of wrong options that are true of another speaker: the value expected for a random error.
 
     Options without a speaker are not counted.
     """
@@ -86,7 +86,7 @@ def _error_score(
     values: Mapping[str, float],
     answered: Mapping[str, float],
 ) -> Score:
-    """Return the mean of `values` over the errors that have a value. The coverage is that of the answers."""
+    """Return the mean of `values` over the errors that have a value, with the coverage of the answers."""
     answers = _answer_score(context, metric, name, asked, answered)
     errors = [probe for probe in asked if probe.probe_id in values]
     reason = answers.reason

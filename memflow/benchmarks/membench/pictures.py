@@ -72,7 +72,7 @@ def _accuracies(
     position_of: Callable[[TableRow], str],
     curve_of: Callable[[TableRow], str],
 ) -> Columns | None:
-    """Return a chart of accuracies by position, with one column per curve, or None without accuracies."""
+    """Return a column chart of accuracies: a group of columns for each position, or None without accuracies."""
     shown = [row for row in rows if row.value("accuracy") is not None]
     if not shown:
         return None

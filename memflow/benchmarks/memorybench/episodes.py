@@ -73,7 +73,7 @@ def _all(corpora: Iterable[Arrivals]) -> Arrivals:
 
 
 def _given(*arrivals: Arrivals) -> tuple[Event, ...]:
-    """Return an event of given messages for each non-empty list of messages that arrives before a checkpoint."""
+    """Return one event for each non-empty list of messages. `arrivals` has the lists before each checkpoint, from 0."""
     said = [(checkpoint, each) for checkpoint, some in enumerate(arrivals) for each in some if each]
     return tuple(Event(number, at, "given", tuple(each)) for number, (at, each) in enumerate(said))
 

@@ -21,8 +21,8 @@ class Times:
     """The mean seconds of one assistant in one domain, for the tasks of one format. A value without measurements is
     None.
 
-    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` is the computing
-    time of the memory in memory time, `recall_own_s` that in recalling (`recall_s`).
+    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` and
+    `recall_own_s` are the parts of `memory_s` and `recall_s` in which the memory itself computes.
     """
 
     domain: str

@@ -87,7 +87,7 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
 
 
 def _columns(checkpoints: Sequence[int]) -> dict[str, dict[str, Cell]]:
-    """Return the columns of each table, by table name: a function that formats the cell of a history."""
+    """Return the columns of each table, by table name. A column has a title and a function that formats a cell."""
 
     def accuracy(at: int | None) -> Cell:
         return lambda history, wide: _number(

@@ -49,7 +49,7 @@ def _has_valid_kind(probe: Probe) -> bool:
 
 
 def _find_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes with evidence that is not in their episode or comes after the probe."""
+    """Return the positions of probes with evidence that is not in their episode or comes after the probe."""
     said = {turn.message_id: (turn.episode_id, turn.checkpoint) for turn in turns if turn.reason is None}
 
     def is_said(message: str, probe: Probe) -> bool:
@@ -68,7 +68,7 @@ def _is_noise_without_gold(turn: Turn) -> bool:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
-    """Return messages whose time is before the previous time in the episode. Messages without a time are skipped."""
+    """Return the positions of messages that are sent before the previous message with a time in the episode."""
     last: dict[str, datetime] = {}
     found: list[int] = []
     for at, turn in sorted(enumerate(turns), key=lambda each: (each[1].event, each[1].position)):

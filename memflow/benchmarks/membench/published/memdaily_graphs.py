@@ -79,7 +79,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         shaped = file.shaped(_Graph, raw, where)
         for part, key, published in (("user_profile", "姓名", shaped.user_profile), *_named(shaped)):
             if key not in published:
-                raise file.bad(f"{where}: {part} lacks {key}, the field of the name")
+                raise file.bad(f"{where}: {part} lacks the field {key}, which contains the name")
         yield f"{_ID}/{shaped.gid}", raw
 
 

@@ -61,7 +61,7 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
     wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
     lines = list(file.lines(HelloBenchRow))
     if not lines:
-        raise file.bad("the file is empty")
+        raise file.bad("the file contains no instructions")
     return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
 
 

@@ -134,5 +134,7 @@ def _said(content: dict[str, Any]) -> tuple[Utterance, ...]:
 def _numbers(episode: str) -> tuple[int, int]:
     found = _EPISODE.fullmatch(episode)
     if found is None:
-        raise ValueError(f"the episode name {episode!r} does not start with season and number")
+        raise ValueError(
+            f"the episode name {episode!r} does not start with season and number, for example S01E01"
+        )
     return int(found["season"]), int(found["episode"])

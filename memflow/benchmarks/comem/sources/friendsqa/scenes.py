@@ -59,7 +59,7 @@ class SceneQuestion(_PublishedModel):
 
 
 class SceneParagraph(_PublishedModel):
-    """The utterances and questions of a scene. The published file has the colon in the key."""
+    """The utterances and questions of a scene. In the published file, the key of the utterances ends with a colon."""
 
     utterances: tuple[SceneUtterance, ...] = Field(min_length=1, validation_alias="utterances:")
     qas: tuple[SceneQuestion, ...]

@@ -65,7 +65,7 @@ def test_persona_without_id_gets_same_record_id_in_any_file_order(tmp_path):
         ),
         ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the record id a occurs twice"),
         ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "b", "name"\n', "line 2 is truncated or invalid JSON"),
-        ("p.jsonl", b"\n\n", "the file contains no personas"),
+        ("p.jsonl", b"\n\n", "the persona file contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
         ("p.parquet", b"PAR1 and no more", "truncated or not a Parquet file"),
         ("p.yaml", b"given: [", "not valid YAML"),

@@ -83,7 +83,7 @@ def test_hellobench_case_has_checklist_as_gold(read_files) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file is empty"),
+        (b"", "the file contains no instructions"),
         (b'{"id": "a"', "line 1 is truncated or invalid JSON"),
         (b"PK\x03\x04\xff", "the file is not UTF-8"),
         ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),

@@ -377,7 +377,7 @@ def one(**changed: Any) -> dict[str, bytes]:
         ("judge", {PLACE.replace(".arrow", ".jsonl"): lines(ROW)[:-9]}, "line 1 is truncated"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b"\xff\xfe"}, "not UTF-8"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b""}, "the file has no rows"),
-        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "the file suffix is not .arrow"),
+        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "the file suffix '.pickle' is not .arrow"),
         ("judge", {PLACE: arrow(ROW, ROW)}, "the record id JuDGE/0 occurs twice"),
         ("judge", one(info=None), "row 1: at info"),
         ("judge", one(info="{'golden_answer': 'a'"), "row 1: at info"),
