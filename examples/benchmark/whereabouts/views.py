@@ -5,7 +5,9 @@ from memflow.errors import BadInput
 
 
 def show_moves(reader: Reader) -> Answer:
-    """Return the number of correct answers by assistant and category. Raises BadInput if there are no results."""
+    """Return a table of the number of correct answers by assistant and category. Raises BadInput if there are no
+    results.
+    """
     rows = []
     for partition in reader.partitions("score.verdicts"):
         domain, _, assistant = partition.partition("/")

@@ -1,4 +1,4 @@
-"""Readers of published AMemGym users, and selection of the reader for each file.
+"""The reader of published AMemGym users, and a function that selects the reader of each data file.
 
 generation/persona_files.py reads persona files; off_policy.py reads recorded runs. An invalid file is rejected as a
 whole. states.py, turns.py and probes.py convert the records.

@@ -1,4 +1,4 @@
-"""Recorded runs for off-policy evaluation (section 4.2), in memflow's format and in that of the published code.
+"""Reader of recorded runs for off-policy evaluation (section 4.2), in memflow's format or the published code's format.
 
 A record has the dialogues of one user in one period. A run must contain every session of the domain's users, with the
 same first message and the configured number of rounds. memflow/run/recording.py writes runs.
@@ -182,7 +182,7 @@ class _RecordedRun:
     def sessions(
         self, user: str, period: int, openings: Sequence[Turn]
     ) -> Mapping[str, Sequence[RecordedMessage]]:
-        """Return the recorded sessions of a period, by the id of their first message."""
+        """Return the recorded sessions of a user and period. The key is the id of the session's first message."""
         if user not in self.recorded:
             raise BadInput(
                 f"{self.dataset}: the run has no dialogue of user {user}; it has {len(self.recorded)} "

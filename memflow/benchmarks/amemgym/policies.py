@@ -47,7 +47,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Side:
-    """A domain with its probes and the replies of its assistants."""
+    """One of the two compared domains, with its probes and the replies of its assistants."""
 
     domain: Domain
     probes: Sequence[Probe]
@@ -56,7 +56,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison of one assistant under one metric.
+    """The on-policy and off-policy score of one assistant under one metric, with the ranks.
 
     `rise` is the number of ranks gained off-policy; it is negative for a loss. `n` is the number of probes.
     """
@@ -75,7 +75,7 @@ class Compared:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the row as a dict of plain values."""
+        """Return the comparison as a dict of numbers and texts."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             name: value._asdict() if isinstance(value, Interval) else value for name, value in plain.items()
@@ -83,7 +83,7 @@ class Compared:
 
 
 def compare(on: Side, off: Side) -> list[Compared]:
-    """Return a row for each metric and each assistant that both sides have.
+    """Return a comparison for each metric and each assistant that was measured in both domains.
 
     Rows are sorted by on-policy score, best first, with the bounds last. Raises BadInput if users, probes, models or
     prompts differ.

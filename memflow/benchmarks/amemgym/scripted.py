@@ -91,7 +91,7 @@ def _refine(request: ChatRequest) -> str:
 
 
 def _alike(vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
-    """Return the common new name of the first two variables, from different questions, that can be merged."""
+    """Return a common name for the first two variables of different questions that can be merged, keyed by old name."""
     variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
     for (at, one, values), (other_at, other, others) in combinations(variables, 2):
         aspect = next(
@@ -239,7 +239,7 @@ def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
 
 
 def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
-    """Return `names` in random order, in groups of one to `most` names."""
+    """Return `names` in random order, split into groups of 1 to `most` names."""
     left, groups = chance.sample(names, len(names)), []
     while left:
         size = chance.randint(1, most)

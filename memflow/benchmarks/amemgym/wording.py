@@ -1,4 +1,4 @@
-"""The prompts by name, and the format of values in prompts.
+"""Functions that load AMemGym's prompts by name and that format values for prompts.
 
 prompts/ has the texts and answers.py the output types. A prompt with a Chinese version has a second file `<stem>_zh.md`
 with the same fields.

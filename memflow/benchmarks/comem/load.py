@@ -1,4 +1,4 @@
-"""Readers of published files, and conversion of records to contexts. The file name selects the source module."""
+"""Functions that read CoMem's data files and convert records to contexts. The file name selects the source module."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch

@@ -54,7 +54,7 @@ class PaperRow:
     doubt: str | None = None
 
     def plain(self) -> dict[str, float]:
-        """Return the values by metric and slice, with the names of the leaderboard."""
+        """Return the published values, keyed by the leaderboard's names of metric and slice."""
         found = {"all_correct/all": self.all_correct, "all_wrong/all": self.all_wrong}
         for measure, values in (("forgetting", self.forgetting), ("forward_transfer", self.forward_transfer)):
             found |= {f"{measure}/checkpoint {at}": value for at, value in enumerate(values, start=1)}

@@ -1,4 +1,4 @@
-"""Turns of a context: the checkpoint of each message, and batches of messages that arrive together.
+"""Conversion of a context to turns. Each turn has its checkpoint and its event (a batch of messages written at once).
 
 No checkpoint and no question lies inside a batch.
 """

@@ -80,17 +80,17 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def is_curve(score: Score) -> bool:
-    """Return whether a score is one point of a curve over tokens."""
+    """Return whether a score is one point of the accuracy curve over tokens."""
     return score.slice.startswith(f"{TOKENS} ")
 
 
 def tokens_of(score: Score) -> int:
-    """Return the upper end of a score's bin, in tokens."""
+    """Return the upper end, in tokens, of the bin that a score of an accuracy curve belongs to."""
     return int(score.slice.partition(" ")[2])
 
 
 def width_of(last: float) -> int:
-    """Return the width of the bins of a curve up to `last` tokens."""
+    """Return the width, in tokens, of the bins of an accuracy curve that ends at `last` tokens."""
     power = 1
     while True:
         for times in (1, 2, 5):
@@ -100,7 +100,7 @@ def width_of(last: float) -> int:
 
 
 def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
-    """Return, by variant and probe id, the token count of each probe that has a token count."""
+    """Return the token count of each probe, by score variant and probe id. Probes without a count are omitted."""
     return {
         "standard": {one.probe_id: one.since_tokens for one in probes if one.since_tokens is not None},
         IN_ALL: {one.probe_id: one.said_tokens for one in probes if one.said_tokens is not None},
@@ -109,7 +109,7 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class _Curve:
-    """The token counts (`places`) and values of one assistant's probes, by probe id, in one variant."""
+    """The token counts (`places`) and accuracies of one assistant's probes, by probe id, in one score variant."""
 
     context: MetricContext
     variant: str
@@ -156,7 +156,7 @@ def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
 
 
 class _TokenCount:
-    """A counter of the tokens in an episode up to each event, with the event of each message."""
+    """The number of tokens in an episode up to each event, counted message by message."""
 
     def __init__(self) -> None:
         self.events: list[int] = []

@@ -38,7 +38,7 @@ class Published:
 
 
 class _Column(BaseModel):
-    """The values of one table column, by mechanism in the paper's order."""
+    """A column of a paper table: one published value per memory mechanism, in the paper's order."""
 
     model_config = ConfigDict(extra="forbid")
 

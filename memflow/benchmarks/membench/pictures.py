@@ -1,4 +1,4 @@
-"""Charts of MemBench's tables: accuracy by mechanism, question kind and model, and seconds of reads and writes.
+"""Charts of accuracy by memory, question kind and model, and of the seconds that reads and writes take.
 
 tables.py provides the rows. plots.py has the charts of accuracy over tokens.
 """
@@ -19,7 +19,7 @@ BOUNDS = ("none", "oracle")
 
 
 def pictures(scores: Sequence[Score], domain: Domain) -> dict[str, Columns]:
-    """Return the charts of a domain by name: mechanisms, kinds, models (if there are several) and times."""
+    """Return the charts of a domain by name: `mechanisms`, `kinds`, `models` (if there are several) and `times`."""
     if not tabled([domain]):
         return {}
     levels, kinds = rows(scores, [domain], LEVEL_SLICES), rows(scores, [domain], KIND_SLICES)
@@ -130,7 +130,9 @@ def _curves(located: Sequence[LocatedRow], metric: str) -> tuple[Curve, ...]:
 
 
 def _chance(located: Sequence[LocatedRow]) -> tuple[Curve, ...]:
-    """Return one curve of chance if chance is the same for all columns of a position, otherwise one per column."""
+    """Return the chance accuracy as curves: one curve if all columns of a position have equal chance, else one per
+    column.
+    """
     with_chance = [each for each in located if each[2].value(CHANCE) is not None]
     values = {(at, row.value(CHANCE) or 0.0) for at, _, row in with_chance}
     if not values:

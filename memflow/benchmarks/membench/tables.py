@@ -1,4 +1,4 @@
-"""The paper's tables 3 to 5 (by memory level) and 10 to 12 (by question kind), filled with leaderboard scores.
+"""Rows for MemBench's tables 3 to 5 (by memory level) and 10 to 12 (by question kind), from leaderboard scores.
 
 paper.py has the published values; pictures.py draws charts of the rows.
 """

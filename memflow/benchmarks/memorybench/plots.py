@@ -93,7 +93,7 @@ def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str
 
 
 def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, Domain]]]:
-    """Yield each noise parameter with two or more domains that differ only in its value, by this value."""
+    """Yield each noise parameter with a mapping of its values to domains that differ in this parameter only."""
     every = [domain for domain in domains if domain.benchmark == "memorybench"]
     for parameter in NOISES:
         alike: dict[str, dict[float, Domain]] = {}
@@ -147,7 +147,7 @@ def _metric(scores: Sequence[Score], domains: int) -> str | None:
 def _curves(
     scores: Sequence[Score], place: Mapping[str, float], scripted: Collection[str]
 ) -> tuple[Curve, ...]:
-    """Return one curve per assistant, best first. `place` has the position of each domain on the axis."""
+    """Return one curve per assistant, best first. `place` maps each domain to its position on the axis."""
     points: dict[str, list[Point]] = {}
     for score in sorted(scores, key=lambda score: place[score.domain]):
         point = Point(place[score.domain], score.value or 0.0, score.low, score.high)

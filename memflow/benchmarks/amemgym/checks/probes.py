@@ -169,7 +169,7 @@ def _choices(
 
 
 def _gold_options(probes: Sequence[Probe], changes: Sequence[Change]) -> dict[tuple[str, str], set[int]]:
-    """Return, by user and question, the options that are gold in at least one period."""
+    """Return the numbers of the options that are gold in at least one period, by user and question."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
     for _, probe in _choices(probes, changes):
         if probe.gold.isascii() and probe.gold.isdigit():

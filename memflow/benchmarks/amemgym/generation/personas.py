@@ -59,11 +59,11 @@ class Persona(BaseModel):
         return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in traits.items() if value)
 
     def basics(self) -> str:
-        """Return the profile text without `about`."""
+        """Return the persona's profile text without the field `about`."""
         return self.model_copy(update={"about": None}).profile()
 
     def prose(self) -> str:
-        """Return the prose that the simulator summarizes."""
+        """Return the persona's texts, which the simulator summarizes as `about`."""
         return "\n\n".join([*([self.about] if self.about else []), *self.texts])
 
 

@@ -31,7 +31,7 @@ class GenerationFailed(Exception):
 
 @dataclass(frozen=True)
 class UserSimulator:
-    """The simulator for one domain, in the domain's language."""
+    """The simulator model of a domain, called with a prompt in the domain's language."""
 
     chat: Chat
     language: str

@@ -1,4 +1,6 @@
-"""`show policies`: the effect of off-policy evaluation on scores and ranks. amemgym/policies.py computes it."""
+"""The command `memflow show policies`, which compares on-policy and off-policy results (computed in
+amemgym/policies.py).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

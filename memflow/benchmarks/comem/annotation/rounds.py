@@ -116,7 +116,7 @@ class _AnnotationTask:
         return UNKNOWN if self.question.unknown_option is None else str(self.question.unknown_option)
 
     def shown(self, label: str) -> str:
-        """Return a label in the format of the prompt."""
+        """Return a label as it is written in the verifier's prompt: a letter, or the text for an unknown answer."""
         if label == UNKNOWN:
             return UNKNOWN_CHOICE
         number = int(label) - 1

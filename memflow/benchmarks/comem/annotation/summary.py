@@ -133,7 +133,7 @@ def _checkpoints(
 
 
 def _changes(asked: _QuestionLabels) -> tuple[bool, ...]:
-    """Return whether the label changes at each checkpoint after the first."""
+    """Return, for each checkpoint after the first, whether the label differs from the previous label."""
     return tuple(one != other for one, other in zip(asked.right, asked.right[1:], strict=False))
 
 

@@ -1,4 +1,4 @@
-"""`show checkpoints`: scores over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
+"""The command `memflow show checkpoints`: scores over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -60,7 +60,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
 
 
 def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
-    """Yield the four tables of a domain, and the reasons for missing scores."""
+    """Yield the tables of a domain (accuracy, forgetting, transfer, stability) and the reasons for missing scores."""
     checkpoints = sorted({at for history in mine for at in history.checkpoints})
     names = max(len(history.assistant) for history in mine)
     wide = names + SCORE_WIDTH * (len(checkpoints) + 1) + 8 <= width
@@ -82,7 +82,9 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
         rows += paper_lines(title, of_paper, checkpoints, len(heads))
         yield Table(["memory", *heads], rows, heads)
     if not wide:
-        yield Note("The line is too short for intervals: csv and json have them.")
+        yield Note(
+            "The line is too short for confidence intervals. Use the format csv or json to get the intervals."
+        )
     yield from _missing(mine)
 
 

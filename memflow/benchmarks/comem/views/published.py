@@ -29,7 +29,7 @@ def published_rows(reader: Reader, names: Iterable[str]) -> dict[str, list[Paper
 def paper_lines(
     title: str, rows: Sequence[PaperRow], checkpoints: Sequence[int], cells: int
 ) -> Iterator[list[Any]]:
-    """Return the paper's lines of a table, grouped by model. A domain with other checkpoints gets no lines."""
+    """Return the table lines with the paper's values, grouped by model. Return no lines if the checkpoints differ."""
     if not rows or len(checkpoints) != len(rows[0].forgetting):
         return
     for model in dict.fromkeys(row.model for row in rows):

@@ -93,7 +93,7 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
 
 
 def _described(request: PlanRequest, value: str, known: Mapping[str, str]) -> DerivedValue:
-    """Return the description of an entry in the vocabulary, and the descriptions of other entries."""
+    """Return the vocabulary's description of a value, and the descriptions of other values as wrong options."""
     return DerivedValue(known[value], _some(request, (text for name, text in known.items() if name != value)))
 
 

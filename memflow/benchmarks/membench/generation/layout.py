@@ -30,7 +30,7 @@ class TrajectoryLayout:
 
     @property
     def last(self) -> str:
-        """The id of the last user message."""
+        """The id of the last user message of the trajectory."""
         return self.trajectory.message_id(len(self.slots) - 1)
 
     def with_question(self, question: ChoiceQuestion) -> Trajectory:

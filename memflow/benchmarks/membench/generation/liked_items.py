@@ -1,4 +1,4 @@
-"""The user's preferred category per topic, the items of a category, and other categories."""
+"""Functions that return a user's preferred category of a topic, random items of a category, and other categories."""
 
 from collections.abc import Collection
 from typing import cast

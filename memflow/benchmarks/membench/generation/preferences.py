@@ -91,5 +91,5 @@ def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Cat
 
 @cache
 def bundled_preferences(language: Language) -> Preferences:
-    """Return the bundled categories and items of a language."""
+    """Return the preference categories and their items that memflow ships for a language."""
     return build_preferences(parse_categories(load_yaml(PACKAGE, f"sample/preferences_{language}.yaml")))

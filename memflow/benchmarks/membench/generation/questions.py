@@ -1,4 +1,5 @@
-"""Wording of questions by the simulator: question text, preceding small talk and missing wrong options.
+"""Generation of a planned question by the simulator: the question text, small talk before the question, and wrong
+options.
 
 Dates are computed from the times of the evidence. A question without a valid wording has a reason.
 """

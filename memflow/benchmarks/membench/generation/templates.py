@@ -67,7 +67,7 @@ class MixedTemplates(FrozenModel):
 
 
 class FactTemplates(FrozenModel):
-    """All fact templates of a language."""
+    """The templates of sentences and questions about facts, in one language."""
 
     people: SubjectTemplates
     events: SubjectTemplates
@@ -84,7 +84,7 @@ class FactTemplates(FrozenModel):
     months: tuple[str, ...]
 
     def of(self, sort: SubjectType) -> SubjectTemplates:
-        """Return the templates of an entity type."""
+        """Return the fact templates of an entity type."""
         about: SubjectTemplates = getattr(self, sort)
         return about
 
@@ -135,7 +135,7 @@ class TopicTemplates(FrozenModel):
 
 
 class PreferenceTemplates(FrozenModel):
-    """All preference templates of a language. `comma` is the separator of list items."""
+    """The templates of sentences and questions about preferences, in one language. `comma` separates list items."""
 
     comma: str
     all_recommendations: Words

@@ -37,14 +37,14 @@ def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[st
 
 
 def _targets(value: Any) -> Any:
-    """Convert targets to lists, [step] or [step, session]; null becomes an empty list."""
+    """Return the published evidence steps as lists, [step] or [step, session]. Null becomes an empty list."""
     if not isinstance(value, list):
         return [] if value is None else value
     return [target if isinstance(target, list) else [target] for target in value]
 
 
 class PublishedQuestion(PublishedModel):
-    """A question with its answer, options and target steps."""
+    """A published question with its answer, its options and its evidence (`target_step_id`)."""
 
     question: Said
     answer: str | list[str]

@@ -1,4 +1,4 @@
-"""Reader of MemBench's own files: raw by question kind (MemData), or merged and sampled (data2test).
+"""Reader of the two forms of MemBench's files: raw by question kind (MemData), and merged and sampled (data2test).
 
 In raw files, place and time are separate fields and the file name is the question kind. In merged files, the text
 contains place and time. Steps are numbered across sessions. A file `..._multiple_N.json` is extended by N noise units;

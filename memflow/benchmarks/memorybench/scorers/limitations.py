@@ -53,7 +53,7 @@ class LimitationResult:
 
 
 class LimitationScorer(Scorer):
-    """The scorer of LimitGen."""
+    """The scorer of LimitGen, which tests whether a reply finds the planted limitation."""
 
     stems = ("limitation_aspect", "limitation_kind", "limitation_score")
 

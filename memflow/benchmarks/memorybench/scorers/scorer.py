@@ -91,16 +91,16 @@ class Scorer(ABC):
 
     @abstractmethod
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        """Return the keys of all values, which do not depend on the answer. The probe's own metric comes first."""
+        """Return the metrics and variants that the scorer computes for a probe. The probe's own metric is first."""
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-        """Return the values that need no judge."""
+        """Return the metric values that are computed without a judge."""
         return ComputedValues()
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        """Return the values that need a judge, given the computed values."""
+        """Return the metric values that need a judge. `computed` has the values from `compute`."""
         return []
 
     def required_backends(self, metric: str) -> frozenset[str]:

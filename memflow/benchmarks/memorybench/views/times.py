@@ -1,4 +1,4 @@
-"""`show times`: the time that memories take per case, by task format (MemoryBench, A.3.8)."""
+"""The command `memflow show times`: the time that memories take per case, by task format (MemoryBench, A.3.8)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
