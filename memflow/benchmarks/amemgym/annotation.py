@@ -1,4 +1,4 @@
-"""Annotation tasks for AMemGym's data: its meta-evaluation (paper, section 3.4 and appendix D).
+"""Annotation tasks for people who verify AMemGym's data (meta-evaluation; paper, section 3.4 and appendix D).
 
     exposure        does a session's first message reveal the states that it should expose? Annotators see the current
                     and the previous value, as in the paper

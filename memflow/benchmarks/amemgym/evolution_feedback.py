@@ -1,5 +1,5 @@
-"""The feedback for self-evolution (paper, section 5): what the model that rewrites a memory's policy reads about
-answered questions.
+"""The feedback for self-evolution (paper, section 5): text about answered questions for the model that rewrites a
+policy.
 
 `questions` contains the questions only. `complete` adds options, answers, gold, and the values exposed in these
 periods. `published_code` contains options and answers with every option number too high by one, as in the published

@@ -37,8 +37,8 @@ class RecordedMessage(BaseModel):
 
 
 class RecordedDialogue(BaseModel):
-    """The sessions of one user in one period. `cut` lists the numbers of sessions that end early because a message was
-    lost.
+    """The sessions of one user in one period. `cut` lists the numbers of sessions that lack a message and thus end
+    early.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -122,8 +122,7 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
 def recorded_turns(
     domain: Domain, config: AMemGymConfig, openings: Sequence[Turn], records: Sequence[Record]
 ) -> list[Turn]:
-    """Return the turns of all complete sessions: the first message from the users' data, the rest from the recorded
-    run.
+    """Return the turns of all complete sessions: first messages from the users' data, all others from the recorded run.
 
     A quarantined first message has no further turns. Raises BadInput with file, user, period, session and fault if the
     run does not match the users or the number of rounds.

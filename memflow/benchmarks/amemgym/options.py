@@ -1,4 +1,5 @@
-"""The answer options of AMemGym's questions, one per variant of the states that a question depends on.
+"""The answer options of AMemGym's questions: one per combination of the state values that a question depends on
+(variant).
 
 Published options are read from the file. A generated option is accepted if the simulator recovers the variant from the
 option alone (paper, section 3.1).

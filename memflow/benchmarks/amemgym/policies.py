@@ -1,4 +1,4 @@
-"""The comparison of on-policy and off-policy evaluation: scores and rank of every memory in both (section 4.2).
+"""Comparison of on-policy and off-policy evaluation: the score and the rank of every memory in both (section 4.2).
 
 Both domains must have the same users and probes, and each assistant the same chat model and prompts.
 memflow/metrics/policies.py computes the statistics.

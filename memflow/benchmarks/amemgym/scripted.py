@@ -45,7 +45,7 @@ LONGEST = 600
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """Return a random generator that is seeded by the request and by the model's seed, if it has one."""
+    """Return a random generator whose seed is derived from the request and the model's seed."""
     said = [message.content for message in request.messages]
     seed = request.sampling.seed
     return random.Random(seeded(request.prompt, said) if seed is None else seeded(request.prompt, said, seed))

@@ -1,4 +1,4 @@
-"""A context: a dialogue of two or more speakers with its questions. All sources are converted to this format.
+"""The type of a context: a dialogue of two or more speakers with questions. All sources are converted to contexts.
 
 This module also computes the messages that are visible at a checkpoint (paper, section 3.2.2).
 """

@@ -63,9 +63,10 @@ class PaperRow:
 
 @dataclass(frozen=True, slots=True)
 class ReprintedValue:
-    """A share of always correct questions that the paper prints again with another value.
+    """A share of always correct questions that the paper prints twice with different values.
 
-    If `less` names a model, the value is the difference from that model's share."""
+    If `less` names a model, the value is the difference from that model's share.
+    """
 
     table: int
     dataset: str
@@ -102,7 +103,7 @@ class _PaperRowModel(BaseModel):
 
 
 class Reference(BaseModel):
-    """The content of reference.yaml.
+    """The published values in reference.yaml.
 
     `memories` maps memory names to the names in the paper, in its order. `doubts` describes the known errors in
     published values, T1 and T2 in docs/fidelity.md. `again` lists the values of tables 4 and 5 that contradict tables
@@ -121,7 +122,7 @@ class Reference(BaseModel):
 
 @cache
 def reference() -> Reference:
-    """Return the content of reference.yaml, cached."""
+    """Return the published values in reference.yaml. The file is read once."""
     text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
     return Reference.model_validate(yaml.safe_load(text))
 

@@ -1,4 +1,4 @@
-"""Handlers of the scripted chat for CoMem's prompts: rules without a language model.
+"""Handlers of the scripted chat for CoMem's prompts, which answer by rules instead of a language model.
 
 The handlers read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, the choice is the
 "not enough information" option or a guess by digest. The verifier reads fewer lines than the annotator, so the two

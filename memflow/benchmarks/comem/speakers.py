@@ -1,7 +1,7 @@
 """Speaker confusion: wrong answers that are true of another speaker than the correct answer (paper, section 4.4).
 
 The paper describes such errors without counting them. An error counts if both the gold option and the chosen option are
-true of named speakers. Its value is 1 if the speakers differ, else 0.
+true of named speakers. The value of an error is 1 if the speakers differ, else 0.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,11 +53,11 @@ def by_chance(probe: Probe) -> float | None:
 def speaker_scores(
     domain: Domain, results: AssistantResults, slices: Mapping[str, Sequence[Probe]]
 ) -> list[Score]:
-    """Return three scores per slice: the share of errors about another speaker, its chance level, and the share of
-    answers.
+    """Return three scores per slice, or an empty list if no option of the domain names a speaker.
 
-    Return an empty list if no option of the domain names a speaker. `n` counts errors, or answers to questions whose
-    gold names a speaker. The coverage is that of the answers, because unparsed answers must not improve a score.
+    The scores are the share of errors that are true of another speaker, the value of this share by chance, and the
+    share of such errors among all answers. All scores have the coverage of the answers, so that unparsed answers do not
+    improve a score.
     """
     if not any(map(_right, valid_probes(results))):
         return []

@@ -50,7 +50,7 @@ def _raw() -> Iterator[Domain]:
 
 
 def _long() -> Iterator[Domain]:
-    """Yield domains whose trajectories are extended by noise to the lengths and sizes of sub-dataset 2.
+    """Yield the domains that correspond to the paper's sub-dataset 2, whose trajectories are extended by noise.
 
     Participation uses the raw trajectories, because the sampled ones do not mark the ends of sessions.
     """

@@ -1,4 +1,4 @@
-"""Values published in MemBench's paper (tables 3 to 5 and 10 to 12) and their known errors, from reference.yaml.
+"""The values in tables 3 to 5 and 10 to 12 of MemBench's paper, and known errors in them, from reference.yaml.
 
 Published values are shown beside measured scores but are not part of any score.
 """

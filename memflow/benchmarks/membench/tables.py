@@ -56,9 +56,7 @@ class TableRow:
 
     @property
     def at_floor(self) -> bool:
-        """Return whether the confidence interval of the accuracy includes chance, so that the assistant may be
-        guessing.
-        """
+        """Return whether the confidence interval of the accuracy includes the accuracy of chance."""
         accuracy, chance = self.scores.get("accuracy"), self.value(CHANCE)
         if accuracy is None or accuracy.low is None or chance is None:
             return False

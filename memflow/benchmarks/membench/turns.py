@@ -17,7 +17,8 @@ NOISE = "noise"
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a trajectory: a round, or a message in observation. Times have the format of the data set.
+    """A step of a trajectory: in participation a round, in observation a message. Times have the format of the data
+    set.
 
     `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session` of a
     noise step is the number of its noise unit.

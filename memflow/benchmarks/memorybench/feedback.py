@@ -53,7 +53,9 @@ async def feedback(
 
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
-    """Return one retriever per corpus, the same for every backbone: the paper's BM25 over sessions, top five."""
+    """Return one retriever per corpus: BM25 over sessions, top five, as in the paper. All backbones get the same
+    retriever.
+    """
     events: dict[tuple[str, int], list[Message]] = {}
     for turn in turns:
         role: Any = turn.role
@@ -123,7 +125,9 @@ async def converse(
 
 
 def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
-    """Return the messages of a dialogue in order, failed messages last. Ids of repeated dialogues contain `step`."""
+    """Return the messages of a dialogue in order, failed messages last. If a dialogue is repeated, the ids contain
+    `step`.
+    """
     found: list[SpokenMessage] = []
 
     def say(

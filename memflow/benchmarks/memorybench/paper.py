@@ -18,7 +18,7 @@ TINY = 1e-6
 
 
 class Scale(NamedTuple):
-    """The affine function `by * value + shift`."""
+    """A function that scales a score: `by * value + shift`."""
 
     by: float
     shift: float

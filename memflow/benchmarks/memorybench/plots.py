@@ -57,7 +57,7 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
 
 
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:
-    """Return min-max scores of each assistant by partition, or None without scores."""
+    """Return a chart of each assistant's min-max scores by paper partition, or None without scores."""
     shown = [(cell, cell.min_max) for cell in cells if cell.min_max is not None]
     shown = [(cell, score) for cell, score in shown if score.value is not None]
     if not shown:
@@ -130,7 +130,9 @@ def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float
 
 
 def _metric(scores: Sequence[Score], domains: int) -> str | None:
-    """Return the metric to show: min-max if all domains have it, else their common metric with most probes, or None."""
+    """Return the metric of a chart: min-max if all domains have min-max scores, else the common metric with most
+    probes.
+    """
     by_metric: dict[str, list[Score]] = {}
     for score in scores:
         by_metric.setdefault(score.metric, []).append(score)

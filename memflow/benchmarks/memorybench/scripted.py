@@ -96,7 +96,7 @@ def _whole(request: ChatRequest, language: str) -> str:
 
 
 def _pieces(request: ChatRequest) -> list[str]:
-    """Return three sentences: the best-ranked ones, then sentences of the question."""
+    """Return three sentences: the best-ranked sentences, then sentences of the question."""
     question = request.fields["question"]
     found = [*_ranked(question, _visible(request)), *_sentences(question)]
     texts = list(dict.fromkeys(sentence.text[:PIECE] for sentence in found))
@@ -114,7 +114,7 @@ def _judgment(request: ChatRequest) -> str:
 
 
 def _retry(request: ChatRequest, language: str) -> str:
-    """Return the best sentence, from the prompt or the critique, that was not answered before."""
+    """Return the best sentence of the prompt or the critique that is not an earlier answer."""
     history = [message for message in request.messages if message.role != "system"]
     question = history[0].content
     before = {message.content for message in history if message.role == "assistant"}

@@ -1,4 +1,4 @@
-"""Training cases of each learning step: batches of all cases, or random draws (paper, A.3.6, A.3.7).
+"""The training cases of each learning step: consecutive batches of all cases, or random samples (paper, A.3.6, A.3.7).
 
 Each step ends with a checkpoint; checkpoint 0 is before the first step.
 """

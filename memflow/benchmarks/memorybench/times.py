@@ -1,4 +1,4 @@
-"""Time consumption (paper, A.3.8: Table 19 and Figure 4): seconds per case, by task format.
+"""Computation of the seconds that memories need per case, by task format (paper, A.3.8: Table 19 and Figure 4).
 
 Memory time is the time to write a training dialogue. Predict time is the time to recall for a test case and to answer
 it. Both add the recorded seconds of models and the measured computing time of the memory, without waiting. The time to
@@ -89,7 +89,7 @@ def times_of(
 def _written(
     said: Iterable[TranscriptMessage], turns: Iterable[Turn]
 ) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
-    """Return (case, (model seconds, memory seconds)) of each dialogue, and the total seconds of each corpus."""
+    """Return the case, model seconds and memory seconds of each dialogue, and the total seconds of each corpus."""
     corpus_of = {turn.message_id: turn.episode_id for turn in turns}
     dialogues: list[tuple[str, tuple[float, float]]] = []
     corpora: dict[str, float] = {}

@@ -110,9 +110,7 @@ def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Cha
 
 
 def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes in which an option for a reached state comes after an option for a state that no period
-    reaches.
-    """
+    """Find choice probes whose options that are gold in some period do not precede the options that are never gold."""
     lived = _gold_options(probes, changes)
     return [
         at
@@ -125,8 +123,8 @@ def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Cha
 def probes_with_wrong_option_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes whose number of options is not the larger of `min_variants` and the number of reached
-    states.
+    """Find choice probes with fewer or more options than `min_variants` or, if larger, the number of states in all
+    periods.
     """
     lived = _gold_options(probes, changes)
     return [

@@ -24,8 +24,8 @@ def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
 
 
 def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
-    """Find changes whose period does not follow the previous period directly, does not end later, or has several end
-    days.
+    """Find changes whose period has several end days, does not end after the previous period, or has no previous
+    period.
     """
     ends: dict[UserPeriod, str] = {}
     for row in changes:

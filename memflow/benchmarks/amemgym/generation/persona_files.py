@@ -1,6 +1,6 @@
 """Readers of persona files and trait lists.
 
-A persona file is JSON Lines or Parquet, in memflow's schema or that of Nemotron-Personas. personas.py selects the
+A persona file is JSON Lines or Parquet, in memflow's schema or the schema of Nemotron-Personas. personas.py selects the
 personas of a domain; load.py reads published users.
 """
 

@@ -1,4 +1,4 @@
-"""Personas, from which users are generated, and the selection of a domain's personas.
+"""Personas (descriptions of people from which users are generated) and the selection of a domain's personas.
 
 A persona is a record with an id, a name, `about` and any traits, or a row of Nemotron-Personas. persona_files.py reads
 files, trait_lists.py composes personas from lists, and states.py generates users.

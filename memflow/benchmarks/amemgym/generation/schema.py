@@ -126,7 +126,7 @@ async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserS
 def _merge_variables(
     drafts: Sequence[DraftQuestion], names: Mapping[str, str]
 ) -> dict[str, dict[str, list[str]]]:
-    """Return, by new variable name, the questions that use the variable and its values in each question."""
+    """Return the questions that use each variable, with the variable's values in the question, by new variable name."""
     found: dict[str, dict[str, list[str]]] = {}
     for draft in drafts:
         for variable in draft.variables:

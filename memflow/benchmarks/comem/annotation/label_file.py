@@ -86,7 +86,7 @@ def format_label_file(
     """Return the final labels of a domain as a file, with the rationale of every annotator.
 
     Dropped and failed questions are omitted. `models` maps fingerprints to model names. Raises BadInput if the labels
-    belong to other contexts, or to another truncation than that of the domain.
+    belong to questions or checkpoints that the domain does not have.
     """
     found_labels = dict(labels_by_question(labels))
     lines: list[LabeledQuestion] = []

@@ -1,4 +1,4 @@
-"""Two annotation rounds by two models (paper, sections 3.2.2 and A.3.1).
+"""Annotation of gold labels by two models in two rounds (paper, sections 3.2.2 and A.3.1).
 
 Both models see the context up to the checkpoint, the question and its options. The annotator also sees the published
 answer, if any. The verifier, another model, sees the annotator's answer. A question is kept if both models agree at
@@ -161,7 +161,9 @@ async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLab
 async def _ask_annotator(
     made_by: str, chat: Chat, stem: str, task: _AnnotationTask, told: str | None
 ) -> GoldLabel:
-    """Request and return one label. `told` is the published answer or the label of the other annotator, if any."""
+    """Request one label from a model and return the label. `told` is the published answer or the other annotator's
+    label.
+    """
     fields = {
         "said": task.said,
         "question": task.question.question,

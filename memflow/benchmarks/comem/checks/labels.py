@@ -49,7 +49,7 @@ def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
 
 
 def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
-    """Find labels with fewer visible messages than an earlier label of the same question and annotator."""
+    """Find labels with fewer visible messages than the label at an earlier checkpoint (same question and annotator)."""
     found: set[int] = set()
     most: dict[tuple[str, str], int] = {}
     for at, label in sorted(enumerate(labels), key=lambda each: each[1].checkpoint):

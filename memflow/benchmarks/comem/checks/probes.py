@@ -25,7 +25,7 @@ def probes_of_dropped_questions(probes: Sequence[Probe], labels: Sequence[GoldLa
 
 
 def labels_without_probe(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
-    """Find labels of kept questions that have no probe."""
+    """Find labels of questions that have no probe although they are not dropped."""
     gone, asked = dropped_questions(labels), {probe.question_id for probe in probes}
     return [at for at, label in enumerate(labels) if label.question_id not in {*gone, *asked}]
 
@@ -129,7 +129,9 @@ def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 
 def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
-    """Find labels by rule that are known before the first message."""
+    """Find labels that a rule derived without any visible message, but that name an option other than "not enough
+    information".
+    """
     untold = {probe.question_id: unknown_option(probe.options) for probe in probes}
     return [
         at
@@ -171,7 +173,7 @@ _ERRORS: dict[str, Rule] = {
     "no_gold_context_or_evidence_at_checkpoint_0": EachRow(
         lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
     ),
-    "nonempty_true_of_has_one_item_per_option": each_valid_row(
+    "nonempty_true_of_has_one_speaker_per_option": each_valid_row(
         lambda probe: len(probe.true_of) in (0, len(probe.options))
     ),
     "unknown_option_has_no_speaker": each_valid_row(_unknown_option_has_no_speaker),

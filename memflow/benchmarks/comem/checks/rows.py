@@ -1,4 +1,4 @@
-"""Shared helpers of CoMem's checks: rules per configuration, dropped questions, and message positions."""
+"""Shared functions of CoMem's checks: rules that need the domain's parameters, dropped questions, message positions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

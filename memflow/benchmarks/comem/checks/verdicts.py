@@ -1,4 +1,4 @@
-"""Warnings about accuracy without context, caused by options that reveal the answer or by mostly equal labels."""
+"""Checks that questions cannot be answered without the dialogue, from their options or by a constant answer."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""PersonaMem v1: dialogues of a user and an assistant over years, with questions at positions in the dialogue.
+"""Reader of PersonaMem v1: dialogues of a user and an assistant over years, with questions in the course of a dialogue.
 
 Section 3.2.1 of the paper describes this data set. `contexts` joins the table of questions with the file of shared
 contexts (32k, 128k or 1M tokens). A system message states the user's persona and begins a session. The parameter
@@ -156,7 +156,7 @@ def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return one context per context id with questions, in the order of the questions.
+    """Return one context for each context id that has questions, in the order of the questions.
 
     Contexts without messages come last, and their questions are dropped. Raises BadInput if the files do not match.
     """

@@ -33,7 +33,7 @@ Cell = Callable[[History, bool], str]
 
 
 def show_checkpoints(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
-    """Return four tables per domain. Raises BadInput if there are no measurements, or none in the given `domain`."""
+    """Return four tables per domain. Raises BadInput if no domain has answers at checkpoints, or `domain` has none."""
     found = _histories(reader, domain)
     published = published_rows(reader, found) if paper else {}
     parts = [
@@ -118,7 +118,9 @@ def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
 
 
 def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
-    """Yield the histories with their models. If there are several models, each group starts with (model, None)."""
+    """Yield pairs of model and history, grouped by model. If there are several models, each group starts with (model,
+    None).
+    """
     models = list(dict.fromkeys(history.model for history in mine))
     for model in models:
         if len(models) > 1:

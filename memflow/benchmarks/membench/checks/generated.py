@@ -46,7 +46,7 @@ def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of messages whose time is not after the previous step. Noise has no time and is skipped."""
+    """Return the positions of messages that are not sent after the previous step. Noise is skipped."""
     found = []
     for trajectory in by_trajectory(turns):
         last = None
@@ -83,7 +83,9 @@ def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) 
 
 
 def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of probes whose evidence differs from the messages with gold in the trajectory, in order."""
+    """Return the positions of probes whose evidence is not the list of all messages with gold in the trajectory, in
+    order.
+    """
     evidence: dict[str, list[str]] = {}
     for trajectory in by_trajectory(turns):
         ids = [turn.message_id for _, turn in trajectory if turn.exposes is not None]
@@ -112,7 +114,9 @@ def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> li
 
 
 def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of probes about a correction that have no wrong option stated before the correction."""
+    """Return the positions of `knowledge_update` probes without a wrong option that a message before the correction
+    states.
+    """
     episodes: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:

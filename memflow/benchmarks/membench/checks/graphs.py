@@ -72,7 +72,7 @@ def _marks_personal_data(row: Entity) -> bool:
 
 
 def _has_reserved_personal_data(row: Entity) -> bool:
-    """Return whether all personal data lies in reserved ranges."""
+    """Return whether all personal data of an entity lies in ranges that no real person uses."""
     attributes = json.loads(row.attributes)
     return all(
         personal_data.is_reserved(name, attributes[name])
@@ -82,7 +82,7 @@ def _has_reserved_personal_data(row: Entity) -> bool:
 
 
 def _has_parseable_values(row: Entity) -> bool:
-    """Return whether all numbers and times can be parsed."""
+    """Return whether all numbers and times in the attributes of an entity can be parsed."""
     values = _values(row)
     readers: dict[str, Callable[[str], object]] = {
         "age": attribute_values.parse_age,
@@ -135,7 +135,7 @@ def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
-    """Return the positions of relatives and colleagues with a wrong shared attribute.
+    """Return the positions of relatives and colleagues whose shared attributes differ from the user's.
 
     Relatives share the user's hometown. Colleagues share the user's place of work, job and education.
     """

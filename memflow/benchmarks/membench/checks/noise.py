@@ -1,4 +1,4 @@
-"""Checks of trajectories with noise. Quarantined trajectories are not checked.
+"""Checks of noise: unrelated messages that extend a trajectory. Quarantined trajectories are not checked.
 
 These checks block, because all scores are invalid if noise contradicts a question or replaces messages. Conflicts in
 published noise are warnings.

@@ -89,7 +89,7 @@ def find_incomplete_recommendations(probes: Sequence[Probe], turns: Sequence[Tur
 
 
 def _answer_words(probe: Probe) -> tuple[str, ...]:
-    """Return the words that would reveal the answer."""
+    """Return the words that would reveal the answer of a probe: the answer and, for a mood, other names of the mood."""
     if scenario_of(probe.episode_id) != EMOTION:
         return (probe.revealed,)
     named = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}

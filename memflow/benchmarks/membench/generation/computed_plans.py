@@ -1,8 +1,8 @@
 """Plans for questions whose answer is computed from stated facts.
 
-comparative       which of two entities has more; or whether a person and an event share a place
-aggregative       how many entities have a value, or at least a value
-post_processing   a value derived from an attribute of an entity that another attribute identifies
+comparative       Which of two entities has more of an attribute? Or: do a person and an event share a place?
+aggregative       How many entities have a value, or at least a value?
+post_processing   What follows from an attribute, such as a digit sum? Another attribute identifies the entity.
 """
 
 from collections.abc import Callable, Mapping, Sequence

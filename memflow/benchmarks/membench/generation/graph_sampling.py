@@ -253,7 +253,7 @@ class _GraphSampler:
         return Node(entity_id, kind, rng.choice(thing.names), rng.choice(thing.relationships), attributes)
 
     def _new(self, make: Callable[[], str]) -> str:
-        """Call `make` until it returns a value that this graph does not have yet, and return that value."""
+        """Return the first value from repeated calls of `make` that this graph does not have yet."""
         while (value := make()) in self.taken:
             pass
         self.taken.add(value)

@@ -41,7 +41,7 @@ class Preferences:
     categories: tuple[Category, ...]
 
     def of(self, topic: Topic) -> dict[str, tuple[str, ...]]:
-        """Return the items of a topic by category."""
+        """Return the items of a topic, by name of the category."""
         return {each.name: each.items for each in self.categories if each.topic == topic}
 
     def draw(self, topic: Topic, rng: random.Random) -> str:

@@ -22,7 +22,7 @@ SUBJECT_TYPES: tuple[SubjectType, ...] = ("people", "events", "items", "places")
 
 
 class AttributeTemplates(FrozenModel):
-    """Templates that state an attribute, ask for it, and identify an entity by it."""
+    """Templates that state an attribute, ask for the attribute, and identify an entity by the attribute."""
 
     told: str
     asked: str
@@ -30,13 +30,13 @@ class AttributeTemplates(FrozenModel):
 
 
 class CountTemplates(FrozenModel):
-    """Templates of a count with its noun, in singular and plural."""
+    """Templates of a number with a noun, in singular and plural."""
 
     one: str
     many: str
 
     def say(self, count: int) -> str:
-        """Return the count with its noun in singular or plural."""
+        """Return the number with the noun in singular or plural."""
         return fill(self.one if count == 1 else self.many, count=count)
 
 
@@ -57,7 +57,7 @@ class SubjectTemplates(FrozenModel):
 
 
 class MixedTemplates(FrozenModel):
-    """Templates of questions about a person and an event together."""
+    """Templates of questions that compare a person with an event."""
 
     compared: dict[str, str]
     same: str

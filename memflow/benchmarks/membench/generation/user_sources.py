@@ -1,4 +1,4 @@
-"""Data sets from which user graphs are sampled: conversion of vocabulary, preferences and ratings to and from records.
+"""Reader of the data sets from which user graphs are sampled: vocabularies, preferences and ratings.
 
 Our YAML files, and those of users, have a `language` and either a vocabulary or items by topic and category. Each
 category and each vocabulary is one record.

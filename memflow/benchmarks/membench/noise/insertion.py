@@ -61,7 +61,7 @@ def insert_noise(
 
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
-    """Return groups of messages that must stay together: one step, or all consecutive steps of one session."""
+    """Return groups of messages that noise does not separate: one step, or all consecutive steps of one session."""
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]

@@ -33,7 +33,7 @@ Several = Annotated[tuple[Words, ...], Field(min_length=2)]
 
 @dataclass(frozen=True)
 class NoiseUnit:
-    """Steps of noise that stay together. The id is unique in the pool and contains no slash."""
+    """Steps of noise that are inserted together. The id is unique in the pool and contains no slash."""
 
     unit_id: str
     steps: tuple[Step, ...]

@@ -84,7 +84,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def states_of(domain: str, records: Sequence[Record]) -> States:
-    """Return the users and entities of the graphs among the records; empty without graphs."""
+    """Return the users and entities of the graphs in `records`, or empty tables if `records` has no graphs."""
     graphs = {
         f"{record.dataset}-{graph.gid}": graph
         for record in records

@@ -25,7 +25,7 @@ class PublishedModel(BaseModel):
 
 
 def join_answer(text: str | list[str]) -> str:
-    """Return an answer as one text. The titles in a list of recommendations can contain commas."""
+    """Return an answer as one text. Titles in a list are joined with semicolons, as they can contain commas."""
     return text if isinstance(text, str) else "; ".join(text)
 
 

@@ -69,7 +69,7 @@ class PublishedStep(PublishedModel):
 
 
 def _sessions(value: Any) -> Any:
-    """Convert steps without sessions to a single session."""
+    """Return the sessions of a trajectory. Steps without sessions become a single session."""
     if isinstance(value, list) and not any(isinstance(each, list) for each in value):
         return [value]
     return value
@@ -158,7 +158,7 @@ def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
-    """Return the reason why the noise cannot be identified, or None if all noise is identified."""
+    """Return the reason why noise cannot be distinguished from original steps, or None if all noise is identified."""
     bare = sum(step.noise for step in steps)
     if bare == units * NOISE_STEPS:
         return None

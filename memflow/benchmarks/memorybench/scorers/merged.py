@@ -1,4 +1,4 @@
-"""One score from 1 to 10 into which a judge merges several measures (A.1.2): JuDGE, IdeaBench, SciTechNews.
+"""Computation of one score from 1 to 10 from several measures by a judge (A.1.2), for JuDGE, IdeaBench and SciTechNews.
 
 The judge sees the texts and all values. If a backend is missing, the variant contains its name (`without_bertscore`).
 If the judge failed on a measure, no merged score is computed.
@@ -50,7 +50,7 @@ def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricVa
 
 
 def format_value(marked: MetricValue | None) -> str:
-    """Format a value for the judge's prompt."""
+    """Return a metric value as text for the judge's prompt."""
     return NOT_MEASURED if marked is None or marked.value is None else f"{marked.value:.2f}"
 
 

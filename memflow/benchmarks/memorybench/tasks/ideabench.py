@@ -30,7 +30,7 @@ class Target(BaseModel):
 
 
 class Reference(BaseModel):
-    """A paper cited by a target. Some have no abstract."""
+    """A paper that a target paper cites. The abstract may be empty."""
 
     targetPaperId: Said
     abstract: str

@@ -74,7 +74,7 @@ class DrawnActions:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedModel:
-    """An action model with its constants c_L and c_D for a population of S."""
+    """An action model with the constants c_L and c_D, calibrated for a distribution of satisfaction scores S."""
 
     family: Family
     model: ActionModel
@@ -177,7 +177,7 @@ def _known(family: str) -> None:
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:
-    """Return the values of like and dislike before calibration: sigmoids of S, or steps between wrong and right."""
+    """Return the uncalibrated values of like and dislike: sigmoids of S, or 0 and 1 for the family `binary`."""
     if family == "binary":
         return (1.0, 0.0) if score >= MIN_RIGHT_SATISFACTION else (0.0, 1.0)
     return (

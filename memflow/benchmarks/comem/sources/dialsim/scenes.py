@@ -76,7 +76,7 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _quizzes(file: File, published: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the questions of a kind by key, or by position, from 0, if they are a list."""
+    """Yield the questions of a kind with their keys. If the questions are a list, the keys are the positions from 0."""
     keyed = enumerate(published) if isinstance(published, list) else entries(file, published, where)
     for key, raw in keyed:
         yield str(key), file.shaped(PublishedQuestion, raw, f"{where} {key}").model_dump()
