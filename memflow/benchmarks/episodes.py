@@ -10,7 +10,7 @@ from memflow.run.play import Episode, Event
 
 
 def message_of(turn: Turn) -> Message:
-    """Return the part of a turn that a memory receives."""
+    """Return a turn as the message that a memory receives, without gold."""
     role = cast(Literal["user", "assistant"], turn.role)
     return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 

@@ -72,7 +72,9 @@ def scripts(whole: str) -> Iterator[Script]:
     text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
-        raise ValueError("the first line does not have the form [Date: September 22, 1994, Session #1]")
+        raise ValueError(
+            "the first line of the script does not have the form [Date: September 22, 1994, Session #1]"
+        )
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=True):
         raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}
@@ -100,7 +102,7 @@ def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
         episodes = safe_pickle.load(file.content)
     except safe_pickle.NotPlain as wrong:
         raise file.bad(str(wrong)) from wrong
-    for episode, scenes in entries(file, episodes, "the whole"):
+    for episode, scenes in entries(file, episodes, "the whole file"):
         for number, raw in entries(file, scenes, f"episode {episode}"):
             yield episode, number, raw
 

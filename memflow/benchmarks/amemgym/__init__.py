@@ -1,4 +1,4 @@
-"""AMemGym (ICLR 2026): a benchmark whose users have states that change over periods and that they tell the assistant.
+"""AMemGym (ICLR 2026): a benchmark in which users tell an assistant about personal states that change over time.
 
 The simulator generates the users (`amemgym_demo`), or the published file contains them (`amemgym_base`). Off-policy
 domains read the dialogues from a recorded run.

@@ -176,7 +176,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"line {number}"
         # The record's position gives its line in later errors.
         if number != task:
-            raise file.bad(f"line {task} is empty")
+            raise file.bad(f"line {task} of the label file is empty")
         if header is None:
             header = file.shaped(LabelFileHeader, raw, where)
             yield HEADER_ID, raw

@@ -106,7 +106,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return one record per context. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("the file is not a list of dialogues, or the list is empty")
+        raise file.bad("the file is not a JSON list of dialogues, or the list is empty")
     return [
         (file.shaped(Dialogue, raw, f"dialogue {number}").id, raw)
         for number, raw in enumerate(published, start=1)

@@ -78,7 +78,9 @@ def _options(written: str) -> tuple[str, ...]:
     for letter, option in zip("abcd", listed, strict=True):
         mark = f"({letter}) "
         if not isinstance(option, str) or not option.startswith(mark) or not option[len(mark) :].strip():
-            raise ValueError(f"option {letter} is empty or does not start with {mark.strip()}")
+            raise ValueError(
+                f"option {letter} is empty or does not start with {mark.strip()}; write `{mark}TEXT`"
+            )
         # Options are shown one per line; one of the 32k file has several lines.
         found.append(" ".join(option[len(mark) :].split()))
     return tuple(found)
@@ -143,7 +145,7 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     except csv.Error as wrong:
         raise file.bad(f"line {rows.line_num + 1} is invalid CSV ({wrong})") from wrong
     if empty:
-        raise file.bad("the file has no questions")
+        raise file.bad("the table of questions has no rows")
 
 
 def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -152,7 +154,7 @@ def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield next(iter(shared.root)), raw
         empty = False
     if empty:
-        raise file.bad("the file has no contexts")
+        raise file.bad("the file of shared contexts has no lines")
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:

@@ -56,7 +56,7 @@ class Subject:
 
     @property
     def required_words(self) -> str:
-        """The words of the reference that the wording must contain."""
+        """The words of the reference that the simulator's sentence must contain."""
         return self.node[self.reference_attribute]
 
 

@@ -131,7 +131,9 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Return all (entity, identifying attribute, asked attribute) triples with a unique identification."""
+    """Return triples of entity, identifying attribute and asked attribute. The identifying attribute selects one
+    entity.
+    """
     nodes = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)

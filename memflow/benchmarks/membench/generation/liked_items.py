@@ -35,7 +35,7 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
 def sample_items(
     request: PlanRequest, topic: str, category: str, sizes: tuple[int, int], besides: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Return two lists in random order: chosen items of a category, and all others. Items in `besides` are excluded.
+    """Return chosen items of a category and all its other items, in random order. Items in `besides` are excluded.
 
     `sizes` is the minimum and maximum number of chosen items. Raises BadInput if the category has fewer items.
     """

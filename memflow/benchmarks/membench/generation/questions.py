@@ -1,5 +1,4 @@
-"""Generation of a planned question by the simulator: the question text, small talk before the question, and wrong
-options.
+"""Generation of a planned question by the simulator: question text, small talk before the question, wrong options.
 
 Dates are computed from the times of the evidence. A question without a valid wording has a reason.
 """

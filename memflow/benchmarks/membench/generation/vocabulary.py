@@ -161,7 +161,7 @@ class Vocabulary(FrozenModel):
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
-                raise ValueError(f"{what}: {twice} occurs twice; remove one")
+                raise ValueError(f"{what}: {twice} occurs twice; remove one of the two entries")
         return self
 
     def city(self, name: str) -> City:

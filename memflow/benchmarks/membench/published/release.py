@@ -83,7 +83,7 @@ class _PublishedTrajectory(PublishedModel):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not any(self.message_list):
-            raise ValueError("message_list is empty")
+            raise ValueError("the field `message_list` is empty; add at least one session")
         return self
 
 
@@ -100,7 +100,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             empty = False
             yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
     if empty:
-        raise file.bad("the file has no trajectories")
+        raise file.bad("the MemBench file has no trajectories")
 
 
 def trajectory(record: Record) -> Trajectory:
@@ -192,7 +192,7 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
         except BadInput as wrong:
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
-            raise file.bad(f"{name} is not an object of trajectories by scenario")
+            raise file.bad(f"the value of {name!r} is not a JSON object that maps scenarios to trajectories")
         for scenario, trajectories in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"

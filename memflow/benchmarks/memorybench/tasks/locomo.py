@@ -136,7 +136,7 @@ def _check_messages(file: File, where: str, conversation: Conversation) -> None:
     for day in conversation.sessions:
         for message in day.messages:
             if message.dia_id in seen:
-                raise file.bad(f"{where}: the message id {message.dia_id} occurs twice")
+                raise file.bad(f"{where}: two messages have the id {message.dia_id}")
             if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
                 raise file.bad(
                     f"{where}: the speaker of message {message.dia_id}, {message.speaker}, is not a speaker "

@@ -39,7 +39,7 @@ class Task:
 
     @property
     def long_output(self) -> bool:
-        """Whether users can copy answers to this task (A.2.3)."""
+        """True if users can copy answers to this task, because the answers are long (A.2.3)."""
         return self.format in ("SiLo", "LiLo")
 
 

@@ -56,7 +56,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([without("session_1_date_time")], "conversation t-1 lacks the field session_1_date_time"),
         ([without("session_1")], "at sessions"),
         ([small(session_1="text")], "at sessions.0.messages"),
-        ([small(session_1=TWICE)], "message id D1:1 occurs twice"),
+        ([small(session_1=TWICE)], "two messages have the id D1:1"),
         ([small(session_1=STRANGER)], ", Cy, is not a speaker"),
         ([small(), small()], "the record id t-1 occurs twice"),
         ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "lacks answer"),

@@ -52,7 +52,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return one record per scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
-        raise file.bad("the file contains no scenes")
+        raise file.bad("the DialSim file contains no scenes")
     return found
 
 

@@ -36,7 +36,7 @@ class SceneUtterance(_PublishedModel):
 
     @property
     def named(self) -> bool:
-        """Whether the speakers are people with names."""
+        """True if the speakers are people with names."""
         return not any(name.startswith("#") for name in self.speakers)
 
 
@@ -112,7 +112,8 @@ class FriendsQAScene(_PublishedModel):
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
                 raise ValueError(
-                    f"question {name}: its id does not consist of the scene's title and a question kind"
+                    f"question {name}: its id does not begin with the scene's title or does not end with a "
+                    f"question kind ({', '.join(KINDS)})"
                 )
         return self
 

@@ -56,7 +56,7 @@ def test_persona_without_id_gets_same_record_id_in_any_file_order(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "wrong"),
     [
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is not a JSON object"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "persona record 1 is not a JSON object"),
         ("p.jsonl", b'{"question": "q"}\n', "is not a persona: it has neither the fields name and about"),
         (
             "p.jsonl",

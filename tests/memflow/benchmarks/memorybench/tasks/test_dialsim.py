@@ -143,8 +143,8 @@ def test_dialsim_test_and_training_cases_are_sampled_from_300_questions(read_fil
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({SCRIPT: b""}, "first line does not have the form"),
-        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line does not have the form"),
+        ({SCRIPT: b""}, "first line of the script does not have the form"),
+        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line of the script does not have the form"),
         ({SCRIPT: b"\xff\xfe"}, "is not UTF-8"),
         ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line of the form"),
         ({SCRIPT: TEXT + TEXT}, "the record id session 1 occurs twice"),
@@ -154,7 +154,7 @@ def test_dialsim_test_and_training_cases_are_sampled_from_300_questions(read_fil
         ({SCRIPT: TEXT, OWN: b'[{"question": "Q?", "answer": "A"}]'}, "question 1: at date: Field required"),
         ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "not a pickle"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "truncated or not a pickle"),
-        ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole is not a Python dict"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole file is not a Python dict"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"S01E01": {1: {"date": "May 2, 1994"}}})}, "scene 1: at easy_q"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"E1": {1: scene({4: quiz("Who?", "")})}})}, "ans_w_time 4: at answer"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no answerable question"),
