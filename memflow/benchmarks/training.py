@@ -16,9 +16,7 @@ Action = Literal["like", "copy"]
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """The parameters of a LoRA training. Defaults are those of MemoryBench (A.3.9), which states no `targets` and no
-    `seed`.
-    """
+    """The parameters of a LoRA training. Defaults are from MemoryBench (A.3.9), except `targets` and `seed`."""
 
     rank: int = 8
     alpha: int = 32

@@ -54,9 +54,7 @@ class Script(BaseModel):
 
 
 def utterances(script: str) -> tuple[Utterance, ...]:
-    """Return the utterances of a script. A line without a speaker continues the previous utterance. Empty utterances
-    are dropped.
-    """
+    """Return the non-empty utterances of a script. A line without a speaker continues the previous utterance."""
     said: list[Utterance] = []
     for number, line in enumerate(script.split("\n"), start=1):
         if found := _SAID.match(line):

@@ -37,9 +37,7 @@ class RecordedMessage(BaseModel):
 
 
 class RecordedDialogue(BaseModel):
-    """The sessions of one user in one period. `cut` lists the numbers of sessions that lack a message and thus end
-    early.
-    """
+    """The sessions of one user in one period. `cut` lists the numbers of sessions that lack messages at the end."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -38,9 +38,7 @@ NO_SCALE = (
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the scores of one assistant over all periods and for each period, with factual recall and scores per
-    cycle.
-    """
+    """Return the scores of one assistant, overall and for each period, with factual recall and scores per cycle."""
     periods = sorted({probe.checkpoint for probe in results.probes})
     slices: list[tuple[str, Sequence[int]]] = [("all", periods)]
     slices += [(f"period {period}", [period]) for period in periods]

@@ -35,9 +35,7 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
-    """Return the contexts of a domain's records in order, up to the domain's limit. Raises BadInput for
-    duplicate ids.
-    """
+    """Return the contexts of a domain's records, up to the domain's limit. Raises BadInput for duplicate ids."""
     by_source: dict[tuple[str, ModuleType], list[Record]] = {}
     for record in records:
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)

@@ -101,9 +101,7 @@ def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
 
 
 def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
-    """Return the numbers of correct questions at checkpoint 0 for which a statement of the paper is true, up to
-    `within`.
-    """
+    """Return the numbers of correct questions at checkpoint 0 that agree, up to `within`, with a paper's claim."""
     held = {row.memory: count_questions(row) for row in of(claim.dataset, claim.model)}
     questions = next(iter(held.values())).questions
     told = [gain for memory in claim.memories for gain in held[memory].gains()]

@@ -70,9 +70,7 @@ class Trajectory:
         return f"{below}/{said.session}.{step}{role[0]}"
 
     def evidence_id(self, step: int) -> str:
-        """Return the id of the message of a step that is the evidence: the user's or the assistant's, depending on the
-        kind.
-        """
+        """Return the id of the evidence message of a step: the user's or the assistant's, as `kind` states."""
         spoken = self.steps[step].assistant is not None
         return self.message_id(step, self.kind.evidence_role if spoken else "user")
 

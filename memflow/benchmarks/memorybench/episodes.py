@@ -90,9 +90,7 @@ def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
 
 
 def _remembered(rows: list[FeedbackRound], learn_from: str) -> Sequence[Message]:
-    """Return the messages of a dialogue that are written to memory; empty if no answer has the required action (paper,
-    A.3.9).
-    """
+    """Return the messages of a dialogue to write to memory; empty if no answer has the required action (A.3.9)."""
     if learn_from != "dialogues" and not any(getattr(row, learn_from) for row in rows):
         return []
     return remembered_messages(sorted(rows, key=lambda row: row.round))

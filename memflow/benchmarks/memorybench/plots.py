@@ -130,9 +130,7 @@ def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float
 
 
 def _metric(scores: Sequence[Score], domains: int) -> str | None:
-    """Return the metric of a chart: min-max if all domains have min-max scores, else the common metric with most
-    probes.
-    """
+    """Return the metric of a chart: min-max if all domains have the scores, else the most frequent common metric."""
     by_metric: dict[str, list[Score]] = {}
     for score in scores:
         by_metric.setdefault(score.metric, []).append(score)

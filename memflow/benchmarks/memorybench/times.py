@@ -50,9 +50,7 @@ def times_of(
     *,
     scripted: bool,
 ) -> list[Times]:
-    """Return the times of an assistant by task format, in the paper's order. Formats without tasks in the domain are
-    omitted.
-    """
+    """Return the times of an assistant by task format, in the paper's order, for formats with tasks in the domain."""
     formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
     dialogues, corpora = _written(said, turns)
     corpus_formats = {

@@ -40,7 +40,7 @@ def turns_with_wrong_values(turns: Sequence[Turn], changes: Sequence[Change]) ->
 
 
 def turns_repeating_values(turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of sessions that violate the check `at_most_1_percent_of_sessions_repeat_exposed_variable`."""
+    """Return the positions of sessions that expose a variable which an earlier session of the period exposes."""
     seen: set[tuple[str, int, str]] = set()
     found = []
     for at, turn in sorted(enumerate(turns), key=lambda each: each[1].event):

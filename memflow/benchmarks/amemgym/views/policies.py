@@ -1,6 +1,4 @@
-"""The command `memflow show policies`, which compares on-policy and off-policy results (computed in
-amemgym/policies.py).
-"""
+"""The command `memflow show policies`, which compares on-policy and off-policy results (amemgym/policies.py)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

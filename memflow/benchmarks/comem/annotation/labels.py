@@ -74,9 +74,7 @@ def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
 def drop_unanswerable(
     asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return a question's labels. Mark them as dropped if an answer is unknown and no option means "not enough
-    information".
-    """
+    """Return a question's labels, marked as dropped if an answer is unknown and no option means this."""
     labels = list(labels)
     if config.unknown == "option" or asked.unknown_option is not None:
         return labels

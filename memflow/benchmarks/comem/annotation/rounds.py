@@ -161,9 +161,7 @@ async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLab
 async def _ask_annotator(
     made_by: str, chat: Chat, stem: str, task: _AnnotationTask, told: str | None
 ) -> GoldLabel:
-    """Request one label from a model and return the label. `told` is the published answer or the other annotator's
-    label.
-    """
+    """Return one label, requested from a model. `told` is the published or the other annotator's answer, if any."""
     fields = {
         "said": task.said,
         "question": task.question.question,

@@ -129,9 +129,7 @@ def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 
 def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
-    """Find labels that a rule derived without any visible message, but that name an option other than "not enough
-    information".
-    """
+    """Return the positions of labels that violate the check `rule_labels_unknown_before_first_message`."""
     untold = {probe.question_id: unknown_option(probe.options) for probe in probes}
     return [
         at

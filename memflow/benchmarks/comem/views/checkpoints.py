@@ -118,9 +118,7 @@ def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
 
 
 def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
-    """Yield pairs of model and history, grouped by model. If there are several models, each group starts with (model,
-    None).
-    """
+    """Yield (model, history), grouped by model. If there are several models, each group starts with (model, None)."""
     models = list(dict.fromkeys(history.model for history in mine))
     for model in models:
         if len(models) > 1:
@@ -159,9 +157,7 @@ def _answer(
     *,
     paper: bool,
 ) -> Answer:
-    """Return the tables with explanations of their marks. `paper` states whether the published values were
-    requested.
-    """
+    """Return the tables and explanations of their marks. `paper` is true if published values were requested."""
     every = [history for mine in found.values() for history in mine]
     of_paper = [(name, row) for name, rows in published.items() for row in rows]
     names = dict.fromkeys(row.doubt for _, row in of_paper)

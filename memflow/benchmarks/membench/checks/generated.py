@@ -83,9 +83,7 @@ def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) 
 
 
 def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of probes whose evidence is not the list of all messages with gold in the trajectory, in
-    order.
-    """
+    """Return the positions of probes that violate the check `generated_evidence_lists_all_gold_messages`."""
     evidence: dict[str, list[str]] = {}
     for trajectory in by_trajectory(turns):
         ids = [turn.message_id for _, turn in trajectory if turn.exposes is not None]
@@ -114,9 +112,7 @@ def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> li
 
 
 def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of `knowledge_update` probes without a wrong option that a message before the correction
-    states.
-    """
+    """Return the positions of probes that violate the check `wrong_value_stated_before_correction`."""
     episodes: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:

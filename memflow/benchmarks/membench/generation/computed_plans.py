@@ -143,9 +143,7 @@ def _plan_count(
 
 
 def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]) -> list[Fact]:
-    """Return the facts that state these attributes of all entities. In observation, each entity gets one more
-    attribute.
-    """
+    """Return facts that state these attributes of all entities. In observation, each entity gets one more attribute."""
     found = []
     for sort, name in asked:
         for node in nodes_of_type(request.graph, sort):

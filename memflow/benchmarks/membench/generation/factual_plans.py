@@ -131,9 +131,7 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Return triples of entity, identifying attribute and asked attribute. The identifying attribute selects one
-    entity.
-    """
+    """Return (entity, identifying attribute, asked attribute) triples. The identifying value is unique in the graph."""
     nodes = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)

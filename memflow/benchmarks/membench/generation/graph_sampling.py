@@ -158,9 +158,7 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """Return a random relative or colleague, aged `years` (the user's age) plus a difference that fits the
-        relationship.
-        """
+        """Return a random person aged `years` (the user's age) plus a difference that fits the relationship."""
         gender = relation.gender or self._gender()
         family = surname if relation.surname else self.family.take()
         older = self.rng.randint(*relation.ages)

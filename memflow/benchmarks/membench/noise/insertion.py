@@ -91,9 +91,7 @@ def _merge_events(
 def _messages(
     first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
 ) -> Iterator[Turn]:
-    """Yield the rows of a noise step, copied from the trajectory's first row. The id of a repeated unit has a
-    suffix.
-    """
+    """Yield the rows of a noise step, based on the trajectory's first row. The id of a repeated unit has a suffix."""
     name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):

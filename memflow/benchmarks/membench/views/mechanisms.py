@@ -1,6 +1,4 @@
-"""The command `memflow show mechanisms`: scores of memories on factual and reflective questions (MemBench, tables 3 to
-5).
-"""
+"""The command `memflow show mechanisms`: scores by memory and memory level, as in MemBench's tables 3 to 5."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -81,9 +81,7 @@ def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) 
 
 
 def _find_clipped_probabilities(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return the positions of rounds for which P(like) + P(dislike) of the action model would exceed 1 without
-    clipping.
-    """
+    """Return the positions of rounds that violate the check `like_plus_dislike_probability_at_most_1`."""
     return [at for at, one in _actions_by_position(domain, rows, probes).items() if not one.fits]
 
 

@@ -21,9 +21,7 @@ NOT_MEASURED = "not measured"
 
 
 def variant_name(base: str, missing: Sequence[str]) -> str:
-    """Return the name of a score variant. If the backend X is missing, `_without_X` is appended (`without_X` for
-    `standard`).
-    """
+    """Return the name of a score variant, such as `without_bertscore` if the backend BERTScore is missing."""
     if not missing:
         return base
     without = f"without_{'_'.join(missing)}"
@@ -40,9 +38,7 @@ def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str])
 
 
 def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
-    """Return the variant `standard` without a value and with the reason if a backend is missing, otherwise an empty
-    list.
-    """
+    """Return the variant `standard` with a reason instead of a value if a backend is missing, otherwise nothing."""
     if not missing:
         return []
     reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
