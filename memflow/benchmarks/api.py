@@ -199,8 +199,7 @@ class Benchmark(ABC):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
-        """Return the gold labels per checkpoint. The table is empty if probes contain the gold or if gold follows from
-        states.
+        """Return the gold labels per checkpoint; empty if probes contain the gold or if gold follows from states.
 
         `annotators` are passed if `annotation_prompts` returns any prompt.
         """

@@ -1,5 +1,4 @@
-"""The installed benchmarks, found by the entry point group `memflow.benchmarks`. memflow registers its own the same
-way.
+"""The registry of installed benchmarks, which are found by the entry point group `memflow.benchmarks`.
 
 An entry point names a `BenchmarkSpec`. The code of a benchmark is imported at its first use. Lists omit plug-ins whose
 code cannot be imported; a lookup by name raises BadSettings with the package and the reason.

@@ -1,5 +1,4 @@
-"""The feedback for self-evolution (paper, section 5): text about answered questions for the model that rewrites a
-policy.
+"""The feedback for self-evolution (paper, section 5): text on answered questions for the model that rewrites a policy.
 
 `questions` contains the questions only. `complete` adds options, answers, gold, and the values exposed in these
 periods. `published_code` contains options and answers with every option number too high by one, as in the published

@@ -84,7 +84,7 @@ def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]
 
 
 def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the records that are users, without the records of recorded runs.
+    """Return the records of users among the domain's records, without the records of recorded runs.
 
     Raises BadInput if the domain's policy does not fit its data sets.
     """

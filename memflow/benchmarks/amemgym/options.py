@@ -1,5 +1,4 @@
-"""The answer options of AMemGym's questions: one per combination of the state values that a question depends on
-(variant).
+"""The answer options of AMemGym's questions: one option per variant (combination of the state values of a question).
 
 Published options are read from the file. A generated option is accepted if the simulator recovers the variant from the
 option alone (paper, section 3.1).

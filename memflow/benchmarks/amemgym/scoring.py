@@ -1,5 +1,4 @@
-"""Scores of AMemGym: accuracy, memory score, failure rates, factual recall, and accuracy per cycle of an evolving
-memory.
+"""Scores of AMemGym: accuracy, memory score, failure rates, factual recall, and scores per cycle of evolution.
 
 Every score is computed over all periods and for each period, with an interval over users. factual.py judges the claims.
 """

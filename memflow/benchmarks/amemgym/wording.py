@@ -64,5 +64,5 @@ def number_options(options: list[str]) -> str:
 
 
 def with_time(sent_at: str, text: str) -> str:
-    """Return a session's first message with a preceding line that states its simulated time, as published."""
+    """Return a session's first message after a line with the simulated time, as in the published data."""
     return f"[Current Time: {sent_at}]\n{text}"

@@ -129,7 +129,7 @@ def reference() -> Reference:
 
 @cache
 def published() -> tuple[PaperRow, ...]:
-    """Return all rows of the tables, by data set, model and memory, in the paper's order."""
+    """Return all published rows, ordered by data set, model and memory as in the paper."""
     found = reference()
     return tuple(
         PaperRow(**row.model_dump(), questions=found.datasets[row.dataset].questions) for row in found.rows

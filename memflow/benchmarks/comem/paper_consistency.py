@@ -14,8 +14,7 @@ from memflow.benchmarks.comem.paper import PaperClaim, PaperRow, count, publishe
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """The numbers of questions of a published row: forgotten and learned at checkpoints 1 to 4, always and never
-    correct.
+    """A published row as numbers of questions: forgotten and learned at checkpoints 1 to 4, always and never correct.
 
     As in the paper, a question that is correct at checkpoint 0 can be forgotten, and can be wrong at all four others.
     """

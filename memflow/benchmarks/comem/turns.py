@@ -12,7 +12,7 @@ from memflow.tokens import estimate
 
 
 def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[Turn]:
-    """Yield the messages of a context as rows, up to the last checkpoint."""
+    """Yield the messages of a context as rows of utterance.turns, up to the last checkpoint."""
     reached = truncation_indices(context, config)
     for event, (first, end) in enumerate(_batches(context, config)):
         for place in range(first, end):

@@ -1,5 +1,4 @@
-"""MemBench's domains: factual and reflective questions in participation and observation, as sampled in the paper and in
-full.
+"""MemBench's domains: factual and reflective questions in two scenes (participation, observation) and three sizes.
 
 The numbers of trajectories per question kind and scenario are the paper's (section 4.1). The totals match the paper's
 sizes if `noisy` is counted and emotion is not (docs/fidelity.md).

@@ -17,8 +17,7 @@ NOISE = "noise"
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a trajectory: in participation a round, in observation a message. Times have the format of the data
-    set.
+    """A step of a trajectory: a round in participation, a message in observation. Times have the data set's format.
 
     `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session` of a
     noise step is the number of its noise unit.

@@ -17,7 +17,7 @@ TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Positions of test cases in the order drawn, and of training cases in the order sampled."""
+    """The positions of the test cases and of the training cases of a data set, in the order in which both are sampled."""
 
     test: list[int]
     train: list[int]

@@ -19,8 +19,7 @@ from memflow.records import GoldLabel, Record
 
 
 def import_labels(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[GoldLabel]:
-    """Return the labels of every valid question at checkpoints 1 and later. Questions that are not in the file are
-    dropped.
+    """Return the labels of every valid question from checkpoint 1 on. Questions that are not in the file are dropped.
 
     Raises BadInput if the domain has no label file, and with file, line and fault for an unknown or duplicate question,
     other wording, other options or another truncation.

@@ -1,7 +1,7 @@
-"""Plans for questions about a mood that no message names but consecutive remarks about one event show.
+"""Plans for questions about the user's mood, which remarks about an event show and which no message names.
 
 The paper has such questions (table 7) but no procedure; this procedure is ours. One session has an event and remarks in
-the mood of the answer. Another has an event and remarks in a clearly different mood, which is a wrong option
+the mood of the answer. Another session has an event and remarks in a clearly different mood, which is a wrong option
 (sample/emotions_*.yaml).
 """
 

@@ -74,7 +74,7 @@ def _liked(request: PlanRequest) -> list[str]:
 
 
 def _disliked(request: PlanRequest, category: str) -> str:
-    """Return an item of a category whose title names neither this category nor the preferred one."""
+    """Return an item of a category whose title names neither this nor the preferred category."""
     silent = revealing_items(
         request, request.scenario, category, preferred_category(request, request.scenario)
     )

@@ -92,7 +92,7 @@ async def _judge(
 
 
 def limitations(answer: str) -> list[str]:
-    """Return the first three limitations of a reply, from its JSON or list; otherwise the whole reply as one."""
+    """Return the first three limitations of a reply, from its JSON or list; without both, the whole reply."""
     return [
         one
         for one in (parse_list_reply(answer, "limitations") or _of_list(answer) or [answer.strip()])

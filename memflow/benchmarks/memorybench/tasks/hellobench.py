@@ -66,7 +66,7 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all cases in file order. The stratum of a case is its file."""
+    """Return all cases in file order. The file is the stratum of a case (the group for stratified splits)."""
     ordered = sorted(records, key=lambda record: ORDER.index(_stem(record.source)))
     rows = zip(ordered, parse_rows(HelloBenchRow, ordered), strict=True)
     return [

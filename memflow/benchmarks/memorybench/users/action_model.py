@@ -107,8 +107,7 @@ class CalibratedModel:
 def calibrate(
     histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
 ) -> CalibratedModel:
-    """Return `model` calibrated on a histogram of S: the mean probabilities of like and dislike equal the model's
-    rates.
+    """Return `model`, calibrated so that the mean probabilities over a histogram of S equal the model's rates.
 
     A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """

@@ -154,7 +154,7 @@ def _others(
     people: SeasonSpeakers,
     draw: random.Random,
 ) -> list[Option]:
-    """Return people who are not annotated answers: from the scene in random order, then the season's most frequent.
+    """Return wrong answers: first people of the scene in random order, then the season's most frequent speakers.
 
     People whom the question names come last.
     """
