@@ -17,7 +17,7 @@ TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The positions of the test cases and of the training cases of a data set, in the order in which both are sampled."""
+    """The positions of the test cases and of the training cases of a data set, in sampling order."""
 
     test: list[int]
     train: list[int]

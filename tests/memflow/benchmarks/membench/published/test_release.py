@@ -174,7 +174,7 @@ DAMAGED: list[tuple[Any, str]] = [
     ({"simple": {"roles": {"0": {}}}}, "simple, roles: the value is not a JSON list of trajectories"),
     (
         {"simple": {"roles": []}, "noisy": []},
-        "the value of .noisy. is not a JSON object that maps scenarios to trajectories",
+        "the value of 'noisy' is not a JSON object that maps scenarios to trajectories",
     ),
     ({"Preference": {"movie": []}}, "unknown question kind 'Preference'"),
     (
