@@ -86,11 +86,17 @@ def _questions(request: ChatRequest) -> DraftQuestions:
 def _refine(request: ChatRequest) -> str:
     """Return the new name of each variable as JSON. One pair of similar variables is merged if the list is long."""
     names = request.fields["names"].split("\n")
-    joined = _alike(vocabulary_of(request), _json(request, "questions")) if len(names) > SHORT else {}
+    joined = (
+        _mergeable_variables(vocabulary_of(request), _json(request, "questions"))
+        if len(names) > SHORT
+        else {}
+    )
     return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
 
 
-def _alike(vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
+def _mergeable_variables(
+    vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]
+) -> dict[str, str]:
     """Return a common name for the first two variables of different questions that can be merged, keyed by old name."""
     variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
     for (at, one, values), (other_at, other, others) in combinations(variables, 2):

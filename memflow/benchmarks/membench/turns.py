@@ -63,7 +63,7 @@ class Trajectory:
     reason: str | None = None
 
     def message_id(self, step: int, role: str = "user") -> str:
-        """Return the id of a message of a step, numbered from 0: `TRAJECTORY/SESSION.STEPu`, or `a`."""
+        """Return the message id `TRAJECTORY/SESSION.STEPu`, or `...a` for the assistant. Steps are numbered from 0."""
         said = self.steps[step]
         below = f"{self.trajectory_id}/{NOISE}" if said.noise else self.trajectory_id
         return f"{below}/{said.session}.{step}{role[0]}"

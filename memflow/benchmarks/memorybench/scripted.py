@@ -59,7 +59,7 @@ def handlers() -> dict[str, Handler]:
 def _short(request: ChatRequest) -> str:
     question, sentences = request.fields["question"], _visible(request)
     found = _ranked(question, sentences) or sentences
-    return _news(question, found[0]) if found else UNKNOWN["en"]
+    return _words_not_in_question(question, found[0]) if found else UNKNOWN["en"]
 
 
 def _date(request: ChatRequest) -> str:
@@ -120,7 +120,7 @@ def _retry(request: ChatRequest, language: str) -> str:
     before = {message.content for message in history if message.role == "assistant"}
     sentences = [*_sentences(request.fields["notes"]), *_sentences(request.fields["critique"])]
     for sentence in _ranked(question, sentences):
-        for answer in (sentence.text, _news(question, sentence)):
+        for answer in (sentence.text, _words_not_in_question(question, sentence)):
             if answer not in before:
                 return answer
     return UNKNOWN[language]
@@ -164,7 +164,7 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
     return [sentence for *_, sentence in sorted(scored, key=lambda one: one[:3])]
 
 
-def _news(question: str, sentence: _Sentence) -> str:
+def _words_not_in_question(question: str, sentence: _Sentence) -> str:
     """Return the sentence without stop words and words of the question, or the whole sentence if no word remains."""
     asked = {_root(word) for word in search_words(question)}
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]

@@ -54,7 +54,7 @@ def _cells(title: str, row: PaperRow) -> list[str]:
 
 
 def paper_records(domain: str, row: PaperRow) -> Iterator[dict[str, Any]]:
-    """Return the values of a row of the paper, with the names of measured rows."""
+    """Return the values of a published row as records with the field names of measured rows."""
     source = reference().datasets[row.dataset]
     for name, value in row.plain().items():
         metric, _, slice_ = name.partition("/")

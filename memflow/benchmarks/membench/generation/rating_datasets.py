@@ -105,7 +105,8 @@ def foodcom(files: Files) -> list[Category]:
 
 
 def goodreads(files: Files) -> list[Category]:
-    """Return the categories of Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genre votes, titles.
+    """Return the categories of Goodreads, from interactions (JSON, or CSV with book_id_map.csv), genre votes and
+    titles.
 
     A book's category is the genre with most votes. JSON interactions take precedence over CSV.
     """

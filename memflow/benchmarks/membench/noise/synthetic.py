@@ -105,7 +105,7 @@ def _steps(
         return ("" if language == "zh" else " ").join(map(sentence, frames))
 
     def sentence(frame: str) -> str:
-        """Return the frame, filled with random reasons, effects and plans of the topic."""
+        """Return a sentence template, filled with random reasons, effects and plans of the topic."""
         drawn = {name: chance.choice(getattr(topic, name)) for name in ("cause", "effect", "next")}
         filled = frame.format(**fixed, **drawn, body=chance.choice(of.bodies))
         return filled[0].upper() + filled[1:]

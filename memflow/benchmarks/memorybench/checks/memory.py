@@ -19,14 +19,14 @@ from memflow.records import Entry, PlayedRound, Probe, TranscriptMessage, Turn
 _PROBES = "question.probes"
 
 
-def _if(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
+def _if_parameters(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
     """Return a rule that applies only to domains whose parameters satisfy a condition."""
     return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 
 def _leak_rule(table: str) -> PerDomain:
     rule = AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds)
-    return _if(rule, lambda parameters: parameters.protocol not in REPEATED)
+    return _if_parameters(rule, lambda parameters: parameters.protocol not in REPEATED)
 
 
 def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
@@ -133,7 +133,7 @@ _RULES: dict[str, dict[str, Rule]] = {
         "gold_of_test_probes_not_in_entries": _leak_rule(_INDEXES),
     },
     _FEEDBACK: {
-        "rounds_with_critique_have_next_answer": _if(
+        "rounds_with_critique_have_next_answer": _if_parameters(
             WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"
         ),
         "played_answers_in_transcript": AcrossTables((_FEEDBACK, _TRANSCRIPTS), find_unwritten_answers),

@@ -60,7 +60,7 @@ class AnsweredProbe:
     place: int = 0
 
     def gold(self, part: str) -> Any:
-        """Return a part of a structured gold. Raises BadInput for a missing part."""
+        """Return a field of the gold, which is a JSON object. Raises BadInput if the field is missing."""
         probe = self.probe
         try:
             return json.loads(probe.gold)[part]

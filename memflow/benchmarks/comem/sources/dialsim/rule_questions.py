@@ -92,13 +92,13 @@ def who_said(index: SpeakerIndex, count: int, chance: random.Random) -> list[Con
     ]
     found: dict[int, ContextQuestion] = {}
     for stretch in stretches:
-        found |= _some(index, 1, list(stretch), chance)
+        found |= _questions_at(index, 1, list(stretch), chance)
     left = [place for place in range(len(index.messages)) if place not in found]
-    found |= _some(index, count - len(found), left, chance)
+    found |= _questions_at(index, count - len(found), left, chance)
     return [found[place] for place in sorted(found)]
 
 
-def _some(
+def _questions_at(
     index: SpeakerIndex, count: int, places: list[int], chance: random.Random
 ) -> dict[int, ContextQuestion]:
     """Return up to `count` questions about lines at the given positions, keyed by position."""
