@@ -4,19 +4,16 @@ The rules of each table are in the other modules of this package and in each ben
 them; resources/gx.py translates them for Great Expectations.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 
 Severity = Literal["error", "warn"]
 """An `error` blocks the downstream steps; a `warn` is only reported."""
-
-SPELLINGS = {"json": "JSON", "iso": "ISO", "no context": "no-context"}
-"""The spelling in descriptions of words that a rule name writes differently."""
 
 
 @dataclass(frozen=True)
@@ -133,21 +130,22 @@ Rule = (
 
 @dataclass(frozen=True)
 class Expectation:
-    """A named rule on a table. `name` states the property; `benchmark` limits the rule to the rows of one benchmark."""
+    """A named rule on a table. `name` states the property; `benchmark` limits the rule to the rows of one benchmark.
+
+    `text` describes the property in a sentence. Rules on columns describe themselves.
+    """
 
     table: str
     name: str
     rule: Rule
     severity: Severity = "error"
     benchmark: str | None = None
+    text: str = ""
 
     @property
     def description(self) -> str:
-        """The name in words, for example `Entity attributes are JSON object`."""
-        words = self.name.replace("_", " ")
-        for written, spelling in SPELLINGS.items():
-            words = re.sub(rf"\b{written}\b", spelling, words)
-        return words[0].upper() + words[1:]
+        """A sentence about the property: `text`, a sentence about the columns of the rule, or the name in words."""
+        return self.text or describe_columns(self.rule) or self.name.replace("_", " ").capitalize()
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":
         """Return the expectation with the rule for `domain`, or None if no rule applies to the domain.
@@ -175,6 +173,39 @@ def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") 
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
     """Return copies of the expectations that check only the rows of the benchmark `name`."""
     return tuple(replace(each, benchmark=name) for each in expectations)
+
+
+def add_descriptions(expectations: Iterable[Expectation], package: str) -> tuple[Expectation, ...]:
+    """Return the expectations with the descriptions in the package's `descriptions.yaml`, which are keyed by name."""
+    texts: dict[str, str] = load_yaml(package, "descriptions.yaml")
+    return tuple(replace(each, text=texts.get(each.name, each.text)) for each in expectations)
+
+
+def describe_columns(rule: Rule) -> str:
+    """Return a sentence about a rule that consists of columns and values, or an empty text for a rule with code."""
+    match rule:
+        case Unique(columns):
+            text = f"No two rows have the same {_listed(columns, 'and')}."
+        case NotNull(columns):
+            text = f"Every row has a value in {_listed(columns, 'and')}."
+        case AcceptedValues(column, values):
+            text = f"The value of `{column}`, if not null, is {_listed(values, 'or')}."
+        case Between(column, low, high):
+            limits = {"at least": low, "at most": high}
+            bounds = [f"{bound} {limit}" for bound, limit in limits.items() if limit is not None]
+            text = f"The value of `{column}`, if not null, is {' and '.join(bounds)}."
+        case MinimumRows(at_least):
+            text = f"The table has at least {at_least} row{'s' * (at_least != 1)}."
+        case ForeignKey(columns, table, referenced):
+            text = f"Each {_listed(columns, 'and')} that is not null exists in {table} as {_listed(referenced, 'and')}."
+        case _:
+            text = ""
+    return text
+
+
+def _listed(names: Sequence[str], conjunction: str) -> str:
+    *first, last = (f"`{name}`" for name in names)
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def each_valid_row(holds: Callable[[Any], bool]) -> EachRow:

@@ -183,18 +183,18 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
 
 def _rules(found: Sequence[RuleSummary]) -> RenderableType:
     """Return a table of results with a line for each rule."""
-    rows = [(each.result, each.total.description, each.total.total, each.total.unexpected) for each in found]
-    return table("", ("result", "property", "rows", "unexpected"), rows, right=("rows", "unexpected"))
+    rows = [(each.result, each.total.name, each.total.total, each.total.unexpected) for each in found]
+    return table("", ("result", "rule", "rows", "unexpected"), rows, right=("rows", "unexpected"))
 
 
 def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
-    """Return the failed rules as text, with their partitions and the keys of some rows."""
+    """Return the failed rules as text, with their descriptions, partitions and the keys of some rows."""
     for each in found:
         if each.failed_in:
             rule = each.total
             head = f"{rule.table} {rule.name}: {rule.unexpected:,} of {rule.total:,} rows"
             yield Text.assemble("\n", each.result, f"  {head}, in {', '.join(each.failed_in)}")
-            for line in (*([rule.error] if rule.error else ()), *rule.offending):
+            for line in (rule.description, *([rule.error] if rule.error else ()), *rule.offending):
                 yield Text(f"  {line}")
 
 

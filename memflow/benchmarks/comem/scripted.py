@@ -1,4 +1,4 @@
-"""Handlers of the scripted chat for CoMem's prompts: rules without a language model.
+"""Handlers of the scripted chat for CoMem's prompts, which answer by rules instead of a language model.
 
 The handlers read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, the choice is the
 "not enough information" option or a guess by digest. The verifier reads fewer lines than the annotator, so the two
@@ -44,9 +44,9 @@ def _verify(request: ChatRequest) -> Finding:
 
 
 def _found(shown: str, request: ChatRequest) -> Finding:
-    """Return a finding with the only option that the text supports. The words of the option are the rationale.
+    """Return an annotation: the only option that the text supports, with the words of the option as rationale.
 
-    Without a single supported option, the choice is `unknown`.
+    If the text supports no option or several options, the choice is `unknown`.
     """
     options = unlettered(request.fields["options"])
     best = best_options(shown, request.fields["question"], options) if shown else ()
