@@ -12,6 +12,7 @@ from memflow.benchmarks.memorybench import (
     feedback,
     load,
     on_policy,
+    paper,
     probes,
     protocols,
     question,
@@ -36,6 +37,7 @@ from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, PlayedEpisode, Replier
+from memflow.scoring.groups import Group
 from memflow.scoring.metric import Metric
 
 
@@ -126,6 +128,9 @@ class MemoryBench(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return scoring.make_scores(domain, results)
+
+    def population(self, groups: Sequence[Group]) -> paper.Against:
+        return scoring.population(groups)
 
     def metrics(self) -> Sequence[Metric]:
         return METRICS
