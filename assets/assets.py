@@ -38,7 +38,7 @@ CONDITIONS = {
 
 
 class SampleConfig(dg.Config):
-    """How much of a domain to generate."""
+    """The size of the sample of a domain to generate."""
 
     limit: int = Field(
         default=0,
@@ -109,7 +109,8 @@ def _assets(
             domain = settings.domain(where)
             if step.scope == "domain":
                 domain = domain.limited(context.op_execution_context.op_config["limit"])
-            tables = runner.run(step, run_id, domain=domain, assistant=assistant)
+            answers_too = context.job_def.has_node_named("replies")
+            tables = runner.run(step, run_id, domain=domain, assistant=assistant, asks_early=answers_too)
             fingerprint = fingerprints.step(step, domain, assistant)
             provenance = fingerprints.provenance(step, domain, assistant)
         usage = usage_of(models.ledger, run_id, step.stage)
@@ -136,7 +137,7 @@ def _assets(
 def _publish(
     tables: Tables, settings: Settings, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
-    """Write the data derived from tables outside the lake: the search index of entries, and memflow.duckdb."""
+    """Write the search index or memflow.duckdb, which are derived from tables. Return metadata for the UI."""
     if "memory.indexes" in tables:
         index.rebuild(domain, assistant, tables["memory.indexes"])
     if "score.leaderboard" in tables:

@@ -176,7 +176,9 @@ def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, parti
             try:
                 _insert_at_once(connection, lake, table, [partition])
             except duckdb.ConstraintException as wrong:
-                raise BadInput(f"cannot publish {table} of {partition}: {wrong}") from wrong
+                raise BadInput(
+                    f"cannot publish {table} of {partition}; rerun that partition: {wrong}"
+                ) from wrong
 
 
 def _insert_at_once(

@@ -49,5 +49,5 @@ def _text(folder: str, name: str) -> str:
     file = found.joinpath(f"{name}.sql")
     if not file.is_file():
         known = sorted(each.name.removesuffix(".sql") for each in found.iterdir())
-        raise BadInput(f"sql/{folder}/{name}.sql does not exist; the existing queries are {', '.join(known)}")
+        raise BadInput(f"sql/{folder}/{name}.sql does not exist. Use one of: {', '.join(known)}")
     return file.read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ class Warehouse:
         self.path = Path(path).absolute()
 
     def query(self, name: str, **parameters: Any) -> QueryResult:
-        """Run sql/queries/<name>.sql; missing parameters are null.
+        """Return the rows of sql/queries/<name>.sql; missing parameters are null.
 
         Raises BadInput for an unknown query or parameter.
         """
@@ -43,16 +43,16 @@ class Warehouse:
             return session.query(name, **parameters)
 
     def sql(self, text: str) -> QueryResult:
-        """Run one SELECT statement that can read the lake's tables and no other file.
+        """Return the rows of one SELECT statement, which can read the lake's tables and no other file.
 
-        Raises BadInput if it is not a single SELECT, or if DuckDB reports an error.
+        Raises BadInput if `text` is not a single SELECT, or if DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot parse this SQL: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot parse this SQL. Fix it: {wrong}") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"only a single SELECT is allowed, but the SQL is {_statement_types(statements)}")
+            raise BadInput(f"the SQL is {_statement_types(statements)}. Write a single SELECT statement.")
         with self.session() as session:
             return session.run(text, {}, (*TABLES,))
 
@@ -65,7 +65,7 @@ class Warehouse:
             yield WarehouseSession(lake, connection)
 
     def publish(self) -> Path:
-        """Write the tables of the lake to memflow.duckdb. Raises the errors of `publish_database`."""
+        """Write the tables of the lake to memflow.duckdb. Return its path. Raises the errors of `publish_database`."""
         publish_database(self.lake, self.path)
         return self.path
 
@@ -88,13 +88,13 @@ class WarehouseSession:
         connection.execute("SET lock_configuration = true")
 
     def query(self, name: str, partitions: Collection[str] | None = None, **parameters: Any) -> QueryResult:
-        """Run sql/queries/<name>.sql over the tables that it names, or over some of their partitions."""
+        """Return the rows of sql/queries/<name>.sql, over all partitions of the tables that it names or over some."""
         text = query_text(name)
         [statement] = duckdb.extract_statements(text)
         unknown = sorted(parameters.keys() - statement.named_parameters)
         if unknown:
             known = ", ".join(sorted(statement.named_parameters))
-            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}; its parameters are {known}")
+            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}. Use one of: {known}")
         given = {parameter: parameters.get(parameter) for parameter in statement.named_parameters}
         return self.run(text, given, _tables_in(text), partitions)
 
@@ -105,7 +105,7 @@ class WarehouseSession:
         tables: Sequence[str],
         partitions: Collection[str] | None = None,
     ) -> QueryResult:
-        """Run one statement over these tables. Raises BadInput if DuckDB reports an error."""
+        """Return the rows of one statement over these tables. Raises BadInput if DuckDB reports an error."""
         try:
             for table in tables:
                 self._create_view(table, partitions)
@@ -117,7 +117,7 @@ class WarehouseSession:
             answer = self._connection.execute(text, parameters)
             return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot run this query: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot run this query. Fix it: {wrong}") from wrong
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
         """Create `table` as a view over its files. SQL allows no parameters for the names and paths of a view."""

@@ -68,7 +68,7 @@ def offenders(found: dict[Path, list[str]]) -> list[str]:
     return [f"{path.relative_to(ROOT)}: {', '.join(names)}" for path, names in found.items() if names]
 
 
-def test_core_imports_no_outer_package() -> None:
+def test_memflow_imports_neither_dagster_nor_resources_nor_assets() -> None:
     assert len(core_sources()) > 20
     found = {
         path: sorted(name for name in imports(path) if name.split(".")[0] in OUTER) for path in core_sources()
@@ -76,7 +76,7 @@ def test_core_imports_no_outer_package() -> None:
     assert offenders(found) == []
 
 
-def test_core_uses_no_clock_environment_or_global_random_state() -> None:
+def test_memflow_uses_no_clock_environment_or_global_random_state() -> None:
     found = {}
     for path in core_sources():
         if path != ENVIRONMENT_GUARD:
@@ -86,7 +86,7 @@ def test_core_uses_no_clock_environment_or_global_random_state() -> None:
     assert offenders(found) == []
 
 
-def test_resources_import_no_assets() -> None:
+def test_resources_package_does_not_import_assets() -> None:
     found = {
         path: sorted(name for name in imports(path) if name.split(".")[0] == "assets")
         for path in sources("resources")
@@ -94,14 +94,14 @@ def test_resources_import_no_assets() -> None:
     assert offenders(found) == []
 
 
-def test_assets_and_resources_have_no_postponed_annotations() -> None:
+def test_assets_and_resources_do_not_import_annotations_from_future() -> None:
     found = {
         path: sorted(imports(path) & {"__future__"}) for path in [*sources("assets"), *sources("resources")]
     }
     assert offenders(found) == []
 
 
-def test_python_contains_no_sql_eval_or_pickle() -> None:
+def test_python_files_contain_no_sql_eval_or_pickle() -> None:
     found = {}
     for path in [*core_sources(), *sources("resources"), *sources("assets")]:
         text = path.read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ def test_python_contains_no_sql_eval_or_pickle() -> None:
     assert offenders(found) == []
 
 
-def test_core_markdown_files_are_prompts() -> None:
+def test_markdown_files_in_memflow_are_prompts() -> None:
     found = list((ROOT / "memflow").rglob("*.md"))
     assert found
     assert [str(path.relative_to(ROOT)) for path in found if path.parent.name != "prompts"] == []

@@ -63,7 +63,7 @@ def texts(*suffixes: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("former", FORMER)
-def test_former_word_is_not_used(former: str) -> None:
+def test_former_term_of_the_glossary_does_not_occur_in_the_repository(former: str) -> None:
     pattern = re.compile(rf"(?<!\w)({former})(?!\w)")
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
@@ -74,7 +74,7 @@ def test_former_word_is_not_used(former: str) -> None:
     assert found == [], f"write: {FORMER[former]}"
 
 
-def test_no_name_is_a_bare_participle() -> None:
+def test_function_and_class_names_are_not_bare_participles() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
         for path in texts(".py")
@@ -86,7 +86,7 @@ def test_no_name_is_a_bare_participle() -> None:
     assert found == []
 
 
-def test_class_names_are_unique_in_their_package() -> None:
+def test_class_names_are_unique_in_each_package() -> None:
     """A package is a folder of memflow/ or resources/, or one benchmark."""
     places: dict[tuple[str, ...], list[str]] = {}
     for path in texts(".py"):

@@ -24,7 +24,7 @@ def test_development_lock_contains_the_runtime_lock() -> None:
     assert "dagster" in names and not names & {"pytest", "mkdocs", "ruff", "matplotlib"}
 
 
-def test_locks_have_hashes_and_no_index_url() -> None:
+def test_lock_files_have_hashes_and_no_index_url() -> None:
     for name in ("requirements.lock", "requirements-dev.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert len(re.findall(r"^[a-z0-9]", text, re.MULTILINE)) == len(locked(name))
@@ -35,7 +35,7 @@ def test_locks_have_hashes_and_no_index_url() -> None:
         )
 
 
-def test_image_installs_only_the_runtime_lock() -> None:
+def test_docker_image_installs_only_the_runtime_lock() -> None:
     image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert "--require-hashes -r requirements.lock" in image and "requirements-dev" not in image
 
@@ -45,5 +45,5 @@ def test_changelog_begins_with_the_current_version() -> None:
     assert first and first[1] == PROJECT["version"]
 
 
-def test_package_contains_type_marker() -> None:
+def test_memflow_package_contains_the_py_typed_marker() -> None:
     assert (ROOT / "memflow" / "py.typed").exists()

@@ -1,7 +1,7 @@
 """All scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, and outside metrics.
 
-Rows come from a `DomainRows`, so this module does not depend on where they are stored. The scores of each assistant are
-computed separately, so that they can be kept until its rows change; `combine_scores` compares them.
+A `DomainRows` provides the rows, so this module does not depend on any store. The scores of each assistant are computed
+separately, so that a caller can cache them until its rows change; `combine_scores` compares the assistants.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

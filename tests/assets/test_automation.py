@@ -166,18 +166,18 @@ def simulation(materialized: tuple[Path, list[Event], Any], tmp_path: Path) -> G
 RAG = ["rag@qwen|amemgym_base", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"]
 
 
-def test_unchanged_model_requests_no_partition(simulation: GraphSimulation) -> None:
+def test_sensor_requests_no_partition_for_an_unchanged_model(simulation: GraphSimulation) -> None:
     simulation.observe()
     assert not simulation.tick()
     assert not simulation.tick()
 
 
-def test_changed_assistant_model_requests_only_its_partitions(simulation: GraphSimulation) -> None:
+def test_sensor_requests_only_partitions_of_a_changed_assistant_model(simulation: GraphSimulation) -> None:
     simulation.change(**{"rag@qwen": "r2"})
     assert simulation.settle() == [every(RAG, RIGHT), BOARD]
 
 
-def test_changed_simulator_requests_generation_then_evaluation(simulation: GraphSimulation) -> None:
+def test_sensor_requests_generation_before_evaluation_for_new_simulator(simulation: GraphSimulation) -> None:
     simulation.change(simulator="s2")
     assert simulation.settle() == [
         every(["amemgym_demo"], LEFT) | {("memorybench_demo", "feedback/sessions")},
@@ -187,8 +187,8 @@ def test_changed_simulator_requests_generation_then_evaluation(simulation: Graph
     ]
 
 
-def test_identical_output_of_a_new_simulator_requests_no_evaluation(simulation: GraphSimulation) -> None:
-    """A tick between two observations requests nothing."""
+def test_sensor_requests_no_evaluation_for_identical_simulator_output(simulation: GraphSimulation) -> None:
+    """A sensor tick between two observations requests no partition."""
     revised = "s1#another revision"
     simulation.write(simulator=revised)
     version = {"dagster/data_version": revised}
@@ -203,7 +203,7 @@ def test_identical_output_of_a_new_simulator_requests_no_evaluation(simulation: 
     assert not asked & BOARD
 
 
-def test_model_change_during_a_run_requests_the_partition_again(simulation: GraphSimulation) -> None:
+def test_sensor_requests_partition_again_after_model_change_in_a_run(simulation: GraphSimulation) -> None:
     ticks: list[Asked] = []
 
     def overtake(context: dg.AssetExecutionContext) -> None:
@@ -219,7 +219,7 @@ def test_model_change_during_a_run_requests_the_partition_again(simulation: Grap
     assert ticks == [set(), set()], "asked for while it was being made"
 
 
-def test_failed_partition_blocks_downstream_until_it_succeeds(simulation: GraphSimulation) -> None:
+def test_failed_partition_blocks_downstream_requests_until_success(simulation: GraphSimulation) -> None:
     def fail(context: dg.AssetExecutionContext) -> None:
         if context.asset_key.path == ["utterance", "turns"]:
             raise RuntimeError("no such model")
@@ -237,7 +237,7 @@ def test_failed_partition_blocks_downstream_until_it_succeeds(simulation: GraphS
     assert simulation.settle() == [made_from_it, BOARD]
 
 
-def test_new_assistant_does_not_make_other_assistants_stale(simulation: GraphSimulation) -> None:
+def test_added_assistant_does_not_make_other_assistants_stale(simulation: GraphSimulation) -> None:
     graph = load_graph()
     graph.assistant = dg.StaticPartitionsDefinition(["bm25", "mem0", "rag@qwen"])
     graph.domain_assistant = dg.MultiPartitionsDefinition(

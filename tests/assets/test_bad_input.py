@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
@@ -25,15 +26,6 @@ FILE = "amemgym/v1.base/data.json"
 ASSISTANTS = ("none", "oracle")
 
 Users = list[dict[str, Any]]
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 @pytest.fixture
@@ -144,13 +136,13 @@ BROKEN = {
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
     same_id_twice: r"the id .*0 occurs twice;",
-    no_such_state: r"contradicts itself: periods.1.state.\w+: the value is 'elsewhere', but the updates",
+    no_such_state: r"two fields contradict each other: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
 
 
 @pytest.mark.usefixtures("good_is_measured")
 @pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
-def test_invalid_file_fails_only_its_domain(data: Path, break_it: Callable[[Path, Users], None]) -> None:
+def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[[Path, Users], None]) -> None:
     path = data / FILE
     break_it(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -170,7 +162,7 @@ def test_invalid_file_fails_only_its_domain(data: Path, break_it: Callable[[Path
     assert "3 skipped, because their inputs failed." in text
 
 
-def test_failed_rule_is_named_and_fails_only_its_domain(data: Path) -> None:
+def test_failed_run_reason_names_the_rule_and_other_domains_are_evaluated(data: Path) -> None:
     path = data / FILE
     no_gold(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
@@ -181,13 +173,13 @@ def test_failed_rule_is_named_and_fails_only_its_domain(data: Path) -> None:
     ]
     [(run, reason)] = outcome.failed
     assert (run.job, run.partition) == ("generate_domain", BAD)
-    assert "question/probes: gold is the only option for the state: violated by 1 of 4 rows" in reason
+    assert "question/probes: gold is only option matching user state: violated by 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.scores} == {GOOD}
 
 
 @pytest.mark.usefixtures("good_is_measured")
-def test_missing_file_fails_only_its_domain(data: Path) -> None:
+def test_missing_data_file_fails_only_the_domain_that_reads_the_file(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
@@ -199,7 +191,7 @@ def test_missing_file_fails_only_its_domain(data: Path) -> None:
     assert reason in printed_summary(settings, outcome, BAD, GOOD)
 
 
-def test_run_without_data_sets_raises_before_writing(data: Path) -> None:
+def test_run_without_data_sets_raises_missing_data_before_writing_the_lake(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     with pytest.raises(MissingData, match="amemgym_base: none of its data sets is installed"):
@@ -207,7 +199,7 @@ def test_run_without_data_sets_raises_before_writing(data: Path) -> None:
     assert not (settings.home / "lake").exists()
 
 
-def test_repaired_file_is_read_by_the_next_run(data: Path) -> None:
+def test_next_run_reads_a_repaired_data_file(data: Path) -> None:
     whole = (data / FILE).read_bytes()
     truncated(data / FILE, [])
     settings = settings_of(data)
@@ -235,7 +227,7 @@ def unused_port() -> int:
 
 
 @pytest.mark.usefixtures("published_is_measured")
-def test_unreachable_endpoint_fails_immediately_and_can_be_rerun(data: Path) -> None:
+def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: Path) -> None:
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=600.0))
     order = RunRequest((BAD,), ("none@there", "none"), limit=1)
@@ -257,8 +249,8 @@ def test_unreachable_endpoint_fails_immediately_and_can_be_rerun(data: Path) -> 
 
 
 @pytest.mark.usefixtures("published_is_measured")
-def test_unanswered_requests_are_repeated_by_the_next_run(data: Path) -> None:
-    """A failing server causes rows with a reason. The next run replaces only these rows."""
+def test_next_run_repeats_requests_that_a_failing_server_did_not_answer(data: Path) -> None:
+    """Rows that the failing server did not answer have a reason. The next run replaces only these rows."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
     order = RunRequest((BAD,), ("none@there",), limit=1)

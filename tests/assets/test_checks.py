@@ -14,7 +14,7 @@ from assets.definitions import build_defs, build_resources
 from assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.expectations import expectations_of
-from memflow.cli.pipeline import QUIET
+from memflow.cli.executor import QUIET
 from resources.lake import Lake
 from resources.settings import Settings
 
@@ -55,9 +55,9 @@ def unknown_kind(rows: list[Any]) -> list[Any]:
 
 DAMAGES = {
     twice: "unique_keys",
-    nothing: "not_empty",
+    nothing: "has_rows",
     gold_among_the_options_twice: "gold_in_options",
-    unknown_kind: "valid_kind",
+    unknown_kind: "valid_probe_kind",
 }
 
 
@@ -105,7 +105,7 @@ def materialized_assets(result: dg.ExecuteInProcessResult) -> set[dg.AssetKey]:
     return {event.asset_key for event in result.get_asset_materialization_events() if event.asset_key}
 
 
-def test_valid_partition_passes_and_does_not_block_downstream(tmp_path: Path) -> None:
+def test_valid_partition_passes_its_checks_and_does_not_block_downstream_assets(tmp_path: Path) -> None:
     result = build(tmp_path, list)
     assert result.success
     assert failed(result) == {}
@@ -113,7 +113,7 @@ def test_valid_partition_passes_and_does_not_block_downstream(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__)
-def test_invalid_partition_fails_its_rule_and_blocks_downstream(tmp_path: Path, damage: Damage) -> None:
+def test_invalid_partition_fails_a_rule_and_blocks_downstream_assets(tmp_path: Path, damage: Damage) -> None:
     result = build(tmp_path, damage)
     assert not result.success
     table, rule = failed(result)[DAMAGES[damage]]
@@ -136,12 +136,12 @@ def two_golds(user: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("damage", "check", "table"),
     [
-        (state_is_not_exposed, "changes_exposed_in_their_period", "utterance.turns"),
-        (two_golds, "gold_is_the_only_option_for_the_state", "question.probes"),
+        (state_is_not_exposed, "every_state_change_exposed_in_its_period", "utterance.turns"),
+        (two_golds, "gold_is_only_option_matching_user_state", "question.probes"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
-def test_invalid_published_file_fails_the_rule_that_covers_it(
+def test_invalid_published_data_file_fails_the_expected_rule(
     tmp_path: Path,
     published_users: Callable[..., Path],
     damage: Callable[[Any], None],
@@ -168,7 +168,7 @@ def test_invalid_published_file_fails_the_rule_that_covers_it(
     assert users[1]["id"] in rule["offending"]
 
 
-def test_check_lists_only_rules_of_its_benchmark(tmp_path: Path) -> None:
+def test_asset_check_lists_only_rules_of_the_benchmark_of_its_domain(tmp_path: Path) -> None:
     result = build(tmp_path, list)
     checks = {
         check.check_name: check
@@ -186,7 +186,7 @@ def test_check_lists_only_rules_of_its_benchmark(tmp_path: Path) -> None:
     assert checks[BLOCKING].metadata["partition"].value == DOMAIN
 
 
-def test_check_without_partition_covers_all_partitions(tmp_path: Path) -> None:
+def test_asset_check_without_partition_covers_all_partitions(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     build(tmp_path, list)
@@ -203,10 +203,10 @@ def test_check_without_partition_covers_all_partitions(tmp_path: Path) -> None:
         resources["models"].close()
     [check] = result.get_asset_check_evaluations()
     assert (check.asset_check_key, check.passed) == (key, False)
-    assert failed(result)["valid_kind"][1]["unexpected"] == 1
+    assert failed(result)["valid_probe_kind"][1]["unexpected"] == 1
 
 
-def test_check_on_an_empty_lake_fails(tmp_path: Path) -> None:
+def test_asset_check_fails_on_an_empty_lake(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
@@ -221,7 +221,7 @@ def test_check_on_an_empty_lake_fails(tmp_path: Path) -> None:
     assert result.get_asset_check_evaluations() == []
 
 
-def test_asset_materialized_alone_runs_only_its_checks(tmp_path: Path) -> None:
+def test_materializing_a_single_asset_runs_only_checks_of_that_asset(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     key = dg.AssetKey(["score", "attributions"])
@@ -238,7 +238,7 @@ def test_asset_materialized_alone_runs_only_its_checks(tmp_path: Path) -> None:
     ]
 
 
-def test_great_expectations_reports_invalid_raw_records(tmp_path: Path) -> None:
+def test_great_expectations_check_reports_an_invalid_raw_record(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     resources = build_resources(settings)
     damage = Damaged(tmp_path / "lake", lambda rows: [replace(rows[0], sha256="?"), *rows[1:]])

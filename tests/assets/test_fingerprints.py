@@ -41,7 +41,7 @@ def judged_by(folder: Path, judge: str = "scripted") -> Fingerprints:
 
 
 @pytest.mark.parametrize(("meta", "scripted"), [({}, "no"), ({"scripted": "yes"}, "yes")])
-def test_scripted_data_set_marks_every_assistant_as_scripted(fingerprints, meta, scripted) -> None:
+def test_off_policy_assistant_is_scripted_if_the_data_set_is_scripted(fingerprints, meta, scripted) -> None:
     fingerprints.lake.write("raw.records", RUN, [], fingerprint="test", meta=meta)
     on, off = (fingerprints.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
     assert fingerprints.behind(off, "full")["scripted"] == scripted
@@ -57,7 +57,7 @@ def test_off_policy_domain_has_no_simulator(fingerprints) -> None:
     assert of_on["simulator"] == fingerprints.simulator("memory", on)
 
 
-def test_changed_judge_makes_only_judged_tables_stale(tmp_path: Path) -> None:
+def test_changed_judge_makes_only_tables_with_judge_results_stale(tmp_path: Path) -> None:
     scripted, strict = judged_by(tmp_path), judged_by(tmp_path, "strict")
     demo, feedback = (scripted.settings.domain(name) for name in ("amemgym_demo", "memorybench_demo"))
     assert scripted.judge(feedback, "score.claims") is None
@@ -82,7 +82,7 @@ def test_changed_judge_makes_only_judged_tables_stale(tmp_path: Path) -> None:
         ("memorybench_demo_stepwise", set()),
     ],
 )
-def test_changed_probes_make_memories_that_use_them_stale(tmp_path: Path, domain, stale) -> None:
+def test_changed_probes_make_only_memories_that_read_probes_stale(tmp_path: Path, domain, stale) -> None:
     fingerprints = judged_by(tmp_path)
     before = {
         (table, name): fingerprints.table(table, domain, name)
@@ -96,7 +96,7 @@ def test_changed_probes_make_memories_that_use_them_stale(tmp_path: Path, domain
     assert changed == stale
 
 
-def test_changed_metric_backend_makes_its_verdicts_stale(tmp_path: Path) -> None:
+def test_changed_pronunciation_dictionary_makes_dependent_verdicts_stale(tmp_path: Path) -> None:
     bare = judged_by(tmp_path)
     dictionary = tmp_path / "cmudict.dict"
     dictionary.write_text("syllable S IH1 L AH0 B AH0 L\n", encoding="utf-8")
@@ -116,7 +116,7 @@ def test_changed_metric_backend_makes_its_verdicts_stale(tmp_path: Path) -> None
     assert equipped().metric_backends(settings.domain("memorybench_academic")) != before
 
 
-def test_leaderboard_fingerprint_covers_the_queries(fingerprints, monkeypatch) -> None:
+def test_leaderboard_fingerprint_changes_with_the_sql_queries(fingerprints, monkeypatch) -> None:
     before = fingerprints.table("score.leaderboard")
     assert fingerprints.table("score.leaderboard") == before
     monkeypatch.setattr("assets.fingerprints.queries", lambda: "others")
@@ -175,14 +175,14 @@ def test_code_edit_makes_dependent_tables_stale(tmp_path: Path, monkeypatch, pat
         assert any(name in each for each in found), name
 
 
-def test_prompt_edit_makes_only_its_benchmark_stale(tmp_path: Path, monkeypatch) -> None:
+def test_prompt_edit_makes_only_tables_of_the_same_benchmark_stale(tmp_path: Path, monkeypatch) -> None:
     prompt = next((source_code.MEMFLOW / "benchmarks/amemgym/prompts").glob("*.md"))
     path = str(prompt.relative_to(source_code.MEMFLOW))
     found = edited(tmp_path, monkeypatch, path, prompt.read_text(encoding="utf-8")[-20:], "edited")
     assert found and all("amemgym" in each for each in found)
 
 
-def test_closure_includes_plugins_and_user_modules(tmp_path: Path, monkeypatch) -> None:
+def test_source_code_closure_includes_plugins_and_user_modules(tmp_path: Path, monkeypatch) -> None:
     module = tmp_path / "my_memory_module.py"
     module.write_text("from memflow.memories.rag import Rag\nVALUE = 1\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -191,7 +191,7 @@ def test_closure_includes_plugins_and_user_modules(tmp_path: Path, monkeypatch) 
     assert {"my_memory_module", "memflow.memories.rag"} <= set(code.closure(["my_memory_module"]))
 
 
-def test_closure_of_every_step_excludes_the_cli() -> None:
+def test_source_code_closure_of_every_step_excludes_the_cli() -> None:
     code = source_code.SourceCode()
     for step in STEPS:
         found = code.closure([step.function.__module__])

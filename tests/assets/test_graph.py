@@ -72,12 +72,12 @@ def shape(partitions: dg.PartitionsDefinition | None) -> str:
     return ", ".join(partitions.get_partition_keys())
 
 
-def test_graph_matches_the_snapshot(defs: dg.Definitions) -> None:
+def test_asset_graph_matches_the_stored_snapshot(defs: dg.Definitions) -> None:
     agreed = SNAPSHOT.read_text(encoding="utf-8").splitlines()
     assert list(lines(defs)) == agreed, "the graph differs; was that meant? python tests/assets/test_graph.py"
 
 
-def test_every_table_is_an_asset(defs: dg.Definitions) -> None:
+def test_every_table_is_a_materializable_asset(defs: dg.Definitions) -> None:
     made = defs.resolve_asset_graph().materializable_asset_keys
     assert set(TABLE_KEYS) <= made
 
@@ -135,7 +135,7 @@ def test_sensor_and_schedules_are_stopped_by_default(defs: dg.Definitions) -> No
     }
 
 
-def test_report_counts_rows_and_shortens_the_preview() -> None:
+def test_materialization_report_counts_rows_and_shortens_the_preview() -> None:
     rows = [
         Profile(domain="d", user_id=f"u{number}", name="a|b\nc", profile="x" * 300, start_date="2020-01-01")
         for number in range(7)
@@ -155,7 +155,7 @@ def test_report_counts_rows_and_shortens_the_preview() -> None:
     assert all(len(line) < 400 and line.count(" | ") == preview[0].count(" | ") for line in preview[2:])
 
 
-def test_asset_description_begins_with_the_grain() -> None:
+def test_asset_description_begins_with_the_grain_of_its_table() -> None:
     said = described("question.probes", "And more.")
     assert said["description"].startswith("One row per question asked at a checkpoint.\n\nKey: ")
     assert isinstance(said["metadata"]["dagster/column_schema"], dg.TableSchema)

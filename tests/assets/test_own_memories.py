@@ -23,7 +23,7 @@ path = "no_such_module:Memory"
 """
 
 
-def test_user_memories_are_partitions_although_one_cannot_be_imported(
+def test_user_memories_become_partitions_even_if_one_memory_cannot_be_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -30,15 +30,15 @@ def test_preview_omits_partition_columns_and_empty_columns() -> None:
     assert len(rest) == 4
 
 
-def test_preview_shows_the_domain_if_there_are_several() -> None:
+def test_preview_shows_the_domain_column_for_rows_of_several_domains() -> None:
     assert preview([verdict(0), verdict(1, domain="other")]).startswith("| domain | probe_id |")
 
 
-def test_preview_escapes_vertical_bars() -> None:
+def test_preview_escapes_vertical_bars_in_cells() -> None:
     assert "no answer \\| at all" in preview([verdict(0, value=None)])
 
 
-def test_usage_is_omitted_without_requests() -> None:
+def test_materialization_report_omits_usage_without_requests() -> None:
     idle = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 0.0})
     busy = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 2.0})
     assert idle.metadata is not None and busy.metadata is not None
@@ -46,13 +46,13 @@ def test_usage_is_omitted_without_requests() -> None:
     assert {"asked", "kept"} <= set(busy.metadata)
 
 
-def test_quarantined_rows_are_counted_with_the_first_reason() -> None:
+def test_materialization_report_counts_quarantined_rows_with_the_first_reason() -> None:
     said = report("score.verdicts", [verdict(0), verdict(1, value=None)], "x").metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
 
 
-def test_failed_rules_are_listed_before_passed_rules() -> None:
+def test_rule_table_lists_failed_rules_before_passed_rules() -> None:
     passed = RuleResult("d", "unique_keys", True, "error", 0, 9, (), "Probes are unique")
     failed = replace(passed, name="gold_not_blank", passed=False, unexpected=2, offending=("p1", "p2"))
     broken = replace(passed, name="days_are_days", passed=False, error="rule days_are_days raised")

@@ -38,7 +38,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return load(file, {"home": tmp_path / "home"})
 
 
-def test_resources_have_described_fields_and_hide_secrets(settings: Settings) -> None:
+def test_dagster_resources_describe_every_field_and_hide_secrets(settings: Settings) -> None:
     repository = build_defs(settings).get_repository_def()
     shown = {each.name: each for each in RepositorySnap.from_def(repository).resources or []}
     assert set(shown) == NAMES
@@ -50,13 +50,13 @@ def test_resources_have_described_fields_and_hide_secrets(settings: Settings) ->
     assert "LARGE_KEY" in values and "a/b" in values and "c/d" in values and "mine.json" in values
 
 
-def test_ledger_url_from_the_environment_is_shown_as_variable_name(tmp_path, monkeypatch) -> None:
+def test_ledger_resource_shows_a_url_from_the_environment_as_variable_name(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("MEMFLOW_LEDGER", f"sqlite:///{tmp_path}/other.sqlite")
     resource = configurable_resources(Settings(home=tmp_path))["ledger"]
     assert resource._get_non_default_public_field_values()["url"] == dg.EnvVar("MEMFLOW_LEDGER")
 
 
-def test_jobs_run_with_the_configured_resources(tmp_path: Path, monkeypatch) -> None:
+def test_jobs_write_lake_warehouse_and_ledger_into_the_configured_home(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = load(over={"home": tmp_path / "home"})
     definitions = build_defs(settings)

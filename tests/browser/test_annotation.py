@@ -159,7 +159,7 @@ def desk(driver: Chrome, tmp_path: Path) -> Iterator[Desk]:
     assert desk.errors() == []
 
 
-def test_labels_are_restored_saved_and_reported(desk: Desk) -> None:
+def test_annotation_page_restores_labels_after_reload_and_saves_readable_files(desk: Desk) -> None:
     desk.open("Ann Bell")
     assert desk.at("count").text == "0 of 4 labelled" and not desk.at("save").is_enabled()
     desk.press("1")
@@ -199,7 +199,7 @@ def test_labels_are_restored_saved_and_reported(desk: Desk) -> None:
     assert (ann.of, ann.mean.value, lei.of, lei.mean.value) == ("Ann Bell", 0.625, "李雷", 0.75)
 
 
-def test_keys_move_and_clear_labels_and_clicks_set_labels(desk: Desk) -> None:
+def test_keyboard_moves_sets_and_clears_labels_and_clicks_set_labels(desk: Desk) -> None:
     desk.open("Bo")
     desk.press("j")
     assert desk.active() == "u1#place" and desk.at("count").text == "0 of 4 labelled"
@@ -218,7 +218,7 @@ def test_keys_move_and_clear_labels_and_clicks_set_labels(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_supports_color_schemes_and_narrow_windows(desk: Desk, scheme: str) -> None:
+def test_annotation_page_supports_color_schemes_and_narrow_windows(desk: Desk, scheme: str) -> None:
     scheme_wanted = [{"name": "prefers-color-scheme", "value": scheme}]
     desk.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme_wanted})
     desk.driver.set_window_size(1280, 1040)
@@ -244,7 +244,7 @@ def test_page_supports_color_schemes_and_narrow_windows(desk: Desk, scheme: str)
     assert desk.driver.execute_script(wide) == 0  # nothing to scroll sideways on a telephone
 
 
-def test_item_text_is_not_interpreted_as_markup(desk: Desk) -> None:
+def test_annotation_page_shows_markup_in_item_text_as_plain_text(desk: Desk) -> None:
     desk.open("Bo")
     desk.press("n", "n")
     assert desk.driver.find_element(By.CSS_SELECTOR, "#shown .text").text == HOSTILE
@@ -257,7 +257,7 @@ def test_item_text_is_not_interpreted_as_markup(desk: Desk) -> None:
     assert shown.get_attribute("lang") == "zh"
 
 
-def test_saved_file_is_loaded_and_invalid_file_is_rejected(desk: Desk, tmp_path: Path) -> None:
+def test_annotation_page_loads_a_saved_file_and_rejects_an_invalid_file(desk: Desk, tmp_path: Path) -> None:
     desk.open("Bo")
     desk.press("1", "2")
     saved = desk.save()
@@ -280,7 +280,7 @@ def test_saved_file_is_loaded_and_invalid_file_is_rejected(desk: Desk, tmp_path:
     desk.load(saved, lambda: not desk.at("problem").is_displayed())
 
 
-def test_invalid_labels_in_local_storage_are_ignored(desk: Desk) -> None:
+def test_annotation_page_ignores_invalid_labels_in_local_storage(desk: Desk) -> None:
     kept = {"labels": {"u1#time": "perhaps", "u9": "fully", "u1#place": "fully"}, "place": 99}
     name = f"memflow annotation {SHEET.header.digest} Bo"
     desk.driver.execute_script("localStorage.setItem(...arguments)", name, json.dumps(kept))
@@ -288,7 +288,7 @@ def test_invalid_labels_in_local_storage_are_ignored(desk: Desk) -> None:
     assert desk.at("count").text == "1 of 4 labelled" and desk.active() == "u1#time"
 
 
-def test_controls_have_accessible_names_and_are_reachable_by_tab(desk: Desk) -> None:
+def test_page_controls_have_accessible_names_and_are_reachable_by_tab_key(desk: Desk) -> None:
     desk.open("Bo")
     reached = set()
     for _ in range(30):

@@ -18,7 +18,7 @@ TABLE = "answer.replies"
 CHECKED = "question.probes"
 
 
-def test_graph_page_shows_every_table(page) -> None:
+def test_asset_graph_page_shows_every_table(page) -> None:
     page.open("/asset-groups")
     page.driver.execute_script("localStorage.setItem('asset-graph-direction', '\"vertical\"')")
     expanded = "%2C".join(f"global%40global%3A{group}" for group in GROUPS)
@@ -28,7 +28,7 @@ def test_graph_page_shows_every_table(page) -> None:
     page.picture("graph")
 
 
-def test_asset_page_shows_columns_metadata_and_checks(page) -> None:
+def test_asset_page_shows_table_columns_metadata_and_checks(page) -> None:
     page.open(f"/assets/{TABLE.replace('.', '/')}", 1500, 2100)
     page.reads((TABLES[TABLE].__doc__ or "").strip(), "Columns", *(column.name for column in columns(TABLE)))
     page.reads("dagster/partition_row_count", "preview", "quarantined", "prompt_tokens")
@@ -36,13 +36,13 @@ def test_asset_page_shows_columns_metadata_and_checks(page) -> None:
     page.open(f"/assets/{CHECKED.replace('.', '/')}?view=checks", 1500, 1650)
     page.reads("Checks (2)")
     page.find("//*[text()='warning_rules']").click()
-    page.reads("Succeeded", "unexpected", "Gold position balanced")
+    page.reads("Succeeded", "unexpected", "Gold option positions balanced")
     page.find("//*[text()='blocking_rules']").click()
     page.reads("Succeeded", "unexpected", "Gold not blank")
     page.picture("checks")
 
 
-def test_backfill_of_two_domains_succeeds(page, ui: Served) -> None:
+def test_backfill_of_two_domains_started_in_the_ui_succeeds(page, ui: Served) -> None:
     before = ui.backfills()
     page.open("/locations/memflow/jobs/generate_domain")
     page.press("Materialize all")
@@ -63,7 +63,7 @@ def test_backfill_of_two_domains_succeeds(page, ui: Served) -> None:
     page.picture("run")
 
 
-def test_run_page_updates_without_reload_during_the_run(page, ui: Served) -> None:
+def test_run_page_updates_step_counts_without_reload_during_a_run(page, ui: Served) -> None:
     partition = f"{SLOW}|{DOMAINS[0]}"
     backfill = ui.backfill("evaluate_memory", [partition])
 

@@ -13,7 +13,8 @@ import pytest
 from served import wait
 
 from assets.jobs import OBSERVE
-from memflow.cli.pipeline import PlannedRun, RunRequest, run_pipeline
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import RunRequest
 from resources.lake import Lake
 from resources.settings import load
 
@@ -44,15 +45,6 @@ Made = list[tuple[str, str]]
 
 def every(partitions: list[str], assets: set[str]) -> set[tuple[str, str]]:
     return {(partition, asset) for partition in partitions for asset in assets}
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 class Deployment:
@@ -159,7 +151,7 @@ def deployment(
     return deployment
 
 
-def test_changed_model_regenerates_only_its_dependents(deployment: Deployment) -> None:
+def test_daemon_regenerates_only_partitions_that_depend_on_a_changed_model(deployment: Deployment) -> None:
     assert deployment.observe() == [], "models are seen for the first time"
     assert deployment.observe(partitioned=False) == [], "unchanged"
 

@@ -51,7 +51,7 @@ def parse(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_documented_command_exists(page: Path) -> None:
+def test_every_command_in_a_documentation_page_can_be_parsed(page: Path) -> None:
     for arguments in commands(page):
         try:
             parse(arguments)
@@ -60,17 +60,17 @@ def test_every_documented_command_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["unknown"], ["run", "--unknown"], ["show", "unknown"]])
-def test_unknown_command_or_option_is_rejected(arguments: list[str]) -> None:
+def test_command_parser_rejects_unknown_command_or_option(arguments: list[str]) -> None:
     with pytest.raises(Exception, match="unknown"):
         parse(arguments)
 
 
-def test_pages_contain_more_than_50_commands() -> None:
+def test_documentation_pages_contain_more_than_50_commands() -> None:
     assert sum(len(commands(page)) for page in PAGES) > 50
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_targets_of_links_and_pictures_exist(page: Path) -> None:
+def test_documentation_links_and_pictures_point_to_existing_files(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if not target.startswith(("http:", "https:")):
@@ -80,7 +80,7 @@ def test_targets_of_links_and_pictures_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_repository_files_named_in_pages_exist(page: Path) -> None:
+def test_repository_files_named_in_documentation_pages_exist(page: Path) -> None:
     named = re.findall(
         r"`((?:memflow|assets|resources|sql|tests|bench|examples|docs)/[\w./-]+)`",
         page.read_text(encoding="utf-8"),
@@ -90,7 +90,7 @@ def test_repository_files_named_in_pages_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_settings_blocks_are_valid(page: Path) -> None:
+def test_settings_blocks_in_documentation_pages_are_valid(page: Path) -> None:
     for block in blocks(page, "toml"):
         table = tomllib.loads(block)
         models = {name: {"kind": "scripted"} for name in table.get("roles", {}).values()}
@@ -102,7 +102,7 @@ def test_readme_has_at_most_600_words() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 600
 
 
-def test_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+def test_documentation_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

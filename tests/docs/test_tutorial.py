@@ -23,7 +23,7 @@ def last_command(target: str) -> str:
 
 
 @pytest.mark.pipeline
-def test_every_tutorial_block_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+def test_every_command_block_of_the_tutorial_runs(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     program = programs / "memflow"

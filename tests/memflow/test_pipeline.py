@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[2]
 TABLE = re.compile(r"\b(?:raw|state|utterance|question|feedback|memory|answer|score)\.[a-z_]+\b")
 
 
-def test_every_table_is_written_by_one_step() -> None:
+def test_every_table_is_written_by_exactly_one_pipeline_step() -> None:
     written = [table for step in STEPS for table in step.writes]
     assert sorted(written) == sorted(TABLES)
     assert len(WRITERS) == len(written)
 
 
-def test_inputs_are_written_by_earlier_steps() -> None:
+def test_inputs_of_every_step_are_written_by_earlier_steps() -> None:
     known: set[str] = set()
     for step in STEPS:
         assert set(step.inputs) <= known, step.name
@@ -33,7 +33,7 @@ def test_inputs_are_written_by_earlier_steps() -> None:
         known |= set(step.writes)
 
 
-def test_assets_and_jobs_have_the_tables_of_the_steps(tmp_path: Path) -> None:
+def test_assets_and_jobs_have_the_tables_and_inputs_of_the_pipeline_steps(tmp_path: Path) -> None:
     definitions = build_defs(Settings(home=tmp_path))
     graph = definitions.resolve_asset_graph()
     for step in STEPS:
@@ -47,12 +47,12 @@ def test_assets_and_jobs_have_the_tables_of_the_steps(tmp_path: Path) -> None:
         assert {".".join(key.path) for key in made} == set(tables_of(scope))
 
 
-def test_checks_cover_every_table_once() -> None:
+def test_check_steps_cover_every_table_exactly_once() -> None:
     assert sorted(table for tables in check_steps().values() for table in tables) == sorted(TABLES)
     assert check_steps()["attributions_and_claims"] == ("score.attributions", "score.claims")
 
 
-def test_dry_run_runs_the_steps_that_call_models() -> None:
+def test_dry_run_runs_pipeline_steps_that_call_models_in_order() -> None:
     made = generate.__wrapped__("amemgym_demo", 1)
     made.dry_run.run("domain x assistant", made.domain, "full")
     ran = [step.step for step in made.dry_run.forecasts]
@@ -61,7 +61,7 @@ def test_dry_run_runs_the_steps_that_call_models() -> None:
     assert set(order) - set(ran) == {"verdicts"}  # AMemGym's verdicts call no judge
 
 
-def test_documented_pipeline_table_is_up_to_date() -> None:
+def test_pipeline_table_in_the_documentation_is_up_to_date() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     section = text.partition("<!-- pipeline -->\n")[2].partition("\n<!-- /pipeline -->")[0]
     assert section == markdown_table(), (
@@ -70,12 +70,12 @@ def test_documented_pipeline_table_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_step_has_a_one_line_description(step) -> None:
+def test_every_pipeline_step_has_a_one_line_description(step) -> None:
     assert step.description.endswith(".") and "\n" not in step.description
     assert step in steps_of(step.scope)
 
 
-def test_step_inputs_are_declared_only_in_pipeline() -> None:
+def test_step_inputs_are_declared_only_in_the_pipeline_module() -> None:
     """A literal with more than two table names in assets/ or in the dry run would be a second declaration."""
     found = []
     for path in [

@@ -75,7 +75,7 @@ async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name:
 @pytest.mark.parametrize(
     "name", [case(system, name) for name, system in SYSTEMS.items() if system.memory.needs_playing]
 )
-def test_memory_restored_from_tables_recalls_the_same_entries(name: str, demo: str) -> None:
+def test_memory_restored_from_stored_tables_recalls_the_same_entries(name: str, demo: str) -> None:
     asyncio.run(_restored(name, demo, *users(demo)))
 
 

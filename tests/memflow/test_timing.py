@@ -37,7 +37,7 @@ class Model:
         return Completion(question, latency_s=self.latency)
 
 
-async def test_own_seconds_exclude_other_tasks() -> None:
+async def test_own_seconds_exclude_time_of_concurrent_tasks() -> None:
     clock = Clock()
 
     async def work() -> str:
@@ -54,7 +54,7 @@ async def test_own_seconds_exclude_other_tasks() -> None:
     assert (watch.own, watch.models) == (5.0, 0.0)
 
 
-async def test_model_seconds_are_the_recorded_latency_and_not_own_time() -> None:
+async def test_recorded_model_latency_counts_as_model_seconds_and_not_as_own_seconds() -> None:
     clock = Clock()
     model = Model(clock)
 
@@ -67,7 +67,7 @@ async def test_model_seconds_are_the_recorded_latency_and_not_own_time() -> None
     assert watch is not None and (watch.own, watch.models, watch.calls) == (5.0, 10.0, 1)
 
 
-async def test_concurrent_requests_are_all_counted() -> None:
+async def test_model_seconds_and_calls_include_all_concurrent_requests() -> None:
     clock = Clock()
     model = Model(clock)
 
@@ -79,7 +79,7 @@ async def test_concurrent_requests_are_all_counted() -> None:
     assert watch is not None and (watch.own, watch.models, watch.calls) == (2.0, 30.0, 3)
 
 
-async def test_embedder_time_in_a_thread_is_counted() -> None:
+async def test_model_seconds_include_embedder_time_in_a_thread() -> None:
     clock = Clock()
     _, watch = await timed(asyncio.to_thread(took, 4.0), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (0.0, 4.0, 0)
@@ -98,7 +98,7 @@ async def test_concurrent_operations_are_timed_separately() -> None:
     assert [(watch.own, watch.models) for _, watch in found if watch] == [(3.0, 3.0), (6.0, 6.0)]
 
 
-async def test_errors_and_cancellations_are_propagated() -> None:
+async def test_timed_propagates_errors_and_cancellations() -> None:
     clock, seen = Clock(), []
 
     async def fails() -> None:
@@ -124,7 +124,7 @@ async def test_errors_and_cancellations_are_propagated() -> None:
     assert seen == ["cancelled"]
 
 
-async def test_nothing_is_measured_without_a_clock() -> None:
+async def test_timed_returns_no_measurement_without_a_clock() -> None:
     assert await timed(asyncio.sleep(0, "done"), None) == ("done", None)
     assert await count_completion(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
     took(1.0)

@@ -19,9 +19,9 @@ from memflow.words import search_words
         ("Привет мир", ["привет", "мир"]),
     ],
 )
-def test_text_is_split_into_words_of_its_script(text: str, words: list[str]) -> None:
+def test_search_words_splits_a_text_by_the_rules_of_its_script(text: str, words: list[str]) -> None:
     assert search_words(text) == words
 
 
-def test_single_chinese_character_is_a_word() -> None:
+def test_search_words_returns_a_single_chinese_character_as_a_word() -> None:
     assert search_words("茶") == ["茶"]

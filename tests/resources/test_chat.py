@@ -76,7 +76,7 @@ def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
     return OpenAIChat(url, "stub", "fingerprint", Sampling(max_tokens=64), endpoint=endpoint, **more)
 
 
-async def test_completion_has_tokens_and_latency() -> None:
+async def test_completion_contains_token_counts_and_latency() -> None:
     async with Stub(StubBehavior(latency=0.05)) as stub, chat_at(stub.url) as chat:
         completion = await chat.complete(request("x" * 400))
     assert completion.text
@@ -100,7 +100,7 @@ def test_request_body_omits_unset_parameters() -> None:
     assert more["response_format"]["json_schema"]["schema"]["required"] == ["answer", "why"]
 
 
-def test_empty_answer_gives_empty_text() -> None:
+def test_parse_completion_returns_empty_text_for_an_empty_answer() -> None:
     for nothing in ({}, {"choices": []}, {"choices": [{"message": {"content": None}}], "usage": None}):
         assert parse_completion(nothing, 0.0).text == ""
     assert (
@@ -108,12 +108,12 @@ def test_empty_answer_gives_empty_text() -> None:
     )
 
 
-async def test_lone_surrogates_are_replaced() -> None:
+async def test_chat_accepts_a_request_with_lone_surrogates() -> None:
     async with Stub() as stub, chat_at(stub.url) as chat:
         assert (await chat.complete(request("half \ud83d of one"))).text
 
 
-async def test_retry_after_header_is_respected() -> None:
+async def test_chat_waits_as_long_as_the_retry_after_header_states() -> None:
     time = Time()
     async with Stub(StubBehavior(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
         for n in range(12):
@@ -126,7 +126,7 @@ async def test_retry_after_header_is_respected() -> None:
     assert stub.counts.answered == 12
 
 
-async def test_error_quotes_server_after_retries() -> None:
+async def test_chat_error_after_all_retries_quotes_the_server_message() -> None:
     time = Time()
     async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
         with pytest.raises(ChatError, match=r"kept failing \(\d+ attempts.*(Internal error|Too many)"):
@@ -135,20 +135,20 @@ async def test_error_quotes_server_after_retries() -> None:
     assert len(time.slept) > 2
 
 
-async def test_attempts_are_bounded() -> None:
+async def test_chat_stops_after_the_configured_number_of_attempts() -> None:
     async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
         with pytest.raises(ChatError, match="4 attempts"):
             await chat.complete(request())
         assert stub.counts.asked == 4
 
 
-async def test_concurrency_limit_is_not_exceeded() -> None:
+async def test_chat_does_not_exceed_its_concurrency_limit() -> None:
     async with Stub(StubBehavior(latency=0.01)) as stub, chat_at(stub.url, concurrency=5) as chat:
         await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(30)))
     assert stub.counts.most_in_flight == 5
 
 
-async def test_connection_error_names_address_and_remedy() -> None:
+async def test_connection_error_names_the_address_and_what_to_fix() -> None:
     async with Stub() as stub:
         url = stub.url
     time = Time()
@@ -163,7 +163,7 @@ async def test_connection_error_names_address_and_remedy() -> None:
     assert "MEMFLOW_TEST_KEY" not in str(caught.value)
 
 
-async def test_address_that_answered_before_is_retried_longer() -> None:
+async def test_chat_retries_longer_if_the_server_answered_before() -> None:
     async with Stub() as stub:
         url, met = stub.url, Time()
         async with chat_at(url, met, patience=100) as chat:
@@ -178,13 +178,13 @@ async def test_address_that_answered_before_is_retried_longer() -> None:
     assert never.now <= FIRST_CONTACT < 60 < met.now <= 100
 
 
-async def test_timeout_raises_endpoint_down() -> None:
+async def test_chat_raises_endpoint_down_after_timeouts() -> None:
     async with Stub(StubBehavior(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
         with pytest.raises(EndpointDown, match="timeout after"):
             await chat.complete(request())
 
 
-async def test_restarted_server_is_retried() -> None:
+async def test_chat_completes_all_requests_although_the_server_restarts() -> None:
     behavior = StubBehavior(die_after=20, down=0.7, latency=0.01)
     async with Stub(behavior) as stub, chat_at(stub.url) as chat:
         completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(60)))
@@ -198,14 +198,14 @@ async def test_restarted_server_is_retried() -> None:
         (StubBehavior(model="other"), "`stub` does not exist"),
     ],
 )
-async def test_rejected_request_quotes_server(behavior: StubBehavior, message: str) -> None:
+async def test_chat_quotes_the_server_if_a_request_is_refused(behavior: StubBehavior, message: str) -> None:
     async with Stub(behavior) as stub, chat_at(stub.url) as chat:
         with pytest.raises(RequestRefused, match=message):
             await chat.complete(request("x" * 1000))
         assert stub.counts.asked == 1
 
 
-async def test_budget_stops_before_sending() -> None:
+async def test_chat_raises_budget_spent_without_sending_a_request() -> None:
     budget = Budget(calls=3)
     async with Stub() as stub, chat_at(stub.url, budget=budget) as chat:
         results = await asyncio.gather(
@@ -217,7 +217,7 @@ async def test_budget_stops_before_sending() -> None:
     assert budget.spent.tokens > 0
 
 
-def test_key_is_sent_and_not_logged(
+def test_api_key_is_sent_to_the_server_and_stored_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
@@ -235,7 +235,7 @@ def test_key_is_sent_and_not_logged(
     assert KEY not in caplog.text
 
 
-async def test_key_is_removed_from_server_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_api_key_is_removed_from_quoted_server_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
     async with Stub(StubBehavior(model="other")) as stub:
         chat = chat_at(stub.url)
@@ -255,7 +255,7 @@ def test_chat_works_in_successive_event_loops() -> None:
     assert asyncio.run(session()) == asyncio.run(session())
 
 
-async def test_unreliable_server_answers_each_request_once(tmp_path: Path) -> None:
+async def test_chat_stores_one_answer_per_request_of_an_unreliable_server(tmp_path: Path) -> None:
     """The server fails 10 % of requests, truncates 10 % of answers and stops once."""
     log = tmp_path / "log.jsonl"
     behavior = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))

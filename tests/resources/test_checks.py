@@ -30,19 +30,19 @@ def lake(tmp_path: Path) -> Lake:
 
 
 @pytest.mark.parametrize("engine", Engine)
-def test_check_reads_referenced_tables(lake: Lake, engine: Engine) -> None:
+def test_check_partition_reads_the_tables_that_rules_refer_to(lake: Lake, engine: Engine) -> None:
     found = check_partition("score.verdicts", "d/full", lake, SCOPE, engine)
-    assert [each.name for each in found if not each.passed] == ["verdict_for_every_reply"]
+    assert [each.name for each in found if not each.passed] == ["every_reply_has_verdict"]
     assert all(each.passed for each in check_partition("question.probes", "d", lake, SCOPE))
     assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
 
 
-def test_domain_dependent_rules_require_a_domain(lake: Lake) -> None:
+def test_check_partition_without_domain_rejects_domain_dependent_rules(lake: Lake) -> None:
     with pytest.raises(BadInput, match="depends on the domain, but no domain is given"):
         check_partition("question.probes", "d", lake, Scope())
 
 
-def test_missing_partition_and_unknown_table_are_reported(lake: Lake) -> None:
+def test_check_partition_reports_missing_partition_or_unknown_table(lake: Lake) -> None:
     with pytest.raises(MissingData, match="Materialize the asset answer/replies"):
         check_partition("answer.replies", "d/none", lake, SCOPE)
     with pytest.raises(BadInput, match="there is no table 'nothing'"):

@@ -22,7 +22,7 @@ def ledger(tmp_path: Path):
         yield ledger
 
 
-async def test_embed_returns_unit_vectors_in_order(ledger: SqlLedger) -> None:
+async def test_embed_returns_unit_vectors_in_input_order_and_sends_each_text_once(ledger: SqlLedger) -> None:
     texts = [f"text {n % 200}" for n in range(300)]
     async with (
         Stub(StubBehavior(dimensions=16)) as stub,
@@ -44,7 +44,7 @@ async def test_embed_returns_unit_vectors_in_order(ledger: SqlLedger) -> None:
     assert not np.allclose(vectors[0], vectors[1])
 
 
-async def test_concurrent_episodes_share_requests(ledger: SqlLedger) -> None:
+async def test_concurrent_episodes_share_embedding_requests(ledger: SqlLedger) -> None:
     async with (
         Stub(StubBehavior(latency=0.01)) as stub,
         EndpointEmbedder(stub.url, "stub", ledger) as embedder,
@@ -62,7 +62,7 @@ async def test_concurrent_episodes_share_requests(ledger: SqlLedger) -> None:
     assert all(np.array_equal(each[-1], found[0][-1]) for each in found)
 
 
-async def test_embedding_time_is_split_among_texts_and_replayed(ledger: SqlLedger) -> None:
+async def test_embedding_time_is_divided_among_texts_and_repeated_for_cached_texts(ledger: SqlLedger) -> None:
     async with (
         Stub(StubBehavior(latency=0.05)) as stub,
         EndpointEmbedder(stub.url, "stub", ledger) as embedder,
@@ -81,7 +81,7 @@ async def test_embedding_time_is_split_among_texts_and_replayed(ledger: SqlLedge
     assert again == first
 
 
-async def test_failed_batch_does_not_affect_other_batches(ledger: SqlLedger) -> None:
+async def test_failed_embedding_batch_does_not_affect_other_batches(ledger: SqlLedger) -> None:
     async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
         whole = embedder._batch
 
@@ -105,7 +105,7 @@ def test_embedder_works_without_context_manager(ledger: SqlLedger) -> None:
     assert np.array_equal(asyncio.run(session("a")), asyncio.run(session("a")))
 
 
-async def test_response_without_vectors_is_rejected(
+async def test_embedder_rejects_a_response_without_vectors(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Stub, "_embeddings", lambda self, body: {"data": []})
@@ -114,7 +114,7 @@ async def test_response_without_vectors_is_rejected(
             await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
 
 
-async def test_missing_folder_or_package_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_embedder_needs_its_folder_and_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingData, match=r"the folder .* does not exist"):
         FolderEmbedder(tmp_path / "none")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
@@ -122,7 +122,7 @@ async def test_missing_folder_or_package_is_reported(tmp_path: Path, monkeypatch
         await FolderEmbedder(tmp_path).embed(["a"])
 
 
-async def test_folder_is_loaded_by_sentence_transformers(
+async def test_folder_embedder_loads_its_folder_with_sentence_transformers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def transformer(folder: str, local_files_only: bool) -> SimpleNamespace:

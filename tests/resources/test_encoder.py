@@ -54,7 +54,7 @@ def states(folder: Path, text: str, layer: int) -> Any:
 
 
 @pytest.mark.parametrize("layer", [1, 2, 3])
-def test_encoder_returns_unit_vectors_of_its_layer(folder: Path, layer: int) -> None:
+def test_encoder_returns_unit_vectors_of_the_configured_layer(folder: Path, layer: int) -> None:
     encoder = FolderEncoder(folder, layer=layer)
     texts = ["the cat sat on a mat", "a dog", " the cat ran home\n", ""]
     vectors = asyncio.run(encoder.encode(texts))
@@ -78,14 +78,14 @@ def test_bertscore_of_a_text_with_itself_is_1(folder: Path) -> None:
     assert metric_name(encoder) == "bertscore[tiny,L2]"
 
 
-def test_long_text_is_truncated_and_missing_layer_rejected(folder: Path) -> None:
+def test_encoder_truncates_a_long_text_and_rejects_a_missing_layer(folder: Path) -> None:
     encoder = FolderEncoder(folder, layer=1)
     assert [len(one) for one in asyncio.run(encoder.encode(["cat " * 40, "cat"]))] == [12, 3]
     with pytest.raises(BadSettings, match="has 3 layers, but `layer` is 9"):
         asyncio.run(FolderEncoder(folder, name="bert-base-uncased", layer=9).encode(["cat"]))
 
 
-def test_layer_is_looked_up_or_required(tmp_path: Path) -> None:
+def test_encoder_requires_a_layer_setting_except_for_published_models(tmp_path: Path) -> None:
     for name in BEST_LAYERS:
         (tmp_path / name).mkdir()
         assert FolderEncoder(tmp_path / name).layer == BEST_LAYERS[name]
@@ -107,7 +107,7 @@ def test_encoder_fingerprint_covers_weights_and_layer(tmp_path: Path) -> None:
     assert FolderEncoder(tmp_path, layer=1).fingerprint != one
 
 
-async def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_torch_error_names_bert_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(BadSettings, match=r"memflow\[bert\]"):
         await FolderEncoder(tmp_path, layer=1).encode(["a"])

@@ -29,7 +29,7 @@ from resources.event_log import EXPECTED, OPEN_SHARDS, SqliteEventLog
 from resources.event_schema import changed_methods
 
 
-def test_batches_store_the_same_rows_as_single_writes(
+def test_event_batches_store_the_same_rows_as_single_writes(
     recorded: list[dg.EventLogEntry], tmp_path: Path
 ) -> None:
     shipped = SqliteEventLogStorage(str(tmp_path / "shipped"))
@@ -52,7 +52,7 @@ def test_batches_store_the_same_rows_as_single_writes(
         assert rows(tmp_path / "batch" / name) == wanted
 
 
-def test_new_databases_have_the_schema_of_dagster(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
+def test_new_event_databases_have_dagster_schema(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
     ours, shipped = SqliteEventLog(str(tmp_path / "ours")), SqliteEventLogStorage(str(tmp_path / "shipped"))
     for storage in (ours, shipped):
         storage.store_event(recorded[0])
@@ -82,7 +82,7 @@ def test_run_has_the_same_events_and_checks_as_in_dagster_storage(home: Path, tm
 # A batch is stored whole or not at all
 
 
-def test_failed_batch_stores_no_event(
+def test_failed_event_batch_stores_no_event(
     recorded: list[dg.EventLogEntry], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     storage = SqliteEventLog(str(tmp_path))
@@ -99,7 +99,7 @@ def test_failed_batch_stores_no_event(
     storage.dispose()
 
 
-def test_run_with_failed_batch_has_each_check_once(
+def test_run_after_a_failed_event_batch_has_each_check_once(
     home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with opened(home) as instance:
@@ -131,7 +131,7 @@ def fail_once(monkeypatch: pytest.MonkeyPatch, after: int) -> Callable[[], int]:
     return lambda: stored
 
 
-def test_number_of_open_databases_is_bounded(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
+def test_event_log_limits_number_of_open_databases(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
     def open_files() -> int:
         files = [path for path in Path("/proc/self/fd").iterdir() if path.exists()]
         return sum(str(tmp_path) in str(path.readlink()) for path in files)
@@ -150,7 +150,7 @@ def test_number_of_open_databases_is_bounded(recorded: list[dg.EventLogEntry], t
     assert not list(tmp_path.glob("*.db-wal")), "closed databases are one file each"
 
 
-def test_deleted_log_is_created_again(recorded: list[dg.EventLogEntry], home: Path) -> None:
+def test_event_log_creates_a_deleted_run_database_again(recorded: list[dg.EventLogEntry], home: Path) -> None:
     run_id = recorded[0].run_id
     with opened(home) as writer, opened(home) as other:
         writer.event_log_storage.store_event(recorded[0])
@@ -160,7 +160,7 @@ def test_deleted_log_is_created_again(recorded: list[dg.EventLogEntry], home: Pa
         assert len(other.event_log_storage.get_records_for_run(run_id).records) == 1
 
 
-def test_newer_schema_is_reported(home: Path) -> None:
+def test_event_log_reports_a_database_with_a_newer_schema(home: Path) -> None:
     opened(home).dispose()
     set_revision(home, "feedfacefeed")
     with opened(home) as instance, pytest.raises(EventLogError, match="newer Dagster") as error:
@@ -169,7 +169,7 @@ def test_newer_schema_is_reported(home: Path) -> None:
     assert "feedfacefeed" in str(error.value)
 
 
-def test_damaged_index_or_file_instead_of_folder_is_reported(home: Path) -> None:
+def test_event_log_reports_a_damaged_index_or_a_file_in_place_of_the_folder(home: Path) -> None:
     (home / "history").mkdir()
     logs(home).write_text("a file")
     with pytest.raises(EventLogError, match=r"Cannot open .*index\.db"):
@@ -181,7 +181,7 @@ def test_damaged_index_or_file_instead_of_folder_is_reported(home: Path) -> None
         opened(home)
 
 
-def test_damaged_run_log_does_not_affect_other_runs(home: Path) -> None:
+def test_damaged_run_database_does_not_affect_other_runs(home: Path) -> None:
     with opened(home) as instance:
         damaged, sound = (execute(build_job(2), instance, each).run_id for each in "ab")
     path = logs(home) / f"{damaged}.db"
@@ -196,19 +196,19 @@ def test_damaged_run_log_does_not_affect_other_runs(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_folder_without_permission_is_reported(home: Path) -> None:
+def test_event_log_reports_a_folder_without_write_permission(home: Path) -> None:
     logs(home).mkdir(parents=True)
     logs(home).chmod(0o500)
     with pytest.raises(EventLogError, match="that you may write to it"):
         opened(home)
 
 
-def test_installed_dagster_has_the_overridden_methods() -> None:
+def test_installed_dagster_has_the_methods_that_the_event_log_overrides() -> None:
     assert changed_methods(SqliteEventLogStorage, EXPECTED) == []
     assert dg.__version__ == event_schema.DAGSTER
 
 
-def test_other_dagster_version_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_log_reports_a_changed_dagster_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteEventLogStorage, "has_table", lambda self, name, schema: True)
     with pytest.raises(
         EventLogError, match=r"needs Dagster 1\.13\.27.*changed: has_table.*remove `event_log"
@@ -216,7 +216,7 @@ def test_other_dagster_version_is_reported(tmp_path: Path, monkeypatch: pytest.M
         SqliteEventLog(str(tmp_path))
 
 
-def test_partial_index_is_completed(tmp_path: Path) -> None:
+def test_event_log_completes_a_partially_created_index(tmp_path: Path) -> None:
     """A process that is killed while it creates the tables leaves a database without a revision."""
     SqliteEventLog(str(tmp_path)).dispose()
     for table in ("alembic_version", "dynamic_partitions"):

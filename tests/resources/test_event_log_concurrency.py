@@ -33,7 +33,7 @@ from event_logs import (
 from resources.event_log import SqliteEventLog
 
 
-def test_watcher_receives_every_event_of_an_open_log(home: Path) -> None:
+def test_watcher_receives_every_event_while_the_run_database_is_open(home: Path) -> None:
     with opened(home) as instance:
         writer = start_writer(home, "a", CHECKS=str(CHECKS), PAUSE_S="3", STAY="yes")
         wait_until(lambda: instance.get_runs_count() == 1)
@@ -58,7 +58,7 @@ def test_watcher_receives_every_event_of_an_open_log(home: Path) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("sql-event-watch")]
 
 
-def test_reader_sees_each_event_of_three_writers_once(home: Path) -> None:
+def test_reader_sees_each_event_of_three_writer_processes_once(home: Path) -> None:
     # The databases are created before: two processes at once leave them without a version.
     opened(home).dispose()
     each = 2
@@ -132,7 +132,7 @@ KILLED = textwrap.dedent(
 
 @pytest.mark.kill
 @pytest.mark.parametrize("events", [1, 75, 130])
-def test_killed_writer_loses_no_stored_event(home: Path, events: int) -> None:
+def test_killed_writer_process_loses_no_stored_event(home: Path, events: int) -> None:
     environment = {**os.environ, **PYTHONPATH}
     writer = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(home)], env=environment, stdout=subprocess.PIPE, text=True
@@ -192,7 +192,7 @@ def test_runs_in_four_threads_neither_deadlock_nor_lose_events(tmp_path: Path) -
     assert integrity(tmp_path / "dagster") == {"ok"}
 
 
-def test_threads_write_and_read_one_log(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
+def test_threads_lose_no_event_in_a_shared_log(recorded: list[dg.EventLogEntry], tmp_path: Path) -> None:
     storage = SqliteEventLog(str(tmp_path))
     planned = planned_events(recorded)
 
@@ -209,7 +209,7 @@ def test_threads_write_and_read_one_log(recorded: list[dg.EventLogEntry], tmp_pa
     storage.dispose()
 
 
-def test_event_is_stored_while_the_logging_lock_is_held(
+def test_event_is_stored_while_another_thread_holds_the_logging_lock(
     recorded: list[dg.EventLogEntry], tmp_path: Path
 ) -> None:
     """Storing an event must not wait for a thread that holds the logging lock."""

@@ -17,7 +17,7 @@ from resources.event_log import SqliteEventLog
 from resources.instance import FORMER_SETTINGS, dagster_home, open_instance
 
 
-def test_former_instance_keeps_runs_and_events(tmp_path: Path) -> None:
+def test_instance_of_a_former_version_keeps_runs_and_events(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "dagster", FORMER)
     with opened(folder) as instance:
         assert type(instance.event_log_storage) is SqliteEventLogStorage
@@ -39,7 +39,7 @@ def test_former_instance_keeps_runs_and_events(tmp_path: Path) -> None:
         assert {run_id for run_id, _ in evaluations(instance, "check_0")} == {old, new}
 
 
-def test_edited_dagster_yaml_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_edited_dagster_yaml_is_kept_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     edited = FORMER.replace("max_concurrent_runs: 4", "max_concurrent_runs: 2")
     folder = folder_with(tmp_path / "dagster", edited)
     assert dagster_home(tmp_path) == folder
@@ -57,7 +57,7 @@ def test_edited_dagster_yaml_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFi
 @pytest.mark.parametrize(
     "settings", ["storage:\n  sqlite:\n    base_dir: /elsewhere\n", "event_log_storage: {}\n", "a: [\n"]
 )
-def test_configured_storage_gives_no_warning(
+def test_dagster_yaml_with_configured_storage_gives_no_warning(
     settings: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder_with(tmp_path / "dagster", settings)
@@ -66,7 +66,7 @@ def test_configured_storage_gives_no_warning(
     assert caplog.messages == []
 
 
-def test_batch_size_respects_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_overrides_the_event_batch_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DAGSTER_EVENT_BATCH_SIZE")
     for size in ("1000", "0"):
         with open_instance(tmp_path):
@@ -74,7 +74,7 @@ def test_batch_size_respects_the_environment(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "0")
 
 
-def test_former_dagster_yaml_is_replaced(tmp_path: Path) -> None:
+def test_unedited_dagster_yaml_of_a_former_version_is_replaced(tmp_path: Path) -> None:
     assert hashlib.sha256(FORMER.encode()).hexdigest() in FORMER_SETTINGS
     folder = folder_with(tmp_path / "dagster", FORMER)
     dagster_home(tmp_path)
@@ -84,7 +84,7 @@ def test_former_dagster_yaml_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["dagster.yaml"]
 
 
-def test_moved_home_keeps_its_event_log(home: Path, tmp_path: Path) -> None:
+def test_event_log_stays_readable_in_a_moved_home(home: Path, tmp_path: Path) -> None:
     with opened(home) as instance:
         run_id = execute(build_job(2), instance, "a").run_id
     moved = tmp_path / "moved"
@@ -108,7 +108,7 @@ def migrate(folder: Path) -> str:
     return done.stdout
 
 
-def test_older_schema_requires_migration(home: Path) -> None:
+def test_event_database_with_an_older_schema_requires_migration(home: Path) -> None:
     with opened(home) as instance:
         run_id = execute(build_job(2), instance, "a").run_id
         events = len(instance.all_logs(run_id))

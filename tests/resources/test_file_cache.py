@@ -65,7 +65,7 @@ def truncate(path: Path) -> None:
     "change",
     [lambda path: age(path, 5), replace_with_same_size, rename_over_with_same_size_and_time, truncate],
 )
-def test_changed_file_invalidates_its_cached_value(file, stored, change, reopened) -> None:
+def test_file_cache_returns_no_value_for_a_changed_file(file, stored, change, reopened) -> None:
     cache = FileCache(stored)
     cache.put(str(file), state(file), "one")
     assert cache.get(str(file), state(file)) == "one"
@@ -74,7 +74,7 @@ def test_changed_file_invalidates_its_cached_value(file, stored, change, reopene
 
 
 @pytest.mark.parametrize("seconds_ago", [0, -3600])
-def test_recent_and_future_files_are_not_cached(file, stored, seconds_ago) -> None:
+def test_file_cache_stores_no_value_for_a_recently_modified_or_future_file(file, stored, seconds_ago) -> None:
     os.utime(file, (time.time() - seconds_ago,) * 2)
     cache = FileCache(stored)
     cache.put(str(file), state(file), "one")
@@ -92,7 +92,7 @@ def test_recent_and_future_files_are_not_cached(file, stored, seconds_ago) -> No
         lambda text: text.replace(b"\t", b" "),
     ],
 )
-def test_damaged_cache_is_ignored_and_rewritten(file, stored, damage) -> None:
+def test_damaged_cache_file_is_ignored_and_rewritten(file, stored, damage) -> None:
     FileCache(stored).put(str(file), state(file), "one")
     stored.write_bytes(damage(stored.read_bytes()))
     assert FileCache(stored).get(str(file), state(file)) is None
@@ -100,7 +100,7 @@ def test_damaged_cache_is_ignored_and_rewritten(file, stored, damage) -> None:
     assert FileCache(stored).get(str(file), state(file)) == "one"
 
 
-def test_unwritable_cache_keeps_values_in_memory(file, tmp_path) -> None:
+def test_file_cache_keeps_values_in_memory_if_its_folder_is_not_writable(file, tmp_path) -> None:
     (tmp_path / "cache").write_text("a file where the folder belongs")
     cache = FileCache(tmp_path / "cache" / "values-1")
     cache.put(str(file), state(file), "one")
@@ -108,7 +108,7 @@ def test_unwritable_cache_keeps_values_in_memory(file, tmp_path) -> None:
     assert FileCache(tmp_path / "cache" / "values-1").get(str(file), state(file)) is None
 
 
-def test_moved_folder_keeps_its_cached_values(tmp_path) -> None:
+def test_cached_values_remain_valid_in_a_moved_folder(tmp_path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     file = home / "a\tb\n é"
@@ -120,7 +120,7 @@ def test_moved_folder_keeps_its_cached_values(tmp_path) -> None:
     assert FileCache(moved / "values-1", moved).get(str(file), state(file)) == "x"
 
 
-def test_outdated_cache_lines_are_removed(file, stored, monkeypatch) -> None:
+def test_file_cache_removes_outdated_lines_of_its_file(file, stored, monkeypatch) -> None:
     monkeypatch.setattr(file_cache, "SPARE_LINES", 10)
     gone = file.with_name("gone")
     gone.write_text("x")
@@ -136,7 +136,7 @@ def test_outdated_cache_lines_are_removed(file, stored, monkeypatch) -> None:
     assert FileCache(stored).get(str(file), state(file)) == 49
 
 
-def test_concurrent_processes_lose_no_cached_value(tmp_path, stored) -> None:
+def test_concurrent_processes_lose_no_value_of_the_file_cache(tmp_path, stored) -> None:
     files = [tmp_path / f"file{number}" for number in range(60)]
     for path in files:
         path.write_text(path.name)
@@ -168,8 +168,8 @@ CHANGES = st.lists(
 
 @given(changes=CHANGES)
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_cached_value_equals_the_file_after_any_changes(tmp_path, changes) -> None:
-    """This holds if no file state occurs twice with different content."""
+def test_cached_value_equals_the_file_content_after_random_changes(tmp_path, changes) -> None:
+    """A case ends early if the same file state occurs with different content."""
     folder = tmp_path / "case"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -208,14 +208,14 @@ def lake(tmp_path) -> Lake:
     return lake
 
 
-def test_facts_are_read_from_a_file_once(lake, monkeypatch) -> None:
+def test_lake_reads_the_facts_of_an_unchanged_partition_file_once(lake, monkeypatch) -> None:
     first = lake.facts("question.keys", "d")
     monkeypatch.setattr(Lake, "_stored_facts", lambda *_: pytest.fail("the footer was read again"))
     assert lake.facts("question.keys", "d") == first == Lake(lake.root).facts("question.keys", "d")
     assert lake.facts("question.keys", "other") is None
 
 
-def test_facts_change_with_the_file(lake) -> None:
+def test_lake_facts_change_with_the_partition_file(lake) -> None:
     assert lake.facts("question.keys", "d").fingerprint == "r1"
     lake.write("question.keys", "d", [], fingerprint="r2")
     for each in (lake, Lake(lake.root)):
@@ -225,7 +225,7 @@ def test_facts_change_with_the_file(lake) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 300])
-def test_truncated_partition_is_rejected(lake, size) -> None:
+def test_lake_facts_rejects_a_truncated_partition_file(lake, size) -> None:
     path = Path(lake.path("question.keys", "d"))
     lake.facts("question.keys", "d")
     path.write_bytes(path.read_bytes()[:size])
@@ -234,7 +234,7 @@ def test_truncated_partition_is_rejected(lake, size) -> None:
         lake.facts("question.keys", "d")
 
 
-def test_partition_replaced_by_an_older_file_is_read_again(lake) -> None:
+def test_lake_reads_facts_again_if_an_older_file_replaces_the_partition(lake) -> None:
     path = Path(lake.path("question.keys", "d"))
     other = Lake(path.parents[2] / "other")
     other.write("question.keys", "d", [], fingerprint="r3", meta={"run": "é"})
@@ -245,7 +245,7 @@ def test_partition_replaced_by_an_older_file_is_read_again(lake) -> None:
     assert lake.facts("question.keys", "d").fingerprint == "r3"
 
 
-def test_facts_in_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch) -> None:
+def test_lake_facts_of_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError("read-only")
 
@@ -254,7 +254,7 @@ def test_facts_in_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch) -> 
     assert not (Path(lake.root) / CACHE).exists()
 
 
-def test_checksums_are_cached_on_disk(tmp_path, monkeypatch) -> None:
+def test_library_caches_checksums_on_disk_until_the_file_changes(tmp_path, monkeypatch) -> None:
     (tmp_path / "a.json").write_text("{}")
     age(tmp_path / "a.json")
     known = {"a": Dataset("a", "A", "amemgym", ("a.json",), "MIT", "here", "Download it.")}

@@ -56,7 +56,7 @@ def worlds(domain: Domain) -> dict[str, dict[str, list[Any]]]:
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_both_engines_give_the_same_result_for_every_rule(name: str) -> None:
+def test_great_expectations_and_built_in_engine_agree_on_every_rule(name: str) -> None:
     domain = find_domain(name).limited(2)
     evaluated, failed = set(), set()
     for kind, world in worlds(domain).items():
@@ -76,7 +76,7 @@ def test_both_engines_give_the_same_result_for_every_rule(name: str) -> None:
     assert len(failed) > len(evaluated) / 4
 
 
-def test_both_engines_give_the_same_result_for_empty_tables() -> None:
+def test_great_expectations_and_built_in_engine_agree_on_empty_tables() -> None:
     world: dict[str, list[Any]] = {table: [] for table in TABLES}
     domain = find_domain("memorybench_demo")
     for table in TABLES:
@@ -85,7 +85,7 @@ def test_both_engines_give_the_same_result_for_empty_tables() -> None:
         assert ours == validate_rows(table, [], rules, world.__getitem__, domain), table
 
 
-def test_rule_that_raises_fails_in_both_engines() -> None:
+def test_rule_that_raises_an_exception_fails_in_both_engines() -> None:
     def fails(row: Any) -> bool:
         raise KeyError("state")
 
@@ -103,7 +103,7 @@ def test_rule_that_raises_fails_in_both_engines() -> None:
 
 
 @pytest.mark.parametrize("table", SUITES)
-def test_valid_rows_pass_the_suite(table: str) -> None:
+def test_valid_rows_pass_the_great_expectations_suite(table: str) -> None:
     assert [each for each in validate_suite(table, valid_rows()[table]) if not each.passed] == []
 
 
@@ -125,7 +125,7 @@ def test_valid_rows_pass_the_suite(table: str) -> None:
     ],
     ids=lambda each: each if isinstance(each, str) else None,
 )
-def test_suite_names_the_failed_expectation_and_offending_rows(
+def test_great_expectations_suite_names_failed_expectation_and_offending_rows(
     table: str, fault: dict[str, Any], name: str
 ) -> None:
     rows = valid_rows()[table]
@@ -137,16 +137,16 @@ def test_suite_names_the_failed_expectation_and_offending_rows(
     assert found.severity == ("warn" if "pair" in name else "error")
 
 
-def test_empty_table_fails_the_suite() -> None:
+def test_empty_table_fails_the_row_count_expectation() -> None:
     [found] = [each for each in validate_suite("raw.records", []) if not each.passed]
     assert (found.name, found.unexpected) == ("expect_table_row_count_to_be_between", 1)
 
 
-def test_data_docs_contain_the_rule_names(tmp_path) -> None:
+def test_data_docs_pages_contain_the_rule_names(tmp_path) -> None:
     world, domain = valid_rows(), find_domain("memorybench_demo")
     rules = expectations_of("answer.replies", domain.benchmark)
     suites = list(suites_of("answer.replies", world["answer.replies"], rules, world.__getitem__, domain))
     page = write_data_docs(tmp_path, [(f"answer.replies {at}", each) for at, each in enumerate(suites)])
     assert page.is_file() and page.is_relative_to(tmp_path)
     text = "".join(each.read_text(encoding="utf-8") for each in page.parent.rglob("*.html"))
-    assert "parsed_or_reason" in text
+    assert "unparsed_reply_has_reason" in text

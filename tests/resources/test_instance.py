@@ -49,7 +49,7 @@ def slots(instance: dg.DagsterInstance) -> int:
 
 
 @pytest.mark.kill
-def test_killed_process_frees_pool_slots(tmp_path: Path) -> None:
+def test_next_process_frees_pool_slots_of_killed_processes(tmp_path: Path) -> None:
     killed = [begin(tmp_path, 60) for _ in range(2)]  # as many as the pool has places
     for process in killed:
         process.send_signal(signal.SIGKILL)
@@ -63,7 +63,7 @@ def test_killed_process_frees_pool_slots(tmp_path: Path) -> None:
 
 
 @pytest.mark.kill
-def test_running_process_keeps_its_runs(tmp_path: Path) -> None:
+def test_open_instance_does_not_end_runs_of_a_running_process(tmp_path: Path) -> None:
     living = begin(tmp_path, 60)
     try:
         with open_instance(tmp_path) as opened:
@@ -74,7 +74,7 @@ def test_running_process_keeps_its_runs(tmp_path: Path) -> None:
         living.wait()
 
 
-def test_finished_process_removes_its_lock_file(tmp_path: Path) -> None:
+def test_closed_instance_removes_the_lock_file_of_its_process(tmp_path: Path) -> None:
     with open_instance(tmp_path):
         assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
     assert list((tmp_path / "dagster/processes").iterdir()) == []

@@ -35,53 +35,53 @@ def ids(rows):
 @pytest.mark.parametrize(
     ("text", "best"), [("green tea", "e1"), ("上海的律师", "e3"), ("北京", "e4"), ("garden", "e5")]
 )
-def test_search_finds_english_and_chinese_text(index, text, best):
+def test_entry_search_finds_english_and_chinese_text(index, text, best):
     found = index.search("d", "full", text=text)
     assert found[0]["entry_id"] == best
     assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
 
 
 @pytest.mark.parametrize(("sequence", "alive"), [(0, []), (1, ["e1"]), (4, ["e1"]), (5, ["e2"]), (9, ["e2"])])
-def test_search_sees_entries_as_of_a_sequence_number(index, sequence, alive):
+def test_entry_search_returns_entries_as_of_a_sequence_number(index, sequence, alive):
     assert ids(index.search("d", "full", text="Caroline drinks", sequence=sequence)) == alive
     found = index.search("d", "full", vector=[0.7, 0.7, 0.0], sequence=sequence, k=1)
     assert ids(found) == alive
 
 
-def test_search_without_sequence_sees_all_entries(index):
+def test_entry_search_without_sequence_number_returns_retired_entries(index):
     found = index.search("d", "full", text="Caroline drinks")
     assert sorted(ids(found)) == ["e1", "e2"]
     assert {row["entry_id"]: row["until"] for row in found} == {"e1": 5, "e2": None}
     assert found[0]["sources"] == [f"m{found[0]['entry_id'][1:]}"]
 
 
-def test_nearest_vector_is_first_with_its_cosine(index):
+def test_vector_search_returns_the_nearest_entry_first_with_its_cosine(index):
     found = index.search("d", "full", vector=[0.0, 2.0, 0.0], k=2)
     assert found[0]["entry_id"] == "e2"
     assert found[0]["score"] == pytest.approx(1.0)
     assert "e4" not in ids(index.search("d", "full", vector=[0.0, 1.0, 0.0], k=10))
 
 
-def test_hybrid_search_fuses_rankings(index):
+def test_hybrid_search_combines_text_and_vector_rankings(index):
     found = index.search("d", "full", text="Caroline drinks", vector=[0.1, 1.0, 0.0])
     assert found[0]["entry_id"] == "e2"
     assert set(ids(found)) == {"e1", "e2", "e3"}
     assert ids(index.search("d", "full", text="Caroline drinks", vector=[0.1, 1.0, 0.0], k=1)) == ["e2"]
 
 
-def test_search_filters_by_episode(index):
+def test_entry_search_returns_only_entries_of_the_given_episode(index):
     assert ids(index.search("d", "full", text="garden", episode="it's u2")) == ["e5"]
     assert index.search("d", "full", text="garden", episode="u1") == []
 
 
-def test_rebuild_replaces_one_assistant(index):
+def test_index_rebuild_replaces_only_the_entries_of_one_assistant(index):
     index.rebuild("d", "full@qwen", ENTRIES[:1])
     index.rebuild("d", "full", ENTRIES[1:2])
     assert ids(index.search("d", "full", text="Caroline", k=9)) == ["e2"]
     assert ids(index.search("d", "full@qwen", text="Caroline", k=9)) == ["e1"]
 
 
-def test_entries_without_vectors_are_found_by_text(tmp_path):
+def test_text_search_finds_entries_without_vectors(tmp_path):
     index = LanceIndex(tmp_path)
     index.rebuild("d", "bm25_message", [entry(4, "他喜欢在北京的公园里跑步", 3)])
     assert ids(index.search("d", "bm25_message", text="公园")) == ["e4"]
@@ -89,7 +89,7 @@ def test_entries_without_vectors_are_found_by_text(tmp_path):
     assert ids(index.search("d", "bm25_message", text="公园", vector=[1.0, 2.0])) == ["e4"]
 
 
-def test_empty_memory_is_indexed(tmp_path):
+def test_index_of_a_memory_without_entries_returns_no_results(tmp_path):
     index = LanceIndex(tmp_path)
     assert index.rebuild("d", "none", []) == 0
     assert index.search("d", "none", text="anything") == []
@@ -97,7 +97,7 @@ def test_empty_memory_is_indexed(tmp_path):
     assert index.search("d", "none", text="anything", vector=[1.0]) == []
 
 
-def test_invalid_searches_are_rejected(index):
+def test_entry_index_rejects_invalid_searches_and_vectors(index):
     with pytest.raises(BadInput, match="neither a text nor a vector"):
         index.search("d", "full")
     with pytest.raises(

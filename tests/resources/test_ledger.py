@@ -43,7 +43,7 @@ def either_url(request: pytest.FixtureRequest, url: str) -> str:
     return url
 
 
-def test_first_stored_completion_is_not_replaced(either_url: str) -> None:
+def test_ledger_does_not_replace_a_stored_completion(either_url: str) -> None:
     url = either_url
     with SqlLedger(url) as ledger, SqlLedger(url) as other:
         assert ledger.get("k") is None is other.get("k")
@@ -58,7 +58,7 @@ def test_first_stored_completion_is_not_replaced(either_url: str) -> None:
         assert ledger.digests() == {"k"}
 
 
-def test_usage_is_summed_by_group(either_url: str) -> None:
+def test_ledger_sums_usage_by_group(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         judge = RequestContext("run 1", "score", "judge", "d", "full", "j")
         later = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
@@ -86,7 +86,7 @@ def test_usage_is_summed_by_group(either_url: str) -> None:
             ledger.usage(by=("colour",))
 
 
-def test_needed_usage_counts_each_completion_once_per_run(url: str) -> None:
+def test_needed_usage_of_a_run_counts_each_completion_once(url: str) -> None:
     """Repeated requests and cache hits of a run count once."""
     replay = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
     with SqlLedger(url) as ledger:
@@ -103,7 +103,7 @@ def test_needed_usage_counts_each_completion_once_per_run(url: str) -> None:
         assert ledger.needed(("role",), "run 3") == []
 
 
-def test_on_use_is_called_for_sent_cached_and_failed_requests(url: str) -> None:
+def test_ledger_calls_on_use_for_sent_cached_and_failed_requests(url: str) -> None:
     seen: list[tuple[str, str, str]] = []
     with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
@@ -112,7 +112,7 @@ def test_on_use_is_called_for_sent_cached_and_failed_requests(url: str) -> None:
     assert seen == [(event, "a/prompt", "answer") for event in ("asked", "kept", "failed")]
 
 
-def test_first_stored_vector_is_not_replaced(either_url: str) -> None:
+def test_ledger_does_not_replace_a_stored_vector(either_url: str) -> None:
     vectors = {f"k{n}": TimedVector(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
     with SqlLedger(either_url) as ledger:
         ledger.keep_vectors(vectors)
@@ -123,7 +123,7 @@ def test_first_stored_vector_is_not_replaced(either_url: str) -> None:
     assert all(found[key].seconds == vectors[key].seconds for key in vectors)
 
 
-def test_vectors_of_former_ledger_have_zero_seconds(tmp_path: Path) -> None:
+def test_vectors_of_a_former_ledger_version_have_zero_seconds(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with sqlite3.connect(path) as older:
         older.execute("create table embeddings (digest varchar(32) primary key, vector blob not null)")
@@ -133,7 +133,7 @@ def test_vectors_of_former_ledger_have_zero_seconds(tmp_path: Path) -> None:
         assert (kept.vector.tolist(), kept.seconds) == ([1, 1], 0.0)
 
 
-def test_invalid_ledger_url_is_rejected(tmp_path: Path) -> None:
+def test_ledger_rejects_an_invalid_url_without_showing_the_password(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a database, but long enough to be read as one" * 100)
     for wrong in ("sqlite://", "nonsense", "oracle9://x/y", f"sqlite:///{tmp_path}/file"):
         with pytest.raises(BadSettings):
@@ -152,7 +152,7 @@ def test_pickled_ledger_opens_its_own_connections(url: str) -> None:
         other.close()
 
 
-def test_four_processes_write_to_a_new_ledger(either_url: str) -> None:
+def test_four_processes_write_to_a_new_ledger_without_losing_rows(either_url: str) -> None:
     context = multiprocessing.get_context("forkserver")
     count = 60
     processes = [context.Process(target=fill, args=(either_url, number, count)) for number in range(4)]
@@ -198,7 +198,7 @@ for n in range(100000):
 
 
 @pytest.mark.kill
-def test_killed_writer_loses_no_stored_completion(url: str) -> None:
+def test_killed_process_loses_no_completion_stored_in_the_ledger(url: str) -> None:
     with subprocess.Popen([sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
@@ -211,7 +211,7 @@ def test_killed_writer_loses_no_stored_completion(url: str) -> None:
         assert {f"k{n}" for n in range(last + 1)} <= ledger.digests()
 
 
-def test_request_columns_can_be_queried(url: str, tmp_path: Path) -> None:
+def test_ledger_stores_request_parameters_in_columns(url: str, tmp_path: Path) -> None:
     sampled = ChatRequest("p", {}, (ChatMessage("user", "x"),), Sampling(0.7, 0.9, 12, 5), Choice, 2)
     with SqlLedger(url) as ledger:
         ledger.put("a", sampled, completion(), ACCOUNT)

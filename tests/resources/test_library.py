@@ -32,7 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_complete_data_set_is_found_with_checksums(folder):
+def test_library_finds_a_complete_data_set_with_checksums(folder):
     (folder / "set" / "b.json").write_bytes(TWO)
     library = Library(folder)
     assert library.paths(published()) == {
@@ -45,7 +45,7 @@ def test_complete_data_set_is_found_with_checksums(folder):
     assert not library.status_of(published()).checked
 
 
-def test_incomplete_data_set_names_missing_files(folder):
+def test_incomplete_data_set_error_names_missing_files(folder):
     library = Library(folder)
     holding = library.status_of(published())
     assert (holding.state, holding.missing) == ("part", ("set/b.json",))
@@ -58,7 +58,7 @@ def test_incomplete_data_set_names_missing_files(folder):
     )
 
 
-def test_missing_data_set_names_searched_folder(tmp_path):
+def test_missing_data_set_error_names_the_searched_folder(tmp_path):
     assert Library(tmp_path).status_of(published()).state == "missing"
     assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
     with pytest.raises(MissingData, match="install it again"):
@@ -70,7 +70,7 @@ def test_missing_data_set_names_searched_folder(tmp_path):
 
 
 @pytest.mark.parametrize("files", [{"files": ("set/a.json",)}, {"files": (), "optional": ("set/a.json",)}])
-def test_wrong_checksum_is_rejected(folder, files):
+def test_library_rejects_a_file_with_a_wrong_checksum(folder, files):
     library = Library(folder)
     right = library.status_of(published(**files, sums={"set/a.json": sum_of(ONE).upper()}))
     assert (right.state, right.checked) == ("found", True)
@@ -85,7 +85,7 @@ def test_wrong_checksum_is_rejected(folder, files):
         library.paths(dataset)
 
 
-def test_checksum_is_cached_until_the_file_changes(folder, monkeypatch):
+def test_library_caches_a_checksum_until_the_file_changes(folder, monkeypatch):
     taken = []
     digest = hashlib.file_digest
     monkeypatch.setattr(
@@ -99,7 +99,7 @@ def test_checksum_is_cached_until_the_file_changes(folder, monkeypatch):
     assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
-def test_status_lists_all_data_sets_and_unknown_name_is_rejected(tmp_path):
+def test_library_status_lists_all_data_sets_and_paths_rejects_unknown_name(tmp_path):
     holdings = Library(tmp_path).status()
     assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
     assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
@@ -108,7 +108,7 @@ def test_status_lists_all_data_sets_and_unknown_name_is_rejected(tmp_path):
         Library(tmp_path).paths("loco")
 
 
-def test_user_data_set_may_have_absolute_paths(tmp_path):
+def test_library_finds_a_user_data_set_by_absolute_path(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
     (tmp_path / "far.jsonl").write_bytes(TWO)
@@ -123,7 +123,7 @@ def test_user_data_set_may_have_absolute_paths(tmp_path):
         library.paths("locomo")
 
 
-def test_user_data_set_may_have_file_patterns(tmp_path):
+def test_library_finds_a_user_data_set_by_file_pattern(tmp_path):
     for user, period in (("b", 1), ("a", 0), ("a", 1)):
         folder = tmp_path / "runs" / user / "interactions"
         folder.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def test_user_data_set_may_have_file_patterns(tmp_path):
     )
 
 
-def test_missing_optional_files_are_listed(folder):
+def test_library_status_lists_missing_optional_files(folder):
     library, dataset = (
         Library(folder),
         published(files=("set/a.json",), optional=("set/b.json", "set/c.json")),
@@ -167,7 +167,7 @@ def test_missing_optional_files_are_listed(folder):
     assert library.status_of(dataset).missing == ("set/a.json",)
 
 
-def test_first_existing_alternative_is_used(folder):
+def test_library_uses_the_first_existing_alternative_of_a_file(folder):
     library = Library(folder)
     dataset = published(files=("set/whole.json",), instead={"set/whole.json": ("set/b.json", "set/a.json")})
     assert list(library.sums(dataset)) == ["set/a.json"]
@@ -178,7 +178,7 @@ def test_first_existing_alternative_is_used(folder):
     assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
 
 
-def test_incomplete_data_sets_of_a_domain_are_listed(folder):
+def test_library_lists_found_and_incomplete_data_sets_of_a_domain(folder):
     known = {
         "part": published(files=("set/a.json",), optional=("set/b.json",)),
         "none": published(files=("set/b.json",)),

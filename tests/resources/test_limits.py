@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from memflow.chat.priority import REMAINING
 from memflow.errors import BudgetSpent
 from resources.limits import AdaptiveLimiter, Budget, Prices, Spending, limiter_of
 
@@ -30,11 +31,11 @@ async def most_at_once(limiter: AdaptiveLimiter, tasks: int) -> int:
     return most
 
 
-async def test_limiter_does_not_exceed_its_limit() -> None:
+async def test_adaptive_limiter_does_not_exceed_its_limit() -> None:
     assert await most_at_once(AdaptiveLimiter(7), 50) == 7
 
 
-async def test_limit_is_halved_once_per_window_and_grows_per_round() -> None:
+async def test_overload_halves_the_limit_once_per_window_and_success_raises_it() -> None:
     clock = Clock()
     limiter = AdaptiveLimiter(64, window=1.0, clock=clock)
     limiter.on_overload()
@@ -57,7 +58,7 @@ async def test_limit_is_halved_once_per_window_and_grows_per_round() -> None:
     assert await most_at_once(limiter, 5) == 1
 
 
-async def test_cancelled_waiter_takes_no_slot() -> None:
+async def test_cancelled_task_takes_no_slot_of_the_limiter() -> None:
     limiter = AdaptiveLimiter(1)
     async with limiter:
         waiting = [asyncio.create_task(limiter.__aenter__()) for _ in range(3)]
@@ -76,6 +77,22 @@ async def test_requests_to_one_address_share_a_limiter() -> None:
     assert limiter_of("http://a", 4).limit == 4
 
 
+async def test_waiting_request_with_most_dependents_is_next_and_equal_ones_keep_their_order() -> None:
+    limiter, order = AdaptiveLimiter(1), []
+
+    async def request(name: str, remaining: int) -> None:
+        REMAINING.set(remaining)
+        async with limiter:
+            order.append(name)
+
+    async with limiter:
+        given = {"probe": 0, "short": 3, "long": 90, "other probe": 0}
+        waiting = [asyncio.create_task(request(*each)) for each in given.items()]
+        await asyncio.sleep(0)
+    await asyncio.gather(*waiting)
+    assert order == ["long", "short", "probe", "other probe"]
+
+
 @pytest.mark.parametrize(
     ("budget", "most", "used", "requests", "admitted"),
     [
@@ -84,7 +101,7 @@ async def test_requests_to_one_address_share_a_limiter() -> None:
         (Budget(tokens=100), Spending(1, 60), Spending(1, 20), 5, 3),
     ],
 )
-async def test_budget_admits_what_fits_and_waits_for_running_requests(
+async def test_budget_admits_requests_that_fit_and_waits_for_running_requests(
     budget: Budget, most: Spending, used: Spending, requests: int, admitted: int
 ) -> None:
     async def one() -> None:

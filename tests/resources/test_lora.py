@@ -108,7 +108,7 @@ def job(base: str, examples: list[dict[str, object]], how: Lora) -> Job:
     )
 
 
-def test_training_moves_answers_toward_examples(python: str, tiny: str, tmp_path: Path) -> None:
+def test_lora_training_moves_answers_toward_the_examples(python: str, tiny: str, tmp_path: Path) -> None:
     examples = [
         *(example(f"case {number}") for number in range(6)),
         example("long answer", wanted="thank you " * 200),
@@ -136,7 +136,7 @@ def test_training_moves_answers_toward_examples(python: str, tiny: str, tmp_path
     assert answers["adapted"]["loss"] < answers["base"]["loss"]
 
 
-def test_training_is_deterministic(python: str, tiny: str, tmp_path: Path) -> None:
+def test_lora_training_of_the_same_job_gives_same_weights(python: str, tiny: str, tmp_path: Path) -> None:
     examples = [example(f"case {number}", wanted=f"{number} thanks") for number in range(3)]
     how = Lora(epochs=1, batch=1, length=64)
     first, second = (
@@ -145,11 +145,11 @@ def test_training_is_deterministic(python: str, tiny: str, tmp_path: Path) -> No
     assert first == second
 
 
-def test_missing_base_model_is_not_downloaded(python: str, tmp_path: Path) -> None:
+def test_lora_training_does_not_download_a_missing_base_model(python: str, tmp_path: Path) -> None:
     with pytest.raises(TrainingFailed, match="nobody/nothing is not a folder and not in the local cache"):
         Trainer(python).train(job("nobody/nothing", [example("a")], Lora()), tmp_path / "liked")
 
 
-def test_too_long_requests_fail_the_training(python: str, tiny: str, tmp_path: Path) -> None:
+def test_lora_training_fails_if_every_request_is_too_long(python: str, tiny: str, tmp_path: Path) -> None:
     with pytest.raises(TrainingFailed, match="every request has 16 tokens or more"):
         Trainer(python).train(job(tiny, [example("a")], Lora(length=16)), tmp_path / "liked")

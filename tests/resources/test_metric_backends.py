@@ -29,7 +29,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home", encoder=named, wordnet=wordnet, cmudict=dictionary)
 
 
-def test_configured_backends_are_built(settings: Settings) -> None:
+def test_build_metric_backends_returns_configured_backends_in_use(settings: Settings) -> None:
     found = build_metric_backends(settings, EVERY)
     assert [*found.encoders] == ["en"] and found.encoders["en"].name == "tiny"
     assert found.synonyms is not None and found.syllables == {"syllable": 3} and found.judge is None
@@ -37,13 +37,13 @@ def test_configured_backends_are_built(settings: Settings) -> None:
     assert (few.encoders, few.syllables) == ({}, None) and few.synonyms is not None
 
 
-def test_unconfigured_backends_are_not_built(tmp_path: Path) -> None:
+def test_build_metric_backends_omits_backends_without_settings(tmp_path: Path) -> None:
     found = build_metric_backends(Settings(home=tmp_path), EVERY)
     assert (found.encoders, found.synonyms, found.syllables) == ({}, None, None)
     assert fingerprints(Settings(home=tmp_path), EVERY) == {}
 
 
-def test_invalid_path_is_rejected_only_for_used_backends(settings: Settings, tmp_path: Path) -> None:
+def test_build_metric_backends_rejects_invalid_path_only_if_used(settings: Settings, tmp_path: Path) -> None:
     gone = settings.model_copy(update={"wordnet": tmp_path / "gone", "cmudict": tmp_path / "config"})
     (tmp_path / "config").write_text("no dictionary\n")
     with pytest.raises(MissingData, match="is not a WordNet folder"):
@@ -53,7 +53,7 @@ def test_invalid_path_is_rejected_only_for_used_backends(settings: Settings, tmp
     assert build_metric_backends(gone, {ENCODER_EN}).synonyms is None
 
 
-def test_backend_fingerprint_covers_content_and_model_name(settings: Settings, tmp_path: Path) -> None:
+def test_metric_backend_fingerprint_covers_content_and_model_name(settings: Settings, tmp_path: Path) -> None:
     before = fingerprints(settings, EVERY)
     assert set(before) == {ENCODER_EN, WORDNET, CMUDICT} and fingerprints(settings, EVERY) == before
     (tmp_path / "tiny" / "config.json").write_text('{"more": 1}')

@@ -64,7 +64,7 @@ def test_runs_and_events_are_stored_in_and_read_from_postgresql(deployed: Path, 
     assert not list(deployed.glob("**/*.db")), "nothing is kept in SQLite beside it"
 
 
-def test_embedded_instance_stores_runs_in_sqlite(tmp_path: Path) -> None:
+def test_embedded_dagster_instance_stores_runs_in_sqlite(tmp_path: Path) -> None:
     shutil.copy(SETTINGS["resources/instance.yaml"], tmp_path / "dagster.yaml")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         assert dg.materialize([tiny], instance=instance).success
@@ -75,7 +75,7 @@ def test_embedded_instance_stores_runs_in_sqlite(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_instance_settings_configure_pools_monitoring_and_retention(name: str) -> None:
+def test_dagster_settings_configure_pools_monitoring_and_retention(name: str) -> None:
     found = yaml.safe_load(SETTINGS[name].read_text(encoding="utf-8"))
     assert found["concurrency"]["pools"]["granularity"] == "op"
     assert found["run_monitoring"]["free_slots_after_run_end_seconds"] > 0
@@ -84,7 +84,7 @@ def test_instance_settings_configure_pools_monitoring_and_retention(name: str) -
     assert not found["telemetry"]["enabled"]
 
 
-def test_compose_binds_to_localhost_and_sets_every_variable() -> None:
+def test_compose_file_binds_ports_to_localhost_and_sets_every_variable() -> None:
     services = COMPOSE["services"]
     ports = [port for service in services.values() for port in service.get("ports", ())]
     assert ports and all(port.startswith("127.0.0.1:") for port in ports)

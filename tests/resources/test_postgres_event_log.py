@@ -68,7 +68,7 @@ def test_run_has_the_same_events_and_checks_as_in_dagster_storage(url: str, tmp_
     assert len(found[0][0]) > 3 * CHECKS
 
 
-def test_run_opens_at_most_10_connections_and_closes_them(url: str, tmp_path: Path) -> None:
+def test_run_opens_at_most_10_postgres_connections_and_closes_all(url: str, tmp_path: Path) -> None:
     def sessions() -> int:
         ((count,),) = query(url, "SELECT sessions FROM pg_stat_database WHERE datname = current_database()")
         return int(count)
@@ -87,7 +87,7 @@ def test_run_opens_at_most_10_connections_and_closes_them(url: str, tmp_path: Pa
         assert sessions() - before <= 10, "a connection for each event would be more than 40"
 
 
-def test_failed_batch_is_rolled_back_and_checks_are_not_duplicated(
+def test_failed_event_batch_is_rolled_back_and_checks_are_not_duplicated(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = PostgresEventLog._store_asset_check_evaluation_planned
@@ -113,7 +113,7 @@ def test_failed_batch_is_rolled_back_and_checks_are_not_duplicated(
         assert len(instance.all_logs(run_id, of_type=planned)) == CHECKS
 
 
-def test_more_threads_than_connections_store_every_event(url: str, tmp_path: Path) -> None:
+def test_more_threads_than_pool_connections_store_every_event(url: str, tmp_path: Path) -> None:
     storage = PostgresEventLog(url)
     with instance_on(storage, tmp_path) as instance:
         run_id = execute(build_job(CHECKS), instance, "a").run_id
@@ -132,7 +132,7 @@ def test_more_threads_than_connections_store_every_event(url: str, tmp_path: Pat
             assert len(storage.get_logs_for_run(f"other-{number}")) == len(events)
 
 
-def test_statement_timeout_of_the_web_server_is_applied(url: str) -> None:
+def test_event_log_applies_the_statement_timeout_of_the_web_server(url: str) -> None:
     storage = PostgresEventLog(url)
     storage.optimize_for_webserver(statement_timeout=5000, pool_recycle=60, max_overflow=7)
     with storage._connect() as connection:
@@ -140,7 +140,7 @@ def test_statement_timeout_of_the_web_server_is_applied(url: str) -> None:
     storage.dispose()
 
 
-def test_token_provider_and_url_options_are_passed_to_the_pool(
+def test_event_log_passes_token_provider_and_url_options_to_the_pool(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[str, Any, dict[str, Any]]] = []
@@ -163,7 +163,7 @@ def test_token_provider_and_url_options_are_passed_to_the_pool(
     assert options["connect_args"] == {"options": "-c application_name=memflow"}
 
 
-def test_missing_method_of_the_installed_storage_is_reported(
+def test_event_log_reports_a_missing_method_of_the_installed_dagster_storage(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert changed_methods(PostgresEventLogStorage, EXPECTED) == []

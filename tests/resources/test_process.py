@@ -42,7 +42,7 @@ def is_ended_by(number: signal.Signals) -> bool:
 
 @pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
 @pytest.mark.parametrize("how", ["ignored", "blocked"])
-def test_ignored_and_blocked_signals_are_not_inherited(number: signal.Signals, how: str) -> None:
+def test_subprocess_does_not_inherit_ignored_or_blocked_signals(number: signal.Signals, how: str) -> None:
     if how == "ignored":
         signal.signal(number, signal.SIG_IGN)
     else:
@@ -50,7 +50,7 @@ def test_ignored_and_blocked_signals_are_not_inherited(number: signal.Signals, h
     assert is_ended_by(number)
 
 
-def test_default_signals_is_none_without_ignored_signals() -> None:
+def test_default_signals_returns_none_without_ignored_signals() -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
     assert default_signals() is None

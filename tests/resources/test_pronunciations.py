@@ -25,13 +25,13 @@ HM 1 HH M
 
 
 @pytest.mark.parametrize("text", [OURS, NLTKS, ";;; an older file\n" + OURS.upper()])
-def test_first_pronunciation_is_used(tmp_path: Path, text: str) -> None:
+def test_syllables_counts_the_first_pronunciation_of_a_word(tmp_path: Path, text: str) -> None:
     file = tmp_path / "cmudict.dict"
     file.write_text(text)
     assert syllables(file) == {"syllable": 3, "record": 2, "d'artagnan": 3, "read": 1, "hm": 0}
 
 
-def test_missing_or_invalid_dictionary_is_reported(tmp_path: Path) -> None:
+def test_syllables_reports_a_missing_or_invalid_dictionary(tmp_path: Path) -> None:
     with pytest.raises(MissingData, match=r"the file .* does not exist"):
         syllables(tmp_path / "none")
     (tmp_path / "other").write_text("syllable one two three\n")

@@ -46,7 +46,7 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
 
 
 @pytest.mark.parametrize(("name", "calls"), [("retrieval", 0), ("generative_agent", 1)])
-def test_replay_reports_original_seconds_and_calls(name: str, calls: int, tmp_path: Path) -> None:
+def test_ledger_replay_reports_original_seconds_and_calls(name: str, calls: int, tmp_path: Path) -> None:
     async def twice() -> None:
         async with Stub(StubBehavior(latency=0.02)) as stub:
             with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:

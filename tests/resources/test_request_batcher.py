@@ -26,7 +26,7 @@ class Server:
             raise ValueError("refused")
 
 
-async def test_concurrent_keys_form_one_batch() -> None:
+async def test_request_batcher_combines_concurrent_keys_into_one_batch() -> None:
     server = Server()
     gathering = RequestBatcher(server)
 
@@ -43,7 +43,7 @@ async def test_concurrent_keys_form_one_batch() -> None:
     assert len(server.asked) == 2
 
 
-async def test_failed_key_raises_for_its_callers_only() -> None:
+async def test_request_batcher_raises_only_for_callers_of_the_failed_key() -> None:
     server = Server(refused=("bad", "worse"))
     gathering = RequestBatcher(server)
     good, mixed, bad = await asyncio.gather(
@@ -56,7 +56,7 @@ async def test_failed_key_raises_for_its_callers_only() -> None:
     assert str(mixed) == str(bad) == "refused"
 
 
-async def test_cancelled_caller_does_not_cancel_others() -> None:
+async def test_cancelled_caller_does_not_cancel_other_callers_of_the_same_key() -> None:
     gathering = RequestBatcher(Server(wait=0.01))
     first, second = (asyncio.ensure_future(gathering.of({"a": "a"})) for _ in range(2))
     await asyncio.sleep(0.005)
@@ -65,7 +65,7 @@ async def test_cancelled_caller_does_not_cancel_others() -> None:
     assert first.cancelled()
 
 
-async def test_batch_is_sent_while_keys_keep_arriving() -> None:
+async def test_request_batcher_sends_a_batch_while_new_keys_keep_arriving() -> None:
     server = Server()
     gathering = RequestBatcher(server)
     loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ async def test_batch_is_sent_while_keys_keep_arriving() -> None:
     await asyncio.gather(*others)
 
 
-async def test_closing_cancels_waiting_callers() -> None:
+async def test_closing_the_request_batcher_cancels_waiting_callers() -> None:
     gathering = RequestBatcher(Server(wait=60))
     waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
     await asyncio.sleep(0.02)

@@ -23,7 +23,7 @@ def written(text: str) -> Path:
     return Path("memflow.toml")
 
 
-def test_example_settings_are_the_defaults() -> None:
+def test_example_settings_file_equals_the_defaults() -> None:
     settings = load(written(example()))
     defaults = Settings.model_fields
     assert settings.assistants == defaults["assistants"].default
@@ -38,7 +38,7 @@ def test_example_settings_are_the_defaults() -> None:
     assert settings.roles.simulator == "scripted" and settings.embedder.kind == "hashing"
 
 
-def test_commented_example_settings_are_valid() -> None:
+def test_commented_lines_of_the_example_settings_are_valid() -> None:
     """Every line of the form `# name = value` or `# [table]` names an existing setting."""
     lines = []
     for line in example().splitlines():
@@ -57,7 +57,7 @@ def test_commented_example_settings_are_valid() -> None:
     )
 
 
-def test_command_line_overrides_environment_and_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_overrides_environment_which_overrides_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     file = written('home = "of_file"\ndata = "of_file"\n')
     monkeypatch.setenv("MEMFLOW_DATA", "of_environment")
     monkeypatch.setenv("MEMFLOW_HOME", "of_environment")
@@ -66,7 +66,7 @@ def test_command_line_overrides_environment_and_file(monkeypatch: pytest.MonkeyP
     assert settings.home == Path("of_command_line").absolute()
 
 
-def test_user_memories_come_from_packages_paths_or_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_memories_come_from_packages_import_paths_or_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     from memflow.memories.user_memories import UserMemory
     from resources import settings
 
@@ -86,7 +86,7 @@ def test_user_memories_come_from_packages_paths_or_systems(monkeypatch: pytest.M
     assert own["pets"].parameters["on"] is True
 
 
-def test_unlisted_domains_are_selected_only_by_name() -> None:
+def test_unlisted_domains_are_used_only_if_selected_by_name() -> None:
     unlisted = {name for name, domain in registry.domains().items() if not domain.listed}
     assert {"amemgym_extra", "amemgym_base_generated"} <= unlisted
     assert unlisted.isdisjoint(load().domains)
@@ -106,11 +106,11 @@ def test_unlisted_domains_are_selected_only_by_name() -> None:
         ("[roles]\nsimulator = 'nosuch'", "simulator"),
         ("[models.x]\nmodel = 'm'", "url"),
         ("home = ", "cannot read"),
-        ("[memories.x]\nparameters = { k = 3 }", "set only path"),
-        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "set only path"),
+        ("[memories.x]\nparameters = { k = 3 }", "Set only path"),
+        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "Set only path"),
     ],
 )
-def test_settings_error_names_file_and_setting(text: str, said: str) -> None:
+def test_invalid_settings_error_names_the_file_and_the_setting(text: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said) as wrong:
         load(written(text))
     assert "memflow.toml" in str(wrong.value)
@@ -122,18 +122,18 @@ def test_model_fingerprint_ignores_address_and_price() -> None:
     assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()
 
 
-def test_user_data_sets_are_added_and_invalid_ones_rejected() -> None:
+def test_settings_add_user_data_sets_and_reject_invalid_user_data_sets() -> None:
     own = "[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = ['/somewhere/personas.jsonl']\n"
     settings = load(written(own))
     assert set(settings.datasets) == {*registry.datasets(), "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: the name is used"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: another data set has"):
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
 
 
-def test_adapter_requires_revision_which_determines_the_fingerprint() -> None:
+def test_model_with_adapter_requires_a_revision_that_sets_the_fingerprint() -> None:
     base = Model(kind="vllm", model="tiny")
     liked = Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="a")
     assert liked.served_as == "tiny_liked"
@@ -149,7 +149,7 @@ def test_adapter_requires_revision_which_determines_the_fingerprint() -> None:
         Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
 
 
-def test_metric_backends_are_set_by_file_or_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metric_backends_are_configured_by_file_or_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = load(written('[encoder.en]\nfolder = "/models/roberta-base"\n'))
     assert settings.encoder["en"].folder == Path("/models/roberta-base")
     assert settings.encoder["en"].layer is None and "zh" not in settings.encoder

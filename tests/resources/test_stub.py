@@ -36,11 +36,11 @@ class Whole(BaseModel):
 
 @examples(50)
 @given(st.integers())
-def test_random_instances_match_the_schema(seed: int) -> None:
+def test_random_instance_matches_its_json_schema(seed: int) -> None:
     Whole.model_validate(random_instance(schema_of(Whole), random.Random(seed)))
 
 
-def test_unsupported_schema_is_rejected() -> None:
+def test_random_instance_rejects_an_unsupported_schema() -> None:
     with pytest.raises(ValueError, match="does not support"):
         random_instance({"type": "unheard of"}, random.Random(0))
 
@@ -57,7 +57,7 @@ def post(url: str, number: int, **more: Any) -> tuple[int, Any]:
         return error.code, json.load(error)
 
 
-async def test_stub_is_deterministic() -> None:
+async def test_stub_server_returns_the_same_answer_for_the_same_request() -> None:
     async with Stub() as stub:
         first = await asyncio.to_thread(post, stub.url, 1)
         again = await asyncio.to_thread(post, stub.url, 1)
@@ -67,7 +67,7 @@ async def test_stub_is_deterministic() -> None:
     assert stub.counts.asked == stub.counts.answered == 3
 
 
-async def test_stub_fails_or_truncates_the_configured_share(tmp_path: Path) -> None:
+async def test_stub_server_fails_or_truncates_the_configured_share_of_requests(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema_of(Whole)}}
     async with Stub(StubBehavior(fail=0.3, garble=0.3, log=str(log))) as stub:
@@ -88,7 +88,7 @@ def is_json(text: str) -> bool:
     return True
 
 
-def test_stub_process_starts_and_stops() -> None:
+def test_stub_process_answers_requests_until_the_context_ends() -> None:
     with stub_process(dimensions=8) as url:
         assert post(url, 1)[0] == 200
     with pytest.raises(urllib.error.URLError):

@@ -78,7 +78,7 @@ def left(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {"program.py"}
 
 
-def test_training_writes_adapter_and_manifest(tmp_path: Path, trainer: Any) -> None:
+def test_trainer_writes_adapter_manifest_and_log(tmp_path: Path, trainer: Any) -> None:
     seen: list[tuple[int, int, float]] = []
     out = tmp_path / "deep" / "liked"
     manifest = trainer(LEARNS).train(JOB, out, lambda *step: seen.append(step))
@@ -92,7 +92,7 @@ def test_training_writes_adapter_and_manifest(tmp_path: Path, trainer: Any) -> N
     assert len(manifest.revision) == 32
 
 
-def test_revision_covers_weights_and_scale(tmp_path: Path, trainer: Any) -> None:
+def test_adapter_revision_covers_weights_and_scale(tmp_path: Path, trainer: Any) -> None:
     teach = trainer(LEARNS)
 
     def revision(name: str, **over: Any) -> str:
@@ -104,7 +104,7 @@ def test_revision_covers_weights_and_scale(tmp_path: Path, trainer: Any) -> None
     assert revision("scale", alpha=16) != first
 
 
-def test_wrong_revision_or_weights_are_rejected(tmp_path: Path, trainer: Any) -> None:
+def test_load_adapter_rejects_a_wrong_revision_or_changed_weights(tmp_path: Path, trainer: Any) -> None:
     out = tmp_path / "liked"
     manifest = trainer(LEARNS).train(JOB, out)
     assert load_adapter(out, manifest.revision) == manifest
@@ -118,7 +118,7 @@ def test_wrong_revision_or_weights_are_rejected(tmp_path: Path, trainer: Any) ->
         read_manifest(out)
 
 
-def test_missing_manifest_or_weights_are_reported(tmp_path: Path, trainer: Any) -> None:
+def test_trainer_reports_a_missing_manifest_or_missing_weights(tmp_path: Path, trainer: Any) -> None:
     with pytest.raises(BadInput, match="is not an adapter of `memflow finetune`"):
         read_manifest(tmp_path)
     with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
@@ -134,7 +134,7 @@ def test_missing_manifest_or_weights_are_reported(tmp_path: Path, trainer: Any) 
         (None, "the whole file: Invalid JSON"),
     ],
 )
-def test_invalid_manifest_is_reported(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
+def test_trainer_reports_an_invalid_manifest(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
     out = tmp_path / "liked"
     trainer(LEARNS).train(JOB, out)
     told = json.loads((out / MANIFEST).read_text())
@@ -156,13 +156,13 @@ def test_invalid_manifest_is_reported(tmp_path: Path, trainer: Any, change: Any,
         (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "exited with status 1 without an adapter"),
     ],
 )
-def test_failed_training_leaves_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
+def test_failed_training_writes_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
     with pytest.raises(TrainingFailed, match=match):
         trainer(program).train(JOB, tmp_path / "liked")
     assert left(tmp_path) == {"liked.log"}
 
 
-def test_interrupted_training_ends_its_process(tmp_path: Path, trainer: Any) -> None:
+def test_interrupted_training_ends_the_training_process(tmp_path: Path, trainer: Any) -> None:
     waits = f"""
 import json, os, time
 open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
@@ -182,7 +182,7 @@ time.sleep(60)
     assert left(tmp_path) == {"liked.log", "pid"}
 
 
-def test_existing_folder_is_not_overwritten(tmp_path: Path, trainer: Any) -> None:
+def test_trainer_overwrites_an_existing_adapter_only_if_requested(tmp_path: Path, trainer: Any) -> None:
     out = tmp_path / "liked"
     out.mkdir()
     (out / "mine.txt").write_text("mine")
@@ -201,23 +201,23 @@ def test_existing_folder_is_not_overwritten(tmp_path: Path, trainer: Any) -> Non
     assert left(tmp_path) == {"liked", "other", "other.log"}
 
 
-def test_unwritable_folder_is_reported(tmp_path: Path, trainer: Any) -> None:
+def test_trainer_reports_an_output_folder_that_is_not_writable(tmp_path: Path, trainer: Any) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match=r"cannot write .*file/liked"):
         trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
 
 
-def test_missing_python_is_reported(tmp_path: Path) -> None:
+def test_trainer_reports_a_missing_python_executable(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"cannot run .*\[training\] in memflow\.toml"):
         Trainer("no-such-python").train(JOB, tmp_path / "liked")
 
 
-def test_training_program_imports_nothing_of_memflow() -> None:
+def test_lora_training_program_does_not_import_memflow() -> None:
     text = (Path(__file__).parents[2] / "resources" / "lora.py").read_text(encoding="utf-8")
     assert "import memflow" not in text and "from memflow" not in text and "from resources" not in text
 
 
-def test_missing_training_packages_are_reported(tmp_path: Path) -> None:
+def test_trainer_reports_missing_training_packages(tmp_path: Path) -> None:
     """Run the training program in this environment, which has no TRL."""
     if find_spec("trl") is not None:
         pytest.skip("this environment has TRL")

@@ -43,7 +43,7 @@ def is_alive(process: int) -> bool:
     return f"{process} (python" in state and state.rpartition(")")[2].split()[0] != "Z"
 
 
-def test_server_is_stopped_with_its_workers(tmp_path: Path) -> None:
+def test_vllm_server_is_stopped_with_its_worker_processes(tmp_path: Path) -> None:
     with VllmServer("tiny", executable=fake(tmp_path), arguments=("--max-model-len", "8192")) as url:
         worker = int((tmp_path / "worker").read_text())
         assert is_alive(worker)
@@ -57,7 +57,7 @@ def test_server_is_stopped_with_its_workers(tmp_path: Path) -> None:
     assert arguments.rstrip().endswith("--max-model-len 8192")
 
 
-def test_adapter_is_served_by_folder_name(tmp_path: Path) -> None:
+def test_vllm_server_serves_an_adapter_by_the_name_of_its_folder(tmp_path: Path) -> None:
     program = fake(tmp_path, FAKE.replace("--model tiny", "--model liked"))
     adapter = Adapter(tmp_path / "liked", 12)
     with VllmServer("tiny", executable=program, adapter=adapter, arguments=("--max-model-len", "8192")):
@@ -77,13 +77,13 @@ def test_adapter_is_served_by_folder_name(tmp_path: Path) -> None:
         ({}, r"cannot run .*memflow\.toml"),
     ],
 )
-def test_wrong_settings_are_rejected_before_start(options: dict[str, Adapter], message: str) -> None:
+def test_vllm_server_rejects_wrong_settings_before_start(options: dict[str, Adapter], message: str) -> None:
     with pytest.raises(BadSettings, match=message):
         VllmServer("tiny", executable="no-such-vllm", **options).__enter__()
 
 
 @pytest.mark.parametrize(("model", "raised"), [("tiny", ZeroDivisionError), ("other", EndpointDown)])
-def test_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: type[Exception]) -> None:
+def test_vllm_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: type[Exception]) -> None:
     with (
         pytest.raises(raised, match=r"division|serves tiny, but not 'other'"),
         VllmServer(model, executable=fake(tmp_path)),
@@ -93,13 +93,13 @@ def test_server_is_stopped_after_an_error(tmp_path: Path, model: str, raised: ty
     assert not is_alive(int((tmp_path / "worker").read_text()))
 
 
-def test_early_exit_shows_the_log(tmp_path: Path) -> None:
+def test_vllm_server_that_exits_early_raises_an_error_with_its_log(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho no such weights; exit 3\n")
     with pytest.raises(EndpointDown, match=r"(?s)exited with status 3.*no such weights"):
         VllmServer("tiny", executable=program).__enter__()
 
 
-def test_server_that_is_never_ready_times_out(tmp_path: Path) -> None:
+def test_vllm_server_that_is_never_ready_raises_an_error_after_the_timeout(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho loading; exec sleep 60\n")
     started = time.monotonic()
     with pytest.raises(EndpointDown, match=r"(?s)not ready after 0.3 s.*loading"):
@@ -107,7 +107,7 @@ def test_server_that_is_never_ready_times_out(tmp_path: Path) -> None:
     assert time.monotonic() - started < 5
 
 
-def test_existing_server_is_used() -> None:
+def test_vllm_server_with_url_uses_the_running_server() -> None:
     with stub_process(model="tiny") as url:
         with VllmServer("tiny", url=url) as given:
             assert given == url

@@ -81,7 +81,7 @@ def filled(lake, warehouse):
     return warehouse
 
 
-def test_leaderboard_shows_one_slice_best_first(filled):
+def test_leaderboard_query_returns_one_slice_with_the_best_score_first(filled):
     rows = filled.query("leaderboard")
     assert [(row["memory"], row["value"]) for row in rows] == [("full", 1.0), ("none", 0.0), ("x", None)]
     assert rows.columns[:7] == ["domain", "memory", "model", "metric", "variant", "slice", "value"]
@@ -89,7 +89,7 @@ def test_leaderboard_shows_one_slice_best_first(filled):
     assert filled.query("leaderboard", domain="elsewhere") == []
 
 
-def test_verdicts_show_gold_and_answer(filled):
+def test_verdicts_query_returns_gold_and_answer(filled):
     rows = filled.query("verdicts", assistant="full")
     assert [(row["gold"], row["parsed"], row["value"], row["reason"]) for row in rows] == [
         ("1", "1", 1.0, None),
@@ -99,7 +99,7 @@ def test_verdicts_show_gold_and_answer(filled):
     assert [row["probe_id"] for row in filled.query("verdicts", quarantined=True)] == ["p2"]
 
 
-def test_probe_query_joins_all_tables(filled):
+def test_probe_query_joins_reply_recalled_texts_and_verdict(filled):
     full, none = filled.query("probe", probe_id="p1")
     assert (full["assistant"], full["recalled"]) == ("full", ["e2", "e1"])
     assert full["recalled_texts"] == ["said 2", "said 1"]
@@ -110,13 +110,13 @@ def test_probe_query_joins_all_tables(filled):
     assert (row["probe_reason"], row["assistant"], row["value"]) == ("the model gave no gold", None, None)
 
 
-def test_coverage_counts_quarantined_replies(filled):
+def test_coverage_query_counts_quarantined_replies(filled):
     full, none = filled.query("coverage")
     assert (full["asked"], full["quarantined_replies"], full["scored"], full["coverage"]) == (2, 1, 1, 0.5)
     assert (none["asked"], none["quarantined_replies"], none["coverage"]) == (1, 0, 1.0)
 
 
-def test_reasons_query_counts_reasons_by_table(filled):
+def test_reasons_query_counts_quarantine_reasons_by_table(filled):
     found = {
         (row["table_name"], row["assistant"]): (row["n"], row["example"]) for row in filled.query("reasons")
     }
@@ -127,21 +127,21 @@ def test_reasons_query_counts_reasons_by_table(filled):
     }
 
 
-def test_unknown_query_or_parameter_is_rejected(filled):
-    with pytest.raises(BadInput, match="queries are continual, coverage, leaderboard"):
+def test_warehouse_rejects_unknown_query_or_parameter(filled):
+    with pytest.raises(BadInput, match=r"does not exist\. Use one of: continual, coverage, leaderboard"):
         filled.query("nothing")
-    with pytest.raises(BadInput, match="has no parameter 'colour'; its parameters are assistant, domain"):
+    with pytest.raises(BadInput, match=r"has no parameter 'colour'\. Use one of: assistant, domain"):
         filled.query("coverage", colour="red")
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_table_without_partitions_is_empty(warehouse, table):
+def test_warehouse_table_without_partitions_is_empty_with_all_columns(warehouse, table):
     rows = warehouse.sql(f"SELECT * FROM {table}")
     assert rows == []
     assert rows.columns == [column.name for column in columns(table)]
 
 
-def test_sql_returns_rows_of_a_select(filled):
+def test_warehouse_sql_returns_the_rows_of_a_select(filled):
     rows = filled.sql("WITH p AS (FROM question.probes) SELECT count(*) AS n, min(gold) AS gold FROM p;")
     assert rows == [{"n": 3, "gold": "1"}]
     assert filled.sql("DESCRIBE score.verdicts")[0]["column_name"] == "domain"
@@ -158,8 +158,8 @@ def test_sql_returns_rows_of_a_select(filled):
         "SET threads = 1",
     ],
 )
-def test_sql_accepts_only_a_single_select(filled, text):
-    with pytest.raises(BadInput, match="only a single SELECT is allowed"):
+def test_warehouse_sql_accepts_only_a_single_select(filled, text):
+    with pytest.raises(BadInput, match="Write a single SELECT statement"):
         filled.sql(text)
 
 
@@ -173,13 +173,13 @@ def test_sql_accepts_only_a_single_select(filled, text):
         "SELECT CAST('x' AS INT)",
     ],
 )
-def test_invalid_sql_and_other_files_are_rejected(filled, text):
+def test_warehouse_sql_rejects_invalid_statements_and_access_to_files(filled, text):
     with pytest.raises(BadInput, match="DuckDB cannot"):
         filled.sql(text)
 
 
 @pytest.mark.parametrize("assistant", ["full", "none"])
-def test_invalid_parquet_file_is_named(tmp_path, assistant):
+def test_warehouse_query_names_an_invalid_parquet_file(tmp_path, assistant):
     lake = Lake(tmp_path / "lake")
     fill(lake)
     Path(lake.path("score.verdicts", f"d/{assistant}")).write_bytes(b"not at all")
@@ -187,7 +187,7 @@ def test_invalid_parquet_file_is_named(tmp_path, assistant):
         Warehouse(lake, tmp_path / "memflow.duckdb").query("coverage")
 
 
-def test_published_file_matches_the_lake(filled):
+def test_published_duckdb_file_matches_the_lake(filled):
     path = filled.publish()
     with duckdb.connect(path, read_only=True) as connection:
         for table in TABLES:
@@ -219,16 +219,16 @@ def test_publishing_does_not_wait_for_readers(filled, tmp_path):
     assert sorted(each.name for each in tmp_path.glob("*memflow.duckdb*")) == ["memflow.duckdb"]
 
 
-def test_duplicate_key_keeps_the_published_file(filled, lake):
+def test_publishing_a_duplicate_key_fails_and_keeps_the_published_file(filled, lake):
     filled.publish()
     lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, fingerprint="")
-    with pytest.raises(BadInput, match=r"cannot publish score\.verdicts of d/none: .*[Dd]uplicate"):
+    with pytest.raises(BadInput, match=r"cannot publish score\.verdicts of d/none; .*[Dd]uplicate"):
         filled.publish()
     assert filled.path.exists()
     assert len(list(filled.path.parent.glob("*.writing"))) == 0
 
 
-def test_publishing_retries_when_a_file_is_replaced(filled, monkeypatch):
+def test_publishing_retries_if_another_process_replaces_a_file(filled, monkeypatch):
     insert, looked = resources.published_database._insert, []
 
     def disturbed(connection, lake, table, partitions):
@@ -250,7 +250,7 @@ def test_publishing_retries_when_a_file_is_replaced(filled, monkeypatch):
     assert filled.path.exists()
 
 
-def test_relative_lake_is_resolved_when_created(tmp_path, monkeypatch):
+def test_relative_lake_path_is_resolved_at_creation_of_the_lake(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lake = Lake("lake")
     fill(lake)

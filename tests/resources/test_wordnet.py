@@ -55,13 +55,13 @@ def folder(tmp_path: Path) -> Path:
         (("hous", ""), set()),
     ],
 )
-def test_words_and_inflected_forms_have_one_word_synonyms(
+def test_wordnet_returns_single_word_synonyms_of_words_and_inflected_forms(
     folder: Path, words: tuple[str, ...], synonyms: set[str]
 ) -> None:
     assert {WordNet(folder).of(word) for word in words} == {frozenset(synonyms)}
 
 
-def test_nltk_data_folder_is_accepted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_wordnet_accepts_an_nltk_data_folder(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     nltk_data = tmp_path_factory.mktemp("nltk_data")
     (nltk_data / "corpora").mkdir()
     (nltk_data / "corpora" / "wordnet").symlink_to(folder)
@@ -70,7 +70,7 @@ def test_nltk_data_folder_is_accepted(folder: Path, tmp_path_factory: pytest.Tem
     assert there.fingerprint == WordNet(folder).fingerprint
 
 
-def test_wordnet_fingerprint_covers_its_files(folder: Path) -> None:
+def test_wordnet_fingerprint_changes_only_with_the_database_files(folder: Path) -> None:
     before = WordNet(folder).fingerprint
     (folder / "README").write_text("no data")
     assert WordNet(folder).fingerprint == before
@@ -79,7 +79,7 @@ def test_wordnet_fingerprint_covers_its_files(folder: Path) -> None:
     assert WordNet(folder).fingerprint != before
 
 
-def test_folder_without_wordnet_is_rejected(folder: Path, tmp_path: Path) -> None:
+def test_wordnet_rejects_a_folder_without_its_database_files(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingData, match="wordnet-base"):
         WordNet(tmp_path / "none")
     (folder / "verb.exc").unlink()
@@ -87,7 +87,7 @@ def test_folder_without_wordnet_is_rejected(folder: Path, tmp_path: Path) -> Non
         WordNet(folder)
 
 
-def test_invalid_wordnet_index_names_the_line(folder: Path) -> None:
+def test_invalid_wordnet_index_error_names_the_line(folder: Path) -> None:
     with (folder / "index.adv").open("a") as file:
         file.write("well r many\n")
     with pytest.raises(BadInput, match=r"index\.adv, line 2"):

@@ -17,7 +17,7 @@ REPLY = factories.reply(
 )  # fmt: skip
 
 
-def test_operations_are_summed_by_assistant_and_episode(tmp_path) -> None:
+def test_operations_query_sums_time_and_calls_by_assistant_and_episode(tmp_path) -> None:
     lake = Lake(tmp_path / "lake")
     said = [
         LINE,  # written with the next one, which has what both took

@@ -15,14 +15,14 @@ QUERIES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
-def test_query_runs_on_an_empty_lake(path, tmp_path):
+def test_every_query_returns_no_rows_on_an_empty_lake(path, tmp_path):
     rows = Warehouse(Lake(tmp_path / "lake"), tmp_path / "memflow.duckdb").query(path.stem)
     assert rows == []
     assert rows.columns
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
-def test_header_states_grain_and_parameters(path):
+def test_query_header_states_grain_and_parameters(path):
     text = path.read_text(encoding="utf-8")
     header = "".join(line for line in text.splitlines() if line.startswith("--"))
     assert "one row per" in header.split("Parameter")[0]
@@ -31,7 +31,7 @@ def test_header_states_grain_and_parameters(path):
     assert set(re.findall(r"\$([a-z_]+)", header)) == set(statement.named_parameters)
 
 
-def test_linter_settings_list_every_query_parameter():
+def test_sql_linter_settings_list_every_query_parameter():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     known = set(settings["tool"]["sqlfluff"]["templater"]["placeholder"]) - {"param_style"}
     asked = {

@@ -30,13 +30,13 @@ def connection(tmp_path):
         yield connection
 
 
-def test_tables_and_table_files_correspond():
+def test_every_table_has_a_sql_file_and_every_sql_file_a_table():
     found = {f"{path.parent.name}.{path.stem}" for path in (SQL / "tables").rglob("*.sql")}
     assert found == {*TABLES, METRICS}
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_columns_types_nullability_and_key_match_the_row_type(connection, table):
+def test_table_columns_types_nullability_and_key_match_the_row_type(connection, table):
     stage, _, name = table.partition(".")
     connection.execute(f"CREATE SCHEMA {stage}")
     connection.execute(text_of(table))
@@ -56,7 +56,7 @@ def test_columns_types_nullability_and_key_match_the_row_type(connection, table)
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_header_states_grain_key_and_partition(table):
+def test_table_header_states_grain_key_and_partition(table):
     grain, key, partition = text_of(table).splitlines()[:3]
     assert grain == f"-- Grain: {' '.join(TABLES[table].__doc__.split())}"
     assert key == f"-- Key: {', '.join(KEYS[table])}."

@@ -21,7 +21,7 @@ VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
         st.tuples(st.sampled_from("ab"), st.sampled_from([None, "1"]), VALUES), min_size=1, max_size=60
     )
 )
-def test_groups_from_sql_equal_groups_from_rows(
+def test_verdict_groups_from_sql_equal_groups_computed_in_python(
     values: list[tuple[str, str | None, float | None]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("lake")

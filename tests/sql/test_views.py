@@ -68,12 +68,12 @@ def histories(values: dict[str, Array], assistant: str, opens: bool) -> Array:
     return np.column_stack((values[f"none{at}{model}"][:, 0], values[assistant]))
 
 
-def test_views_and_view_files_correspond() -> None:
+def test_every_view_has_a_sql_file_and_every_sql_file_a_view() -> None:
     assert {f"{path.parent.name}.{path.stem}" for path in SQL.rglob("*.sql")} == set(VIEWS)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_view_states_its_grain_and_has_the_name_of_its_file(view: str) -> None:
+def test_view_file_states_the_grain_and_creates_the_view_of_its_name(view: str) -> None:
     text = (SQL / f"{view.replace('.', '/')}.sql").read_text(encoding="utf-8")
     assert text.startswith("-- Grain: One row per ")
     assert f"CREATE OR REPLACE VIEW {view} AS" in text
@@ -85,7 +85,7 @@ GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math
 
 @settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_sql_and_python_agree_on_random_histories(
+def test_history_scores_from_sql_and_python_agree_on_random_answers(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("views")
@@ -143,7 +143,7 @@ def assert_same_scores(rows: Sequence[CheckpointSums], correct: Array, opens: bo
         assert found[name, "all"] == pytest.approx(getattr(wanted, name), abs=1e-12)
 
 
-def test_history_view_has_the_expected_rows(tmp_path: Path) -> None:
+def test_histories_view_returns_hand_computed_rows(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1, 0, 1, 0], [0, 0, 1, math.nan]])}, opens=True)
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").sql(
@@ -162,7 +162,7 @@ def test_history_view_has_the_expected_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_history_values_are_shares_of_the_range_of_their_metric(tmp_path: Path) -> None:
+def test_histories_view_scales_values_to_the_range_of_their_metric(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1.0, 3.0, 5.0]])}, opens=True, metric="quality")
     fill(lake, "e", {"rag": np.array([[1.0, 0.0, -1.0]])}, opens=True, metric="bertscore[roberta-base,L10]")
@@ -173,7 +173,7 @@ def test_history_values_are_shares_of_the_range_of_their_metric(tmp_path: Path) 
     assert [row["complete"] for row in rows] == [True] * 6 + [False] * 3
 
 
-def test_histories_exclude_quarantined_probes_and_single_questions(tmp_path: Path) -> None:
+def test_histories_view_excludes_quarantined_probes_and_probes_without_question_id(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1.0, 0.0], [1.0, 1.0]])}, opens=True)
     probes = lake.read("question.probes", "d")
@@ -185,7 +185,7 @@ def test_histories_exclude_quarantined_probes_and_single_questions(tmp_path: Pat
     assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}
 
 
-def test_borrowed_histories_require_the_memory_none(tmp_path: Path) -> None:
+def test_history_is_incomplete_without_a_no_memory_baseline_of_the_same_model(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     values = np.array([[1.0, 0.0], [1.0, 1.0]])
     fill(lake, "d", {"rag": values, "none@big": values}, opens=False)
@@ -194,7 +194,7 @@ def test_borrowed_histories_require_the_memory_none(tmp_path: Path) -> None:
     assert complete == {("rag", True, 0), ("none@big", True, 1)}
 
 
-def test_views_exist_in_an_empty_lake_and_in_the_published_file(tmp_path: Path) -> None:
+def test_views_are_empty_on_an_empty_lake_and_exist_in_the_published_file(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
     assert warehouse.sql("FROM score.histories") == warehouse.sql("FROM score.continual") == []
@@ -207,7 +207,7 @@ def test_views_exist_in_an_empty_lake_and_in_the_published_file(tmp_path: Path) 
     assert found == [(0, 0.0), (1, 1.0)]
 
 
-def test_continual_query_counts_questions_by_episode(tmp_path: Path) -> None:
+def test_continual_query_sums_questions_and_forgetting_by_episode(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[0.0, 1.0]] * 4 + [[1.0, 0.0]] * 3)}, opens=True)
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("continual", domain="d")

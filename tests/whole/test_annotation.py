@@ -6,7 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from memflow.cli.pipeline import RunRequest, run_pipeline
+from memflow.chat.ledger import RequestContext
+from memflow.cli.pipeline import run_pipeline
+from memflow.cli.planned_runs import RunRequest
 from resources.lake import Lake
 from resources.limits import Budget
 from resources.settings import Settings, load
@@ -26,8 +28,8 @@ class Counting:
     def start_run(self, run: Any) -> None: ...
     def end_run(self, run: Any, result: str) -> None: ...
 
-    def step(self, name: str, done: int, total: int) -> None:
-        if name == "question":
+    def step(self, context: RequestContext, done: int, total: int) -> None:
+        if context.stage == "question":
             self.steps.append((done, total))
 
 
@@ -44,7 +46,7 @@ def request_digests(log: Path) -> list[str]:
     return [json.loads(line)["key"] for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-def test_next_run_continues_annotation_stopped_by_the_budget(tmp_path: Path) -> None:
+def test_next_run_continues_the_annotation_that_the_budget_stopped(tmp_path: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "asked.jsonl"
     order, watcher = RunRequest((DOMAIN,), ("none",), limit=3), Counting()
     with stub_process(latency=0.01, log=log) as url:

@@ -48,7 +48,7 @@ def counts(url: str) -> dict[str, int]:
 
 
 @pytest.mark.kill
-def test_run_against_an_unreliable_server_ends_with_reasons_for_lost_rows(
+def test_run_with_an_unreliable_server_finishes_with_reasons_for_failed_rows(
     tmp_path: Path, published_users: Callable[..., Path], own_environment: dict[str, str]
 ) -> None:
     data = published_users(tmp_path / "data", users=USERS, periods=PERIODS, questions=QUESTIONS)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.pipeline import Outcome
+from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import tables_of
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, TABLES
@@ -120,7 +120,7 @@ def run_names(outcome: Outcome) -> list[str]:
     return [f"{run.job} {run.partition or ''}".strip() for run in outcome.ran]
 
 
-def test_every_run_is_stored_in_the_instance_of_the_ui(demo: Demo) -> None:
+def test_demo_runs_are_stored_in_the_dagster_instance_of_the_ui(demo: Demo) -> None:
     with open_instance(demo.home) as opened:
         runs = opened.instance.get_runs()
         made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
@@ -136,7 +136,7 @@ def test_every_run_is_stored_in_the_instance_of_the_ui(demo: Demo) -> None:
     assert demo.summary["runs"] == {"done": len(runs), "up_to_date": 0, "failed": [], "skipped": []}
 
 
-def test_only_expected_tables_are_empty(demo: Demo) -> None:
+def test_demo_fills_every_table_except_the_expected_empty_tables(demo: Demo) -> None:
     held = {
         (table, partition): demo.lake.facts(table, partition).rows
         for table in TABLES
@@ -176,7 +176,7 @@ def test_demo_has_full_coverage_and_no_unexpected_reasons(demo: Demo) -> None:
     )
 
 
-def test_memory_none_scores_at_chance(demo: Demo) -> None:
+def test_no_memory_baseline_scores_at_chance_level_in_the_demo(demo: Demo) -> None:
     accuracy = demo.score(AMEMGYM, "none", "accuracy")
     assert accuracy["low"] <= demo.value(AMEMGYM, "none", "random") <= accuracy["high"]
     score = demo.score(AMEMGYM, "none", "memory_score")
@@ -188,7 +188,7 @@ def test_memory_none_scores_at_chance(demo: Demo) -> None:
         )
 
 
-def test_oracle_has_the_best_score_of_every_metric(demo: Demo) -> None:
+def test_oracle_has_the_best_demo_score_of_every_metric(demo: Demo) -> None:
     assert demo.value(AMEMGYM, "oracle", "accuracy") == 1
     assert demo.value(AMEMGYM, "oracle", "memory_score") == 1
     for domain, metrics in METRICS.items():
@@ -200,7 +200,7 @@ def test_oracle_has_the_best_score_of_every_metric(demo: Demo) -> None:
 @pytest.mark.parametrize(
     ("domain", "metric"), [(domain, metric) for domain in DEMO for metric in METRICS[domain]]
 )
-def test_memory_scores_lie_between_none_and_oracle(demo: Demo, domain: str, metric: str) -> None:
+def test_demo_scores_of_memories_lie_between_none_and_oracle(demo: Demo, domain: str, metric: str) -> None:
     def value(assistant: str) -> float:
         return demo.value(domain, assistant, metric)
 
@@ -214,12 +214,12 @@ def test_memory_scores_lie_between_none_and_oracle(demo: Demo, domain: str, metr
 
 
 @pytest.mark.parametrize("metric", JUDGED)
-def test_judged_scores_lie_between_none_and_oracle(demo: Demo, metric: str) -> None:
+def test_demo_scores_of_the_judge_lie_between_none_and_oracle(demo: Demo, metric: str) -> None:
     values = {assistant: demo.value(MEMORYBENCH, assistant, metric) for assistant in ASSISTANTS}
     assert values["none"] == min(values.values()) < values["full"] <= values["oracle"] == max(values.values())
 
 
-def test_oracle_has_no_failures_and_none_has_no_read_failures(demo: Demo) -> None:
+def test_oracle_has_no_failures_and_no_memory_baseline_has_no_read_failures(demo: Demo) -> None:
     for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.
@@ -227,7 +227,7 @@ def test_oracle_has_no_failures_and_none_has_no_read_failures(demo: Demo) -> Non
     assert demo.value(AMEMGYM, "none", "write_failure") > demo.value(AMEMGYM, "recent", "write_failure")
 
 
-def test_efficiency_and_recall_at_10_equal_means_over_stored_rows(demo: Demo) -> None:
+def test_efficiency_scores_and_recall_at_10_equal_means_over_stored_rows(demo: Demo) -> None:
     for domain in DEMO:
         for assistant in ASSISTANTS:
             for metric in EFFICIENCY_NAMES:
@@ -248,13 +248,13 @@ def test_efficiency_and_recall_at_10_equal_means_over_stored_rows(demo: Demo) ->
                 assert recall["value"] <= demo.value(domain, assistant, "evidence_recall") + 1e-12
 
 
-def test_every_score_is_marked_as_scripted(demo: Demo) -> None:
+def test_every_demo_score_is_marked_as_scripted(demo: Demo) -> None:
     assert demo.summary["leaderboard"]
     assert all(row["scripted"] and row["model"] == "scripted" for row in demo.summary["leaderboard"])
     assert demo.summary["label"] == LABEL
 
 
-def test_scores_have_a_value_with_counts_or_a_reason(demo: Demo) -> None:
+def test_every_demo_score_has_a_value_with_counts_or_a_reason(demo: Demo) -> None:
     for row in demo.summary["leaderboard"]:
         assert row["value"] is not None or row["reason"]
         unranked = row["metric"] == RECALL_AT_10 and row["assistant"] not in RETRIEVAL
@@ -265,7 +265,7 @@ def test_scores_have_a_value_with_counts_or_a_reason(demo: Demo) -> None:
             assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_run_prints_progress_and_usage(demo: Demo) -> None:
+def test_demo_run_prints_progress_and_usage(demo: Demo) -> None:
     runs = demo.summary["runs"]["done"]
     assert f"[{runs}/{runs}] publish_leaderboard: done" in demo.progress
     asked = sum(row["requests"] for row in demo.summary["usage"])
@@ -274,14 +274,14 @@ def test_run_prints_progress_and_usage(demo: Demo) -> None:
 
 
 @pytest.mark.pipeline
-def test_demo_is_reproducible_in_another_home_and_process(
+def test_demo_tables_are_equal_in_another_home_and_process(
     demo: Demo, contents: Contents, own_environment: dict[str, str], tmp_path: Path
 ) -> None:
     other = run_demo(tmp_path / "elsewhere" / "other", own_environment, hash_seed=2)
     assert contents(demo.home) == contents(other.home)
 
 
-def test_second_run_sends_no_requests_and_writes_no_files(
+def test_second_demo_run_sends_no_requests_and_writes_no_files(
     demo: Demo, own_environment: dict[str, str]
 ) -> None:
     before = times(demo.home), ledger_rows(demo.home)
@@ -323,7 +323,7 @@ def test_deleted_partition_is_rebuilt_from_the_ledger(
     assert ledger_rows(demo.home)["completions"] == asked
 
 
-def test_rebuilt_upstream_with_same_content_does_not_rerun_downstream(
+def test_rebuilt_partition_with_equal_content_does_not_rerun_downstream_steps(
     demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
     whole, asked = contents(demo.home), ledger_rows(demo.home)["completions"]
@@ -336,7 +336,7 @@ def test_rebuilt_upstream_with_same_content_does_not_rerun_downstream(
 
 
 @pytest.mark.pipeline
-def test_higher_limit_sends_only_new_requests(run_in: RunPipeline, tmp_path: Path) -> None:
+def test_run_with_a_higher_limit_sends_only_new_requests(run_in: RunPipeline, tmp_path: Path) -> None:
     home = tmp_path / "home"
     order = ((AMEMGYM,), ("none", "bm25_message"))
     small = run_in(home, *order, limit=1)
@@ -357,7 +357,7 @@ def test_higher_limit_sends_only_new_requests(run_in: RunPipeline, tmp_path: Pat
     assert ledger_rows(home)["completions"] == asked
 
 
-def test_selected_partitions_of_a_former_version_are_rebuilt_and_others_reported(
+def test_run_rebuilds_selected_former_partitions_and_reports_the_others(
     demo: Demo, run_in: RunPipeline, contents: Contents, tmp_path: Path
 ) -> None:
     home = tmp_path / "former"
@@ -391,8 +391,8 @@ def test_selected_partitions_of_a_former_version_are_rebuilt_and_others_reported
         } - {other}
 
 
-def test_moved_lake_stays_up_to_date(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
-    """Fingerprints do not depend on the location of the home."""
+def test_partitions_stay_up_to_date_in_a_copied_home(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
+    """Fingerprints do not depend on the location of the home folder."""
     home = tmp_path / "moved"
     shutil.copytree(demo.home, home)
     assert run_in(home, DEMO, ASSISTANTS).ran == []

@@ -45,23 +45,23 @@ def memflow(tmp_path_factory: pytest.TempPathFactory) -> Memflow:
     return lambda *arguments: call(*command, *arguments)
 
 
-def test_domain_of_installed_benchmark_is_listed(memflow: Memflow) -> None:
+def test_domains_command_lists_the_domain_of_an_installed_benchmark(memflow: Memflow) -> None:
     [row] = [each for each in json.loads(memflow("domains", "--format", "json")) if each["domain"] == DOMAIN]
     assert row["benchmark"] == "whereabouts" and not row["in_settings"]
 
 
-def test_scores_of_installed_benchmark_are_published(memflow: Memflow) -> None:
+def test_leaderboard_contains_the_scores_of_an_installed_benchmark(memflow: Memflow) -> None:
     scores = json.loads(memflow("show", "leaderboard", "--metric", "accuracy", "--format", "json"))["scores"]
     accuracy = {score["assistant"]: score["value"] for score in scores}
     assert accuracy["full"] == accuracy["oracle"] == 1.0 > accuracy["none"]
 
 
-def test_view_of_installed_benchmark_is_a_command(memflow: Memflow) -> None:
+def test_view_of_an_installed_benchmark_becomes_a_show_command(memflow: Memflow) -> None:
     assert "moves" in memflow("show", "--help")
     rows = json.loads(memflow("show", "moves", "--format", "json"))["rows"]
     assert {"assistant": "full", "category": "moved", "correct": 3, "questions": 3} in rows
 
 
-def test_check_of_installed_benchmark_is_evaluated(memflow: Memflow) -> None:
+def test_checks_command_evaluates_the_check_of_an_installed_benchmark(memflow: Memflow) -> None:
     shown = memflow("checks", "question.probes", "--domain", DOMAIN)
     assert any("passed" in line and "Gold in evidence" in line for line in shown.splitlines())

@@ -35,7 +35,7 @@ def compared(tmp_path: Path, published_users: Callable[..., Path], run_in) -> Si
 
 
 @pytest.mark.pipeline
-def test_recorded_memory_has_the_same_entries_and_scores_off_policy(compared, run_in) -> None:
+def test_replayed_recording_gives_its_memory_the_same_entries_and_scores(compared, run_in) -> None:
     home, header, lake = compared.home, compared.header, Lake(compared.home / "lake")
     assert not compared.outcome.failed and not compared.outcome.missing
 
@@ -92,7 +92,7 @@ def test_recorded_memory_has_the_same_entries_and_scores_off_policy(compared, ru
     assert f"{ON} has no stored run of assistant 'full'; stored: {RECORDED}" in other.stderr
 
 
-def test_off_policy_domain_without_recorded_run_names_the_export_command(
+def test_off_policy_run_without_recording_names_the_export_command(
     tmp_path: Path, published_users: Callable[..., Path], run_in
 ) -> None:
     outcome = run_in(tmp_path / "home", (OFF,), ("none",), data=published_users(tmp_path / "data"))

@@ -49,7 +49,7 @@ def by(name: str, made: Sheet, labels: list[str | None], kind: str = "person") -
     return Annotations(name, kind, {item: label for item, label in items if label is not None})
 
 
-def test_agreement_of_two_people_matches_hand_calculation() -> None:
+def test_agreement_of_two_annotators_matches_hand_calculated_values() -> None:
     made = sheet()
     first = by("Ann", made, ["full"] * 118 + ["full"] * 5 + ["none"] * 2)
     second = by("Bo", made, ["full"] * 118 + ["none"] * 5 + ["full"] * 2)
@@ -66,7 +66,7 @@ def test_agreement_of_two_people_matches_hand_calculation() -> None:
     assert len(differing) == 7 and differing[0].says == {"Ann": "Fully", "Bo": "Not at all"}
 
 
-def test_missing_labels_are_not_scored() -> None:
+def test_report_excludes_missing_labels_from_mean_and_agreement() -> None:
     made = sheet(2, 2, [FULL, HALF, NONE])
     one = by("Ann", made, ["full", "half", None, None])
     two = by("Bo", made, ["half", None, "none", None])
@@ -76,7 +76,7 @@ def test_missing_labels_are_not_scored() -> None:
     assert both.agreement.value == 0
 
 
-def test_option_labels_are_scored_with_the_key() -> None:
+def test_report_scores_option_labels_with_the_answer_key() -> None:
     made = sheet(1, 4, OPTIONS)
     key = dict.fromkeys(made.items, "option_2")
     one = by("Ann", made, ["option_2", "option_1", "several", "option_2"])
@@ -85,7 +85,7 @@ def test_option_labels_are_scored_with_the_key() -> None:
     assert both.mean.value == 0.5 and both.agreement.value == 0.75
 
 
-def test_model_is_compared_with_the_majority_of_persons() -> None:
+def test_report_compares_model_labels_with_the_majority_of_persons() -> None:
     made = sheet(2, 2)
     persons = [
         by("A", made, ["full", "full", "none", "full"]),
@@ -101,7 +101,7 @@ def test_model_is_compared_with_the_majority_of_persons() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_report_requires_annotations_and_empty_annotations_have_no_mean() -> None:
+def test_report_rejects_sheet_without_annotations_and_gives_no_mean_without_labels() -> None:
     made = sheet(1, 2)
     with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
         make_report(made, {}, [])
@@ -109,7 +109,7 @@ def test_report_requires_annotations_and_empty_annotations_have_no_mean() -> Non
     assert alone.labelled == 0 and alone.mean.value is None
 
 
-async def test_judge_sees_the_item_and_returns_a_label() -> None:
+async def test_judge_request_contains_the_item_and_its_reply_becomes_the_label() -> None:
     made = sheet(1, 2, OPTIONS)
     seen: list[ChatRequest] = []
 
@@ -129,7 +129,7 @@ async def test_judge_sees_the_item_and_returns_a_label() -> None:
     ]
 
 
-async def test_invalid_judge_labels_are_stored_as_failure_reasons() -> None:
+async def test_invalid_judge_label_is_stored_as_failure_reason_after_three_attempts() -> None:
     made = sheet(1, 2)
     chat = ScriptedChat({"annotation/label": lambda request: '{"label": "perhaps"}'})
     found = await annotate(made, chat, "qwen")
@@ -137,7 +137,7 @@ async def test_invalid_judge_labels_are_stored_as_failure_reasons() -> None:
     assert make_report(made, {}, [found]).measured[0].missing == 2
 
 
-async def test_scripted_chat_labels_items() -> None:
+async def test_scripted_chat_labels_items_and_label_schemas_are_bounded() -> None:
     made = sheet(1, 1, OPTIONS)
     assert {prompt.name for prompt in all_prompts("memflow.annotation")} <= set(handlers())
     assert (await annotate(made, ScriptedChat(handlers()), "s")).labels == {"0/0#x": "option_2"}
@@ -145,7 +145,7 @@ async def test_scripted_chat_labels_items() -> None:
     assert_bounded(chosen_of(("a", "b")))
 
 
-def test_page_escapes_item_text() -> None:
+def test_annotation_page_escapes_script_tags_in_item_text() -> None:
     malicious = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
     item = Item(id="i", asks=malicious, labels=[FULL, NONE])
     unit = Unit(id="u", episode="e", shown=[Part(title="t", text=malicious)], items=[item])

@@ -56,7 +56,7 @@ def keyed(tmp_path: Path) -> tuple[Path, Sheet]:
     return tmp_path, sheet
 
 
-def test_rows_round_trip(keyed) -> None:
+def test_sheet_key_and_annotations_are_equal_after_writing_and_reading(keyed) -> None:
     folder, sheet = keyed
     assert read_sheet(folder) == sheet
     assert read_key(folder, sheet) == {"a#0": "option_2", "b#0": "option_1"}
@@ -65,7 +65,7 @@ def test_rows_round_trip(keyed) -> None:
     assert read_annotations(folder / "annotations-x.jsonl", sheet) == made
 
 
-def test_key_determines_categories_and_scores(keyed) -> None:
+def test_answer_key_determines_categories_and_scores_of_labels(keyed) -> None:
     folder, sheet = keyed
     key, item = read_key(folder, sheet), sheet.items["a#0"]
     assert [label_category(item, name, key) for name in ("option_1", "option_2", "untold")] == [
@@ -78,13 +78,13 @@ def test_key_determines_categories_and_scores(keyed) -> None:
     assert label_categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
 
 
-def test_sheet_does_not_contain_the_key(keyed) -> None:
+def test_item_file_contains_no_scores_of_the_answer_key(keyed) -> None:
     folder, _ = keyed
     first = json.loads((folder / "items.jsonl").read_text().splitlines()[1])["items"][0]["labels"]
     assert {label["value"] for label in first if label["name"].startswith("option")} == {None}
 
 
-def test_modified_sheet_is_rejected(keyed) -> None:
+def test_read_sheet_rejects_a_modified_item_file(keyed) -> None:
     folder, _ = keyed
     change(folder / "items.jsonl", '"text": "x"', '"text": "y"')
     with pytest.raises(BadInput, match=r"items.jsonl was modified"):
@@ -101,14 +101,14 @@ def test_modified_sheet_is_rejected(keyed) -> None:
         ("memflow annotation items 1", "other", r"line 1, format: "),
     ],
 )
-def test_invalid_sheet_names_the_line(keyed, old, new, told) -> None:
+def test_read_sheet_names_the_line_of_an_invalid_item(keyed, old, new, told) -> None:
     folder, _ = keyed
     change(folder / "items.jsonl", old, new)
     with pytest.raises(BadInput, match=told):
         read_sheet(folder)
 
 
-def test_wrong_modified_or_missing_key_is_rejected(keyed) -> None:
+def test_read_key_rejects_a_modified_missing_or_unrelated_key_file(keyed) -> None:
     folder, sheet = keyed
     change(folder / "key.jsonl", "option_2", "option_1")
     with pytest.raises(BadInput, match=r"key.jsonl was modified"):
@@ -121,13 +121,13 @@ def test_wrong_modified_or_missing_key_is_rejected(keyed) -> None:
         read_key(folder, sheet)
 
 
-def test_existing_sheet_is_not_overwritten(keyed) -> None:
+def test_write_sheet_does_not_overwrite_an_existing_sheet(keyed) -> None:
     folder, sheet = keyed
     with pytest.raises(BadInput, match="Choose another folder"):
         write_sheet(folder, sheet, {})
 
 
-def test_duplicate_ids_are_rejected() -> None:
+def test_make_sheet_rejects_duplicate_unit_ids() -> None:
     with pytest.raises(BadInput, match="the id 'a' occurs twice among the units"):
         make_sheet(header(), [unit("a"), unit("a")])
 
@@ -152,7 +152,7 @@ HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
         ({}, [{"item": "a#0", "label": "untold", "score": 1}], "line 2, score: Extra inputs"),
     ],
 )
-def test_invalid_annotations_name_the_line(keyed, head, rows, told) -> None:
+def test_read_annotations_names_the_line_of_an_invalid_annotation(keyed, head, rows, told) -> None:
     folder, sheet = keyed
     path = folder / "annotations-ann.jsonl"
     lines = [{**HEAD, "items": sheet.header.digest, **head}, *rows]
@@ -161,7 +161,7 @@ def test_invalid_annotations_name_the_line(keyed, head, rows, told) -> None:
         read_annotations(path, sheet)
 
 
-def test_second_file_of_an_annotator_is_rejected(keyed) -> None:
+def test_read_all_rejects_a_second_file_of_the_same_annotator(keyed) -> None:
     folder, sheet = keyed
     for name in ("annotations-ann.jsonl", "annotations-ann (1).jsonl"):
         write_annotations(folder / name, sheet, Annotations("Ann", "person", {"a#0": "untold"}))
@@ -171,7 +171,7 @@ def test_second_file_of_an_annotator_is_rejected(keyed) -> None:
         read_all(folder, sheet)
 
 
-def test_empty_and_non_utf8_files_are_rejected(keyed) -> None:
+def test_read_annotations_rejects_empty_and_non_utf8_files(keyed) -> None:
     folder, sheet = keyed
     path = folder / "annotations.jsonl"
     path.write_bytes(b"\n \n")
@@ -190,7 +190,7 @@ def candidates(sizes: dict[str, int]) -> list[Candidate]:
     ]
 
 
-def test_sampling_is_balanced_over_episodes():
+def test_annotation_sample_is_balanced_over_episodes():
     sheet, _ = draw(header(), candidates({"a": 50, "b": 50, "c": 2}), 12)
     drawn = [unit.episode for unit in sheet.units]
     assert [drawn.count(name) for name in "abc"] == [5, 5, 2]
@@ -198,7 +198,7 @@ def test_sampling_is_balanced_over_episodes():
     assert (sheet.header.drawn, sheet.header.population) == (12, 102)
 
 
-def test_sample_depends_on_the_seed_and_is_limited_by_the_candidates():
+def test_annotation_sample_depends_on_the_seed_and_the_number_of_candidates():
     there = candidates({"a": 50, "b": 50})
     first, _ = draw(header(), there, 10)
     assert draw(header(), there[::-1], 10)[0] == first
@@ -218,5 +218,5 @@ def test_sample_depends_on_the_seed_and_is_limited_by_the_candidates():
         ("请用 Python 写一个脚本，处理 CSV 文件。", "zh"),
     ],
 )
-def test_language_is_detected(text, language) -> None:
+def test_language_of_detects_the_language_of_a_text(text, language) -> None:
     assert language_of(text) == language

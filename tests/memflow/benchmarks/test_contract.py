@@ -35,14 +35,14 @@ def spec(request):
     return registry.spec_of(request.param)
 
 
-def test_spec_is_complete(spec) -> None:
+def test_benchmark_spec_has_titles_registered_domains_and_importable_code(spec) -> None:
     assert code_problem(spec) == ""
     assert spec.title and spec.unit and all(domain.title for domain in spec.domains)
     assert spec.demo in {"", *(domain.name for domain in spec.domains)}
     assert {domain.name: domain for domain in spec.domains}.items() <= registry.domains().items()
 
 
-def test_declared_objects_have_valid_types_and_tables(spec) -> None:
+def test_views_exports_checks_and_plots_of_benchmark_have_valid_types(spec) -> None:
     views, exports = (load_object(path) if path else () for path in (spec.views, spec.exports))
     assert all(isinstance(each, View) for each in views) and all(isinstance(each, Export) for each in exports)
     for function in (*(view.show for view in views), *(export.export for export in exports)):
@@ -53,7 +53,7 @@ def test_declared_objects_have_valid_types_and_tables(spec) -> None:
     assert all(isinstance(each, Kind) for each in registry.annotation_kinds(spec.name).values())
 
 
-def test_parameters_of_every_domain_are_valid(spec) -> None:
+def test_every_domain_of_benchmark_has_valid_stages_backends_and_prompts(spec) -> None:
     benchmark = registry.benchmark(spec.name)
     for domain in spec.domains:
         assert isinstance(benchmark.simulator_stages(domain), frozenset)
@@ -65,20 +65,20 @@ def test_parameters_of_every_domain_are_valid(spec) -> None:
         assert {prompt.name for prompt in prompts} <= set(handlers())
 
 
-def test_every_prompt_has_a_scripted_handler(spec) -> None:
+def test_every_prompt_of_benchmark_has_a_scripted_handler(spec) -> None:
     package = spec.implementation.partition(":")[0].rpartition(".")[0]
     prompts = all_prompts(package)
     assert prompts and {prompt.name for prompt in prompts} <= set(registry.benchmark(spec.name).handlers())
 
 
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if registry.installed().plugins[name].ours])
-def test_folders_of_shipped_benchmarks_have_same_file_names(name: str) -> None:
+def test_folder_of_shipped_benchmark_has_all_standard_file_names(name: str) -> None:
     found = {item.name for item in files(f"memflow.benchmarks.{name}").iterdir()}
     assert found >= set(FILES)
     assert {"checks", "checks.py"} & found and {"views", "views.py"} & found
 
 
-async def test_scripted_run_yields_a_verdict_per_probe_and_scores(spec) -> None:
+async def test_scripted_run_of_benchmark_gives_verdicts_for_all_probes_and_scores(spec) -> None:
     library, benchmark = Library(None), registry.benchmark(spec.name)
     shipped = {dataset.name for dataset in spec.datasets if dataset.ships}
     domain = next(each for each in spec.domains if set(each.datasets) <= shipped).limited(2)

@@ -7,11 +7,11 @@ from memflow.benchmarks.multiple_choice import lettered, unlettered
 
 
 @given(st.lists(st.text(alphabet="abXY .\n", min_size=1, max_size=20), max_size=10))
-def test_unlettered_is_inverse_of_lettered(options):
+def test_unlettered_returns_options_formatted_by_lettered(options):
     # A line that begins like the next option cannot be told from it.
     if not any("\n" in option and ". " in option for option in options):
         assert unlettered(lettered(options)) == tuple(options)
 
 
-def test_unlettered_keeps_line_breaks_of_options():
+def test_unlettered_keeps_line_breaks_inside_options():
     assert unlettered("A. one\nmore\n\nB. two") == ("one\nmore\n", "two")

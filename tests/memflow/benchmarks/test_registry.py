@@ -59,7 +59,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
 
 
-def test_benchmark_of_another_package_is_found_and_loaded_lazily(install: Install) -> None:
+def test_benchmark_plugin_is_registered_and_its_code_imported_on_demand(install: Install) -> None:
     ours = list(registry.domains())
     install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=SPEC, tiny_code=CODE)
     assert list(registry.domains()) == [*ours, "tiny_one"]
@@ -90,7 +90,7 @@ def test_benchmark_of_another_package_is_found_and_loaded_lazily(install: Instal
         ("tiny = tiny_spec:SPEC", SPEC, CODE.replace('name = "tiny"', 'name = "big"'), "has the name 'big'"),
     ],
 )  # fmt: skip
-def test_unusable_plugin_is_listed_and_others_still_work(
+def test_unusable_plugin_is_reported_and_other_benchmarks_still_work(
     install: Install, entries: str, spec: str, code: str, reason: str
 ) -> None:
     before = dict(registry.domains()), len(handlers()), len(all_expectations()), list(registry.views())
@@ -108,7 +108,7 @@ def test_unusable_plugin_is_listed_and_others_still_work(
             registry.benchmark(problem.name)
 
 
-def test_checks_of_a_plugin_apply_to_its_domains_only(install: Install) -> None:
+def test_checks_of_a_plugin_apply_only_to_domains_of_the_plugin(install: Install) -> None:
     rules = (
         "from memflow.checks.rules import Expectation, MinimumRows\n"
         "EXPECTED = (Expectation('question.probes', 'some_rows', MinimumRows()),)"
@@ -124,7 +124,7 @@ def test_checks_of_a_plugin_apply_to_its_domains_only(install: Install) -> None:
     "folder",
     ["memflow/cli", "memflow/plots", "memflow/scoring", "memflow/checks", "assets", "resources"],
 )
-def test_code_outside_benchmarks_contains_no_benchmark_name(folder: str) -> None:
+def test_code_outside_benchmarks_package_contains_no_benchmark_name(folder: str) -> None:
     names = "|".join(spec.name for spec in registry.specs())
     citation = re.compile(
         rf"({names})(, (section|figure|table|appendix) |'s (paper|tables?|figures?)\b)", re.IGNORECASE
@@ -139,13 +139,13 @@ def test_code_outside_benchmarks_contains_no_benchmark_name(folder: str) -> None
     assert found == set()
 
 
-def test_duplicate_entry_point_counts_as_one_plugin() -> None:
+def test_registry_counts_duplicate_entry_point_as_one_plugin() -> None:
     point = EntryPoint("amemgym", "memflow.benchmarks.amemgym:SPEC", registry.GROUP)
     catalog = collect([point, point])
     assert list(catalog.plugins) == ["amemgym"] and catalog.unusable == ()
 
 
-def test_missing_entry_points_give_reinstall_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_for_missing_entry_points_has_reinstall_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     registry.clear_caches()
     try:
@@ -165,13 +165,13 @@ def test_missing_entry_points_give_reinstall_command(monkeypatch: pytest.MonkeyP
         (lambda: registry.find_domain("xyz"), BadSettings, "`memflow domains` lists all"),
     ],
 )
-def test_error_for_misspelled_name_has_at_most_three_suggestions(find, error, message: str) -> None:
+def test_error_for_misspelled_name_is_short_and_suggests_similar_names(find, error, message: str) -> None:
     with pytest.raises(error) as raised:
         find()
     assert message in str(raised.value) and len(str(raised.value)) < 200
 
 
-def test_domains_and_doctor_list_an_unusable_plugin(install: Install, monkeypatch, tmp_path) -> None:
+def test_domains_and_doctor_commands_list_an_unusable_plugin(install: Install, monkeypatch, tmp_path) -> None:
     from typer.testing import CliRunner
 
     from memflow.cli import app

@@ -35,12 +35,12 @@ class Malicious:
 
 
 @given(PLAIN, st.integers(0, pickle.HIGHEST_PROTOCOL))
-def test_plain_values_round_trip(value: Any, protocol: int) -> None:
+def test_load_returns_pickled_plain_values_unchanged(value: Any, protocol: int) -> None:
     assert load(pickle.dumps(value, protocol)) == value
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None:
+def test_load_rejects_malicious_pickle_without_executing_its_code(tmp_path: Path, protocol: int) -> None:
     touched = tmp_path / "touched"
     acts = [
         Malicious(os.system, f"touch {touched}"),
@@ -76,6 +76,6 @@ def test_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None
         pickle.dumps({"a": [1, 2]})[:-3],
     ],
 )
-def test_classes_outside_the_allowlist_are_rejected(content: bytes) -> None:
+def test_load_rejects_pickle_of_class_outside_allowlist(content: bytes) -> None:
     with pytest.raises(NotPlain):
         load(content)

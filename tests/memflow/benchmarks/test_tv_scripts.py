@@ -16,12 +16,12 @@ def file(content: bytes) -> File:
     return File(registry.datasets()["dialsim_friends"], "dialsim/friends_dialsim.pickle", content)
 
 
-def test_line_without_speaker_continues_utterance():
+def test_script_line_without_speaker_continues_previous_utterance():
     said = utterances("nobody yet\nAnn: One: two.\n\nthree\nBo:\nCy: \nfour")
     assert said == (Utterance(2, "Ann", "One: two.\nthree"), Utterance(6, "Cy", "four"))
 
 
-def test_script_is_split_at_headings():
+def test_tv_script_is_split_into_sessions_at_date_headings():
     text = (
         "[Date: May 1, 1994, Session #1]\r\n\r\nAnn: Hi.\r\n[Date: May 2, 1994, Session #9] \r\nBo: Oh.\r\n"
     )
@@ -33,14 +33,14 @@ def test_script_is_split_at_headings():
 
 
 @given(st.text())
-def test_any_text_is_parsed_or_rejected(text: str):
+def test_tv_script_parser_parses_any_text_or_raises_value_error(text: str):
     try:
         assert all(script.utterances() for script in scripts(text))
     except ValueError as refused:
         assert "first line" in str(refused) or "session" in str(refused)
 
 
-def test_pickle_is_read_as_scenes():
+def test_pickled_tv_script_is_read_as_scenes_with_episode_and_number():
     content = pickle.dumps({"E1": {1: "a", 2: "b"}, "E2": {1: "c"}})
     assert list(pickled(file(content))) == [("E1", 1, "a"), ("E1", 2, "b"), ("E2", 1, "c")]
 
@@ -49,10 +49,10 @@ def test_pickle_is_read_as_scenes():
     ("held", "said"),
     [([1], "the whole is not a Python dict"), ({"E1": [1]}, "episode E1 is not a Python dict")],
 )
-def test_non_dict_is_rejected_with_location(held: object, said: str):
+def test_pickled_tv_script_that_is_not_a_dict_is_rejected_with_location(held: object, said: str):
     with pytest.raises(BadInput, match=rf"dialsim/friends_dialsim\.pickle: {said}"):
         list(pickled(file(pickle.dumps(held))))
 
 
-def test_entries_keep_dict_order():
+def test_entries_returns_dict_items_in_insertion_order():
     assert entries(file(b""), {"b": 1, "a": 2}, "here") == [("b", 1), ("a", 2)]

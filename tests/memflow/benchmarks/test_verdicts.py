@@ -37,7 +37,7 @@ def scores(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str]
     return {(row.metric, row.slice): row for row in MemBench().scores(DOMAIN, results)}
 
 
-def test_verdict_is_1_for_correct_0_for_wrong_and_null_without_answer():
+def test_choice_verdict_is_1_for_correct_0_for_wrong_and_null_for_missing_answer():
     probes = [probe(number) for number in range(4)]
     given = [
         reply(probes[0], "1"),
@@ -52,7 +52,7 @@ def test_verdict_is_1_for_correct_0_for_wrong_and_null_without_answer():
     assert rows["3", "unparsed"].reason == "the endpoint refused it"
 
 
-def test_probe_without_answer_has_reason():
+def test_choice_verdict_of_quarantined_probe_or_missing_reply_has_reason():
     probes = [replace(probe(0), reason="its choices say [ERRORC]"), probe(1)]
     rows = choice_verdicts(DOMAIN, probes, [reply(probes[0], None)])
     assert all(row.value is None for row in rows)
@@ -60,13 +60,13 @@ def test_probe_without_answer_has_reason():
     assert "has no reply" in (rows[2].reason or "")
 
 
-def test_replies_of_several_assistants_are_rejected():
+def test_choice_verdicts_rejects_replies_of_several_assistants():
     probes = probe(0)
-    with pytest.raises(BadInput, match="the replies must come from one assistant"):
+    with pytest.raises(BadInput, match="the replies come from"):
         choice_verdicts(DOMAIN, [probes], [reply(probes, "1"), replace(reply(probes, "1"), assistant="n")])
 
 
-def test_scores_are_sliced_by_level_kind_and_scenario():
+def test_accuracy_is_reported_per_level_category_and_scenario():
     kinds = [("simple", "roles"), ("simple", "events"), ("aggregative", "events")]
     kinds += [("highlevel", "movie"), ("highlevel", "emotion"), ("highlevel_rec", "movie")]
     probes = [probe(number, *kind) for number, kind in enumerate(kinds)]
@@ -90,7 +90,7 @@ def test_scores_are_sliced_by_level_kind_and_scenario():
     assert rows["random", "all"].value == 0.25
 
 
-def test_score_is_null_below_90_percent_coverage():
+def test_accuracy_is_null_with_reason_below_90_percent_coverage():
     probes = [probe(number) for number in range(10)]
     given = [reply(each, "1") for each in probes[:8]]
     short = scores(probes, choice_verdicts(DOMAIN, probes, given))["accuracy", "all"]

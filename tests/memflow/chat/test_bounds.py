@@ -33,7 +33,7 @@ class Good(BaseModel):
     kind: Literal["x"]
 
 
-def test_unbounded_fields_are_named() -> None:
+def test_bound_detection_lists_every_field_without_a_limit() -> None:
     assert unbounded(Whole) == [
         "Whole.parts[].loose lacks maxLength",
         "Whole.endless lacks maxItems",
@@ -43,11 +43,11 @@ def test_unbounded_fields_are_named() -> None:
     ]
 
 
-def test_recursive_type_is_unbounded() -> None:
+def test_bound_detection_reports_a_type_that_contains_itself() -> None:
     assert any("contains itself" in place for place in unbounded(Tree))
 
 
-def test_bounded_type_passes() -> None:
+def test_assert_bounded_accepts_bounded_type_and_rejects_unbounded_type() -> None:
     assert_bounded(Good)
     with pytest.raises(AssertionError, match="score lacks minimum"):
         assert_bounded(Whole)

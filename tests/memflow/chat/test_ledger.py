@@ -29,7 +29,7 @@ class SlowChat:
 REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
 
 
-async def test_identical_concurrent_requests_are_sent_once() -> None:
+async def test_chat_sends_identical_concurrent_requests_once() -> None:
     inner, ledger = SlowChat(), MemoryLedger()
     chat = LedgeredChat(inner, ledger, RequestContext())
     completions = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
@@ -38,7 +38,7 @@ async def test_identical_concurrent_requests_are_sent_once() -> None:
     assert sum(ledger.uses.values()) == 9
 
 
-async def test_failure_reaches_every_waiting_request() -> None:
+async def test_refused_request_raises_for_every_waiting_caller() -> None:
     ledger = MemoryLedger()
     chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, RequestContext())
     results = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(3)), return_exceptions=True)
@@ -46,7 +46,7 @@ async def test_failure_reaches_every_waiting_request() -> None:
     assert ledger.failures == [("test/prompt", "too long")]
 
 
-async def test_waiting_request_is_sent_after_cancellation() -> None:
+async def test_waiting_request_is_sent_after_the_first_caller_is_cancelled() -> None:
     inner = SlowChat()
     chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
     first = asyncio.create_task(chat.complete(REQUEST))
@@ -59,7 +59,7 @@ async def test_waiting_request_is_sent_after_cancellation() -> None:
     assert (await second).text == "answer 2"
 
 
-async def test_completion_stored_by_another_process_is_used() -> None:
+async def test_chat_returns_the_completion_that_another_process_stored_first() -> None:
     """Another process may complete the same request first. All callers then get its completion."""
     ledger = MemoryLedger()
 

@@ -20,7 +20,7 @@ class Turned(BaseModel):
 REQUEST = ChatRequest("a/prompt", {"x": 1}, (ChatMessage("user", "hello"),), Sampling(), Answer)
 
 
-def test_digest_covers_all_model_input() -> None:
+def test_request_digest_changes_with_every_part_of_the_model_input() -> None:
     others = [
         replace(REQUEST, messages=(ChatMessage("system", "hello"),)),
         replace(REQUEST, sampling=Sampling(temperature=1)),
@@ -32,12 +32,12 @@ def test_digest_covers_all_model_input() -> None:
     assert len(set(digests)) == len(digests)
 
 
-def test_digest_ignores_prompt_name_and_fields() -> None:
+def test_request_digest_ignores_prompt_name_and_fields() -> None:
     same = replace(REQUEST, prompt="b/prompt", fields={"y": 2})
     assert same.digest("model") == REQUEST.digest("model")
 
 
-def test_schema_requires_all_properties() -> None:
+def test_output_schema_requires_all_properties_and_forbids_others() -> None:
     schema = schema_of(Answer)
     assert schema["required"] == ["first", "second"]
     assert schema["additionalProperties"] is False

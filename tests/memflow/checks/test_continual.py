@@ -47,12 +47,12 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
-def test_computed_scores_pass(correct: np.ndarray, opens: bool) -> None:
+def test_computed_checkpoint_scores_violate_no_rule(correct: np.ndarray, opens: bool) -> None:
     scores = scores_of(correct, opens)
     assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
 
 
-def test_each_assistant_and_domain_is_checked_separately() -> None:
+def test_rules_check_each_assistant_and_domain_separately() -> None:
     scores = [
         *scores_of(WORKED),
         *scores_of([[0, 1], [1, 1]], assistant="full"),
@@ -81,7 +81,7 @@ def place(scores: list[Score], metric: str, name: str) -> int:
     ],
 )
 @pytest.mark.parametrize("damage", [lambda value: value + 0.01, lambda value: None])
-def test_violated_accuracy_identity_is_found(
+def test_rule_finds_scores_that_violate_the_accuracy_identity(
     metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
 ) -> None:
     scores = scores_of(WORKED)
@@ -105,7 +105,7 @@ def test_violated_accuracy_identity_is_found(
         ("flip_rate", "all", 1.1),
     ],
 )
-def test_score_outside_its_bounds_is_found(metric: str, name: str, value: float) -> None:
+def test_rule_finds_score_outside_its_bounds(metric: str, name: str, value: float) -> None:
     scores = scores_of(WORKED)
     at = place(scores, metric, name)
     scores[at] = replace(scores[at], value=value)

@@ -30,7 +30,7 @@ def annotated(folder: Path, name: str, *odd: int) -> None:
     write_annotations(folder / f"annotations-{name}.jsonl", sheet, Annotations(name, "person", labels))
 
 
-def test_report_compares_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
+def test_annotate_report_compares_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
     annotated(sampled, "Ann", 0)
     annotated(sampled, "Bo", 1)
     # What the judge asks is booked, and the measured home serves other tests.
@@ -59,7 +59,7 @@ def test_report_compares_two_persons_and_the_judge(measured, sampled, tmp_path: 
     assert "2 items on which persons differ" in shown and "Ann: Partly, Bo: Fully" in shown
 
 
-def test_same_seed_gives_the_same_annotation_page(measured, sampled, tmp_path) -> None:
+def test_annotate_sample_with_the_same_seed_writes_the_same_page(measured, sampled, tmp_path) -> None:
     for folder, seed in (("again", "0"), ("other", "1")):
         measured(
             "annotate", "sample", "amemgym_demo", str(tmp_path / folder), "--kind", "exposure", "--seed", seed
@@ -69,7 +69,7 @@ def test_same_seed_gives_the_same_annotation_page(measured, sampled, tmp_path) -
     assert (tmp_path / "other/annotate.html").read_bytes() != page
 
 
-def test_integrity_sample_requires_an_assistant_that_played(measured, tmp_path) -> None:
+def test_integrity_sample_requires_an_assistant_with_a_stored_run(measured, tmp_path) -> None:
     def sample(*options: str):
         return measured("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), *options)
 
@@ -84,7 +84,7 @@ def test_integrity_sample_requires_an_assistant_that_played(measured, tmp_path) 
     assert "Choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
 
 
-def test_missing_run_annotations_or_sheet_is_reported(measured, empty, sampled, tmp_path) -> None:
+def test_annotate_reports_missing_run_or_annotations_or_sheet(measured, empty, sampled, tmp_path) -> None:
     assert "memflow run --domain amemgym_demo" in empty.error(
         "annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure"
     )
@@ -92,7 +92,7 @@ def test_missing_run_annotations_or_sheet_is_reported(measured, empty, sampled, 
     assert "items.jsonl is missing" in measured.error("annotate", "report", str(tmp_path))
 
 
-def test_modified_sheet_is_rejected(measured, sampled) -> None:
+def test_annotate_report_rejects_a_modified_sheet(measured, sampled) -> None:
     annotated(sampled, "Ann")
     path = sampled / "items.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("Fully", "Wholly"), encoding="utf-8")

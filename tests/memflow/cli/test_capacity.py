@@ -38,7 +38,7 @@ def measured(empty):
     return empty
 
 
-def test_knee_or_its_reason_is_shown(measured) -> None:
+def test_show_capacity_prints_the_knee_or_the_reason_for_its_absence(measured) -> None:
     told = measured.json("show", "capacity")
     assert told["label"] == "scripted, not a language model"
     assert [(row["tokens"], row["assistant"], row["knee"], row["reason"]) for row in told["capacity"]] == [
@@ -53,13 +53,13 @@ def test_knee_or_its_reason_is_shown(measured) -> None:
     assert "4,096" in shown and "3,950 – 4,200" in shown and "0.250" in shown and NONE in shown
 
 
-def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
-    assert f"domains with such results: {DOMAIN}" in measured.error(
+def test_show_capacity_lists_measured_domains_for_a_domain_without_results(measured, tmp_path) -> None:
+    assert f"Choose a domain that has: {DOMAIN}" in measured.error(
         "show", "capacity", "--domain", "membench_memdaily"
     )
 
 
-def test_capacity_plot_is_written_as_svg_and_png(measured, tmp_path) -> None:
+def test_plot_command_writes_the_capacity_chart_as_svg_and_png(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))
     drawn = (tmp_path / "out" / "capacity.svg").read_text()

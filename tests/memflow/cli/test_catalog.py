@@ -10,13 +10,13 @@ from memflow.benchmarks import registry
 from resources.settings import example
 
 
-def test_domains_lists_every_registered_domain(empty) -> None:
+def test_domains_command_lists_every_registered_domain(empty) -> None:
     domains = empty.json("domains")
     assert [row["domain"] for row in domains] == list(registry.domains())
     assert "amemgym_demo" in empty("domains").stdout
 
 
-def test_domains_lists_user_defined_domain(empty) -> None:
+def test_domains_command_lists_a_user_defined_domain(empty) -> None:
     Path("memflow.toml").write_text(
         '[own_domains.longer]\nbenchmark = "amemgym"\ndatasets = ["personas_sample"]\n',
         encoding="utf-8",
@@ -24,7 +24,7 @@ def test_domains_lists_user_defined_domain(empty) -> None:
     assert "longer" in empty("domains").stdout
 
 
-def test_data_shows_files_checksums_and_download_instructions(
+def test_data_command_shows_files_checksums_and_download_instructions(
     empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     there = tmp_path / registry.datasets()["locomo"].files[0]
@@ -39,10 +39,10 @@ def test_data_shows_files_checksums_and_download_instructions(
     assert not rows["amemgym_v1_base"]["found"] and rows["amemgym_v1_base"]["how"] in empty("data").stdout
 
 
-def test_data_groups_missing_data_sets_by_download_command(
+def test_data_command_groups_missing_data_sets_by_download_command(
     empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Missing parts of one published set share a row. A part that exists has a separate row."""
+    """Missing parts of a published data set share a row. An existing part has a separate row."""
     monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
     way = "hf download THUIR/MemoryBench"
     assert empty("data").stdout.count(way) == 1
@@ -54,7 +54,7 @@ def test_data_groups_missing_data_sets_by_download_command(
     assert "unified_judge  found" in told and told.count(way) == 2
 
 
-def test_init_writes_example_settings_and_overwrites_only_with_force(empty) -> None:
+def test_init_command_writes_example_settings_and_overwrites_only_with_force(empty) -> None:
     assert "memflow doctor" in empty("init").stdout
     assert Path("memflow.toml").read_text(encoding="utf-8") == example()
     Path("memflow.toml").write_text("home = 'mine'", encoding="utf-8")
@@ -68,7 +68,7 @@ def findings(result) -> dict[str, dict]:
     return {row["what"]: row for row in json.loads(result.stdout)}
 
 
-def test_doctor_accepts_the_example_settings(empty) -> None:
+def test_doctor_command_accepts_the_example_settings(empty) -> None:
     empty("init")
     result = empty("doctor", "--format", "json")
     assert result.exit_code == 0
@@ -76,7 +76,7 @@ def test_doctor_accepts_the_example_settings(empty) -> None:
     assert findings(result)["data folder"]["state"] == "absent"
 
 
-def test_doctor_reports_missing_items_with_a_fix(empty, tmp_path: Path) -> None:
+def test_doctor_command_reports_a_fix_for_every_missing_item(empty, tmp_path: Path) -> None:
     (tmp_path / "memflow.toml").write_text(
         'domains = ["amemgym_demo"]\ndata = "nowhere"\n'
         '[models.down]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\n'
@@ -96,7 +96,7 @@ def test_doctor_reports_missing_items_with_a_fix(empty, tmp_path: Path) -> None:
     assert "no-such-vllm" in found["model own"]["found"]
 
 
-def test_doctor_names_unknown_setting(empty, tmp_path: Path) -> None:
+def test_doctor_command_names_an_unknown_setting(empty, tmp_path: Path) -> None:
     (tmp_path / "memflow.toml").write_text("hoem = 'x'", encoding="utf-8")
     result = empty("doctor", "--format", "json")
     assert result.exit_code == 1

@@ -47,7 +47,7 @@ def tables(result):
     return found
 
 
-def test_four_tables_show_accuracy_forgetting_transfer_and_stability(measured) -> None:
+def test_show_checkpoints_prints_accuracy_forgetting_transfer_and_stability(measured) -> None:
     result = measured("show", "checkpoints", "--domain", DEMO)
     found = tables(result)
     assert list(found) == ["accuracy", "forgetting", "forward transfer", "over all checkpoints"]
@@ -65,7 +65,7 @@ def test_four_tables_show_accuracy_forgetting_transfer_and_stability(measured) -
     assert "scripted, not a language model" in result.stdout and "Full Memory" not in result.stdout
 
 
-def test_paper_values_are_shown_with_their_doubts(measured) -> None:
+def test_paper_option_shows_published_values_with_notes_on_doubtful_values(measured) -> None:
     result = measured("show", "checkpoints", "--domain", OURS, "--paper")
     lines = [line.split() for line in result.stdout.splitlines()]
     mem0 = [line for line in lines if line[:1] == ["Mem0"]]
@@ -80,12 +80,12 @@ def test_paper_values_are_shown_with_their_doubts(measured) -> None:
     assert "full@x" in result.stdout
 
 
-def test_missing_paper_values_are_reported(measured) -> None:
+def test_paper_option_reports_a_domain_without_published_values(measured) -> None:
     result = measured("show", "checkpoints", "--domain", DEMO, "--paper")
     assert "The paper has no figures of these domains." in result.stdout and "paper, GPT" not in result.stdout
 
 
-def test_missing_value_is_shown_with_its_reason(measured) -> None:
+def test_show_checkpoints_prints_the_reason_of_a_missing_value(measured) -> None:
     result = measured("show", "checkpoints", "--domain", OTHER)
     found = tables(result)
     assert found["accuracy"]["memory"] == ["before", "0", "1", "2", "3", "n"]
@@ -93,14 +93,14 @@ def test_missing_value_is_shown_with_its_reason(measured) -> None:
     assert f"– {REASON}: full." in result.stdout
 
 
-def test_narrow_terminal_omits_intervals(measured, monkeypatch) -> None:
+def test_show_checkpoints_omits_confidence_intervals_on_a_narrow_terminal(measured, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     result = measured("show", "checkpoints", "--domain", DEMO)
     assert tables(result)["accuracy"]["full"] == ["0.500", "0.750", "0.750", "0.750", "0.500*", "4"]
     assert "csv and json have them" in result.stdout
 
 
-def test_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
+def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
     told = measured.json("show", "checkpoints", "--paper")
     assert told["label"] == "scripted, not a language model" and set(told["doubts"]) == {"T1"}
     assert {row["domain"] for row in told["rows"]} == {DEMO, OURS, OTHER}
@@ -118,13 +118,13 @@ def test_json_and_csv_contain_measured_and_paper_rows(measured) -> None:
     assert (theirs["value"], theirs["n"], theirs["doubt"]) == ("0.19", "200", "T1")
 
 
-def test_domain_without_checkpoints_is_rejected_and_measured_domains_are_listed(measured, tmp_path) -> None:
-    assert f"with such answers: {DEMO}, {OURS}, {OTHER}" in measured.error(
+def test_show_checkpoints_rejects_unmeasured_domain_and_lists_measured_domains(measured, tmp_path) -> None:
+    assert f"Choose a domain that has: {DEMO}, {OURS}, {OTHER}" in measured.error(
         "show", "checkpoints", "--domain", "membench_memdaily"
     )
 
 
-def test_plot_writes_all_checkpoint_plots_or_the_requested_one(measured, tmp_path) -> None:
+def test_plot_command_writes_all_checkpoint_plots_or_the_requested_plot(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
     assert measured("plot", DEMO, "--out", str(out)).exit_code == 0

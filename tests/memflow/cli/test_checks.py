@@ -24,13 +24,13 @@ def damaged(measured, tmp_path: Path):
     return home
 
 
-def test_checks_of_an_assistant_list_only_its_tables(measured) -> None:
+def test_checks_command_with_assistant_lists_only_tables_of_that_assistant(measured) -> None:
     found = measured("checks", "--domain", "amemgym_demo", "--assistant", "full")
     assert "answer.replies" in found.stdout and "score.verdicts" in found.stdout
     assert "question.probes" not in found.stdout
 
 
-def test_checks_list_every_rule_of_the_benchmark(measured) -> None:
+def test_checks_command_lists_every_rule_of_the_benchmark(measured) -> None:
     found = measured("checks", "question.probes")
     assert found.exit_code == 0, found.output
     names = [each.description for each in expectations_of("question.probes", "amemgym")]
@@ -39,17 +39,17 @@ def test_checks_list_every_rule_of_the_benchmark(measured) -> None:
 
 
 @pytest.mark.parametrize("engine", ["memflow", "gx"])
-def test_failed_rule_names_partition_and_rows(damaged, engine: str) -> None:
+def test_checks_command_names_partition_and_rows_of_a_failed_rule(damaged, engine: str) -> None:
     found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
     assert found.exit_code == 1
     failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
-    rule = failed["valid_kind"]
+    rule = failed["valid_probe_kind"]
     assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
     assert "probe_id=" in rule["offending"][0]
-    assert "valid_kind: 1 of " in damaged("checks").stdout
+    assert "valid_probe_kind: 1 of " in damaged("checks").stdout
 
 
-def test_missing_referenced_table_is_reported_and_other_tables_are_checked(damaged) -> None:
+def test_checks_command_reports_a_missing_table_and_checks_the_other_tables(damaged) -> None:
     for path in Path(Lake(damaged.folder / "lake").folder("answer.replies")).glob("*full.parquet"):
         path.unlink()
     found = damaged("checks", "--assistant", "full")
@@ -61,7 +61,7 @@ def test_missing_referenced_table_is_reported_and_other_tables_are_checked(damag
     assert "memory.indexes" in found.stdout
 
 
-def test_data_docs_are_written_to_the_given_folder(measured, tmp_path: Path) -> None:
+def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Path) -> None:
     command = ["checks", "score.verdicts", "--assistant", "full", "--engine", "gx", "--docs"]
     found = measured(*command, str(tmp_path / "docs"))
     assert found.exit_code == 0, found.output
@@ -71,11 +71,11 @@ def test_data_docs_are_written_to_the_given_folder(measured, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("question.prbes",), "there is no table 'question.prbes'; the tables are raw.records"),
-        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'; it has"),
-        (("--assistant", "awe"), "the lake has no assistant 'awe'; it has awi, full"),
+        (("question.prbes",), "there is no table 'question.prbes'. Use one of: raw.records"),
+        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Use one of: "),
+        (("--assistant", "awe"), "the lake has no assistant 'awe'. Use one of: awi, full"),
         (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )
-def test_invalid_checks_arguments_are_rejected(measured, arguments, reason: str) -> None:
+def test_checks_command_rejects_invalid_arguments(measured, arguments, reason: str) -> None:
     assert reason in measured.error("checks", *arguments)

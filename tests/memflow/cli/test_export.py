@@ -13,7 +13,7 @@ from memflow.benchmarks.registry import find_domain
 EXPORT = ("export", "transcript", "amemgym_demo", "full")
 
 
-def test_export_without_provenance_names_the_replay_command(empty, tmp_path: Path) -> None:
+def test_export_of_transcript_without_provenance_names_the_rerun_command(empty, tmp_path: Path) -> None:
     empty.write("memory.transcripts", "amemgym_demo/full", [])
     result = empty(*EXPORT, str(tmp_path / "run.jsonl"))
     assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
@@ -34,7 +34,7 @@ def test_export_without_provenance_names_the_replay_command(empty, tmp_path: Pat
         (("nowhere", "full"), "there is no domain 'nowhere'"),
     ],
 )
-def test_export_rejects_assistant_or_domain_that_was_not_played(
+def test_export_rejects_assistant_or_domain_without_stored_transcript(
     measured, tmp_path: Path, arguments, wrong
 ) -> None:
     assert wrong in measured.error("export", "transcript", *arguments, str(tmp_path / "run.jsonl"))
@@ -58,7 +58,7 @@ def play(home, *reasons: str | None) -> None:
     home.write("memory.transcripts", "amemgym_demo/full", messages, **meta)
 
 
-def test_export_writes_complete_run_and_overwrites_only_with_force(empty, tmp_path: Path) -> None:
+def test_export_writes_valid_transcripts_and_overwrites_only_with_force(empty, tmp_path: Path) -> None:
     play(empty, None, None, None, "no answer")
     file = tmp_path / "run.jsonl"
     told = empty.json(*EXPORT, str(file))
@@ -73,7 +73,7 @@ def test_export_writes_complete_run_and_overwrites_only_with_force(empty, tmp_pa
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
 
 
-def test_export_to_missing_folder_is_reported(empty, tmp_path: Path) -> None:
+def test_export_to_a_missing_folder_reports_the_file_name(empty, tmp_path: Path) -> None:
     play(empty, None)
     assert "run.jsonl (No such file or directory)" in empty.error(
         *EXPORT, str(tmp_path / "none" / "run.jsonl")
@@ -88,15 +88,15 @@ def test_export_to_missing_folder_is_reported(empty, tmp_path: Path) -> None:
         (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not off-policy"),
         (
             ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
-            "has no results for assistant 'mem0'; it has awi",
+            "has no results for assistant 'mem0', only for awi",
         ),
     ],
 )
-def test_policies_rejects_domains_that_cannot_be_compared(measured, arguments, wrong) -> None:
+def test_show_policies_rejects_domains_that_cannot_be_compared(measured, arguments, wrong) -> None:
     assert wrong in measured.error("show", "policies", *arguments)
 
 
-def test_policies_rejects_scores_of_former_probes(measured, tmp_path: Path) -> None:
+def test_show_policies_rejects_scores_computed_from_former_probes(measured, tmp_path: Path) -> None:
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
     home.write("question.probes", "amemgym_demo", [])
     reason = "its probes were regenerated"

@@ -26,7 +26,7 @@ def labeled(empty):
     return empty
 
 
-def test_exported_labels_can_be_imported(labeled) -> None:
+def test_exported_gold_labels_can_be_imported_by_another_domain(labeled) -> None:
     file = Path("keys.jsonl").absolute()
     exported = labeled.json("export", "keys", DOMAIN, file.name)
     assert exported == {"file": str(file), "questions": 22, "left_out": {}}
@@ -50,7 +50,7 @@ def test_exported_labels_can_be_imported(labeled) -> None:
     assert imported == stored
 
 
-def test_export_names_the_scripted_model_and_dropped_questions(labeled) -> None:
+def test_export_of_labels_names_the_scripted_model_and_dropped_questions(labeled) -> None:
     model = load(over={"home": labeled.folder}).model("scripted")
     scripted = ScriptedChat({}, name=model.fingerprint()).fingerprint
     labels = [
@@ -77,5 +77,5 @@ def test_export_names_the_scripted_model_and_dropped_questions(labeled) -> None:
         ("comem_amemgym", "Materialize the asset question/keys"),
     ],
 )
-def test_export_error_states_its_reason(empty, domain, reason) -> None:
+def test_export_of_labels_reports_why_a_domain_cannot_be_exported(empty, domain, reason) -> None:
     assert reason in empty.error("export", "keys", domain, "keys.jsonl")

@@ -27,7 +27,7 @@ def written() -> list[str]:
     return [user["id"] for user in json.loads(Path("users.json").read_text(encoding="utf-8"))]
 
 
-def test_exported_users_can_be_read_as_a_data_set(users) -> None:
+def test_exported_users_can_be_loaded_as_a_data_set(users) -> None:
     exported = users.json("export", "users", DOMAIN, "users.json")
     counts = {"users": 3, "periods": 12, "questions": 12, "left_out": []}
     assert counts.items() <= exported.items() and not Path("users.json.part").exists()
@@ -41,7 +41,7 @@ def test_exported_users_can_be_read_as_a_data_set(users) -> None:
     assert [record.record_id for record in records] == [profile.user_id for profile in profiles]
 
 
-def test_existing_file_needs_force(users) -> None:
+def test_export_of_users_overwrites_an_existing_file_only_with_force(users) -> None:
     Path("users.json").write_text("mine", encoding="utf-8")
     assert "Overwrite it with --force" in users.error("export", "users", DOMAIN, "users.json")
     assert Path("users.json").read_text(encoding="utf-8") == "mine"
@@ -49,7 +49,7 @@ def test_existing_file_needs_force(users) -> None:
     assert len(written()) == 3
 
 
-def test_omitted_user_is_listed_with_its_reason(users) -> None:
+def test_export_of_users_lists_an_omitted_user_with_the_reason(users) -> None:
     first, *rest = users.lake.read("utterance.turns", DOMAIN)
     users.write("utterance.turns", DOMAIN, [replace(first, reason="it tells nothing"), *rest])
     shown = users("export", "users", DOMAIN, "users.json").stdout
@@ -66,11 +66,11 @@ def test_omitted_user_is_listed_with_its_reason(users) -> None:
         (DOMAIN, "nowhere/users.json", "cannot write"),
     ],
 )
-def test_export_error_states_its_reason(users, domain, file, reason) -> None:
+def test_export_of_users_reports_why_a_domain_cannot_be_exported(users, domain, file, reason) -> None:
     assert reason in users.error("export", "users", domain, file)
 
 
-def test_export_without_usable_users_writes_no_file(users) -> None:
+def test_export_of_domain_without_valid_users_fails_and_writes_no_file(users) -> None:
     profiles = users.lake.read("state.profiles", DOMAIN)
     users.write("state.profiles", DOMAIN, [replace(row, reason="no usable answer") for row in profiles])
     reason = "cannot export any user of amemgym_demo: no usable answer"

@@ -84,7 +84,7 @@ def finetune_settings(tmp_path: Path) -> None:
     )
 
 
-def test_count_needs_no_training_environment(home_with_feedback: Any) -> None:
+def test_finetune_count_option_needs_no_training_environment(home_with_feedback: Any) -> None:
     said = json.loads(
         home_with_feedback()("finetune", DOMAIN, "--model", "scripted", "--count", "--format", "json").stdout
     )
@@ -94,7 +94,7 @@ def test_count_needs_no_training_environment(home_with_feedback: Any) -> None:
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_finetune_trains_adapter_and_prints_settings_that_load_it(home_with_feedback: Any) -> None:
+def test_finetune_trains_an_adapter_and_prints_valid_model_settings(home_with_feedback: Any) -> None:
     home = home_with_feedback()
     result = home("finetune", DOMAIN, "--model", "small", "--epochs", "2", "--format", "json")
     assert result.exit_code == 0, result.stderr
@@ -114,7 +114,7 @@ def test_finetune_trains_adapter_and_prints_settings_that_load_it(home_with_feed
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_same_training_is_skipped_and_another_needs_force(home_with_feedback: Any) -> None:
+def test_finetune_skips_equal_training_and_overwrites_only_with_force(home_with_feedback: Any) -> None:
     home = home_with_feedback()
     command = ("finetune", DOMAIN, "--model", "small", "--out", "liked")
     assert home(*command).exit_code == 0
@@ -128,7 +128,7 @@ def test_same_training_is_skipped_and_another_needs_force(home_with_feedback: An
 
 
 @pytest.mark.usefixtures("finetune_settings")
-def test_finetune_prints_the_next_commands(home_with_feedback: Any) -> None:
+def test_finetune_prints_settings_and_commands_for_the_trained_model(home_with_feedback: Any) -> None:
     shown = home_with_feedback()("finetune", DOMAIN, "--model", "small", "--out", "Liked-1").stdout
     assert "First answers with a like" in shown and "scripted chat, which is not a language model" in shown
     assert f"memflow run --domain {DOMAIN} --assistant none@liked_1" in shown
@@ -149,30 +149,30 @@ def test_finetune_prints_the_next_commands(home_with_feedback: Any) -> None:
         (("--model", "nobody"), "[models.nobody] does not exist"),
     ],
 )
-def test_untrainable_model_or_action_is_rejected(
+def test_finetune_rejects_a_model_or_action_that_cannot_be_trained(
     home_with_feedback: Any, arguments: tuple[str, ...], match: str
 ) -> None:
     refused = home_with_feedback()("finetune", DOMAIN, *arguments)
     assert refused.exit_code == 1 and match in " ".join(refused.stderr.split())
 
 
-def test_missing_training_environment_names_the_setting(home_with_feedback: Any) -> None:
+def test_finetune_without_training_environment_names_the_missing_setting(home_with_feedback: Any) -> None:
     Path("memflow.toml").write_text('[models.small]\nkind = "vllm"\nmodel = "small"\n', encoding="utf-8")
     refused = home_with_feedback()("finetune", DOMAIN, "--model", "small")
     assert refused.exit_code == 1 and "Set `python` under [training] in memflow.toml" in refused.stderr
 
 
-def test_a_domain_whose_users_press_nothing_is_refused(empty: Any) -> None:
+def test_finetune_rejects_a_domain_whose_users_never_like_an_answer(empty: Any) -> None:
     assert "whose users never like an answer" in empty.error(
         "finetune", "amemgym_demo", "--model", "scripted"
     )
 
 
-def test_domain_without_feedback_rows_is_rejected(empty: Any) -> None:
+def test_finetune_rejects_a_domain_without_feedback_rows(empty: Any) -> None:
     assert "feedback" in empty.error("finetune", DOMAIN, "--model", "scripted", "--count")
 
 
-def test_doctor_reports_missing_training_environment_and_adapter(empty: Any) -> None:
+def test_doctor_command_reports_missing_training_environment_and_adapter(empty: Any) -> None:
     Path("memflow.toml").write_text(
         '[training]\npython = "no-such-python"\n[roles]\nassistant = "liked"\n'
         '[models.liked]\nkind = "vllm"\nmodel = "small"\nadapter = "nowhere"\nrevision = "a"\n',

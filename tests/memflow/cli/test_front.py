@@ -16,18 +16,18 @@ SUBCOMMANDS = (
     "command",
     [(), *((name,) for name in COMMANDS), *SUBCOMMANDS],
 )
-def test_every_command_has_help(empty, command) -> None:
+def test_every_command_prints_help_with_usage(empty, command) -> None:
     result = empty(*command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout and len(result.stdout) > 200
 
 
-def test_help_lists_every_command(empty) -> None:
+def test_main_help_lists_every_command(empty) -> None:
     shown = empty("--help").stdout
     assert not [name for name in COMMANDS if f" {name} " not in shown]
 
 
-def test_error_is_one_line_on_standard_error(empty) -> None:
+def test_unknown_domain_prints_one_line_on_standard_error(empty) -> None:
     result = empty("plan", "--domain", "nowhere")
     assert result.exit_code == 1
     assert result.stdout == ""
@@ -45,7 +45,7 @@ def test_unknown_option_exits_with_status_2(empty) -> None:
     assert empty("plan", "--bad").exit_code == 2
 
 
-def test_settings_that_are_not_there(empty) -> None:
+def test_missing_settings_file_is_named_in_the_error(empty) -> None:
     assert "the settings file elsewhere.toml does not exist" in empty.error(
         "--settings", "elsewhere.toml", "domains"
     )
@@ -69,5 +69,5 @@ def test_settings_that_are_not_there(empty) -> None:
         ("plot memorybench", "Run its domains first"),
     ],
 )
-def test_empty_home_error_names_the_next_step(empty, command: str, next_step: str) -> None:
+def test_command_on_an_empty_home_names_the_next_step(empty, command: str, next_step: str) -> None:
     assert next_step in empty.error(*command.split())

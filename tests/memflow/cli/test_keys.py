@@ -58,11 +58,11 @@ def test_show_keys_as_text_lists_counts_and_drop_reasons(annotated):
         ("nowhere", "there is no domain 'nowhere'"),
     ],
 )
-def test_missing_keys_are_reported_with_the_reason(empty, domain: str, says: str):
+def test_show_keys_reports_why_a_domain_has_no_labels(empty, domain: str, says: str):
     assert says in empty.error("show", "keys", domain)
 
 
-def test_plan_shows_annotation_calls_and_costs(empty, tmp_path):
+def test_plan_command_shows_annotation_calls_and_costs(empty, tmp_path):
     (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
     arguments = ("plan", "--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", "two")
     told = empty.json(*arguments)
@@ -78,7 +78,7 @@ def test_plan_shows_annotation_calls_and_costs(empty, tmp_path):
 
 
 @pytest.mark.parametrize("verifier", ["one", "again"])
-def test_plan_rejects_same_model_as_annotator_and_verifier(empty, tmp_path, verifier: str):
+def test_plan_command_rejects_the_same_model_as_annotator_and_verifier(empty, tmp_path, verifier: str):
     (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
     arguments = ("--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", verifier)
     assert "annotator and verifier are the same model" in empty.error("plan", *arguments)

@@ -38,7 +38,7 @@ def test_show_made_counts_rows_and_sorts_reasons_by_frequency(made):
     assert f"users, 2 x: {LATE}" in shown
 
 
-def test_dropped_question_is_counted_once_with_its_reason(made):
+def test_show_made_counts_a_question_dropped_at_two_checkpoints_once(made):
     dropped = {1: None, 2: "it is not there", 3: "it is not there"}
     labels = [
         factories.gold_label(domain=MINE, question_id=f"c/q{number}", checkpoint=checkpoint, dropped=why)
@@ -51,13 +51,13 @@ def test_dropped_question_is_counted_once_with_its_reason(made):
     assert "2 questions are omitted, for example: it is not there" in made("show", "made").stdout
 
 
-def test_a_domain_that_was_never_made_is_said_so(made, empty):
+def test_show_made_rejects_a_domain_that_was_not_generated(made, empty):
     assert "'yours' has not been generated; generated domains: mine" in made.error(
         "show", "made", "--domain", "yours"
     )
 
 
-def test_run_summary_lists_quarantined_rows():
+def test_run_summary_lists_quarantined_rows_with_reasons():
     lost = {"domain": MINE, "table_name": "state.profiles", "n": 4, "quarantined": 3}
     lost |= {"reasons": [LATE], "times": [3]}
     summary = Summary([], [], [], [], {}, [], 1, 0, [], "x.duckdb", [lost])

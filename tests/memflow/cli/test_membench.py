@@ -56,7 +56,7 @@ def lines(result):
     return {line.split()[0]: line.split()[1:] for line in result.stdout.splitlines() if line.strip()}
 
 
-def test_mechanisms_show_accuracy_recall_times_and_missing_values(leaderboard) -> None:
+def test_show_mechanisms_prints_accuracy_recall_times_and_missing_values(leaderboard) -> None:
     result = leaderboard("show", "mechanisms", "--domain", DOMAIN)
     found = lines(result)
     assert found["none"][:4] == ["0.300", "[0.10", "1.00]*", "20"]
@@ -83,7 +83,7 @@ def test_mechanisms_show_accuracy_recall_times_and_missing_values(leaderboard) -
     assert "reflective" not in result.stdout
 
 
-def test_paper_values_are_shown_with_their_doubts(leaderboard) -> None:
+def test_paper_option_shows_published_values_with_notes_on_doubtful_values(leaderboard) -> None:
     result = leaderboard("show", "mechanisms", "--domain", OURS, "--paper")
     found = lines(result)
     assert "RetrievalMemory" in found and found["MemGPT"] == ["0.733?", "120", "1.042", "<0.001"]
@@ -94,7 +94,7 @@ def test_paper_values_are_shown_with_their_doubts(leaderboard) -> None:
     assert "FullMemory" not in leaderboard("show", "mechanisms").stdout
 
 
-def test_kinds_are_in_paper_order_with_counts_and_reasons(leaderboard) -> None:
+def test_show_kinds_prints_kinds_in_paper_order_with_counts_and_reasons(leaderboard) -> None:
     result = leaderboard("show", "kinds", "--domain", DOMAIN)
     found = lines(result)
     assert found["memory"] == ["sh", "noisy"] and found["full"] == ["0.750", "0.750"]
@@ -102,7 +102,7 @@ def test_kinds_are_in_paper_order_with_counts_and_reasons(leaderboard) -> None:
     assert "– lost: accuracy of recent." in result.stdout and "sh: single-hop; noisy:" in result.stdout
 
 
-def test_csv_and_json_contain_measured_and_paper_rows(leaderboard) -> None:
+def test_csv_and_json_output_contains_measured_and_paper_rows(leaderboard) -> None:
     rows = list(
         csv.DictReader(io.StringIO(leaderboard("show", "mechanisms", "--paper", "--format", "csv").stdout))
     )
@@ -120,14 +120,14 @@ def test_csv_and_json_contain_measured_and_paper_rows(leaderboard) -> None:
     assert {row["slice"] for row in told["rows"]} == {"category simple", "category noisy"}
 
 
-def test_unmeasured_domain_is_rejected_and_measured_domains_are_listed(leaderboard) -> None:
+def test_show_commands_reject_unmeasured_domain_and_list_measured_domains(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
-        assert f"domains with results: {DOMAIN}, {OURS}" in leaderboard.error(
+        assert f"Choose a domain that has: {DOMAIN}, {OURS}" in leaderboard.error(
             "show", command, "--domain", "amemgym_demo"
         )
 
 
-def test_plots_of_a_domain_and_of_the_benchmark_are_written(leaderboard, tmp_path) -> None:
+def test_plot_command_writes_plots_of_a_domain_and_of_the_benchmark(leaderboard, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
     assert leaderboard("plot", DOMAIN, "--out", str(out)).exit_code == 0
@@ -142,7 +142,7 @@ def test_plots_of_a_domain_and_of_the_benchmark_are_written(leaderboard, tmp_pat
     }
 
 
-def test_unknown_plot_or_metric_is_rejected(leaderboard, empty) -> None:
+def test_plot_command_rejects_unknown_plot_or_metric(leaderboard, empty) -> None:
     assert "no membench picture 'beauty'. Known: factual_mechanisms" in leaderboard.error(
         "plot", "membench", "--metric", "beauty"
     )

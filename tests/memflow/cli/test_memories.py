@@ -31,7 +31,7 @@ def listed(empty, *names: str) -> dict[str, dict]:
     return {row["memory"]: row for row in empty.json("memories", *names)}
 
 
-def test_every_system_is_listed_with_parameters_and_calls(empty) -> None:
+def test_memories_command_lists_every_system_with_parameters_and_calls(empty) -> None:
     rows = listed(empty)
     assert list(rows) == list(SYSTEMS)
     rag = rows["rag"]
@@ -64,7 +64,7 @@ def test_memory_list_fits_a_width_of_100_columns(empty, monkeypatch: pytest.Monk
         assert len(shown) <= 6 * len(SYSTEMS)
 
 
-def test_named_memory_is_shown_in_full(empty) -> None:
+def test_memories_command_shows_all_properties_of_a_named_memory(empty) -> None:
     shown = empty("memories", "rag_8_4_10").stdout
     assert re.search(r"freq +8 +2 +1 or more +How many messages leave", shown)
     assert "asks: at most 1 embed per arrival to write; 1 embed to read" in shown
@@ -73,7 +73,7 @@ def test_named_memory_is_shown_in_full(empty) -> None:
     assert "there is no memory 'rga'" in empty("memories", "rga").stderr
 
 
-def test_user_memories_are_listed_and_a_broken_one_has_its_reason(empty, template: Path) -> None:
+def test_memories_command_lists_user_memories_and_why_a_memory_is_unusable(empty, template: Path) -> None:
     Path("memflow.toml").write_text(
         '[memories.mine]\npath = "my_memory:MyMemory"\nparameters = { k = 2 }\n'
         '[memories.pets]\nsystem = "awi"\nparameters = { kinds = ["pets"] }\n'
@@ -90,11 +90,11 @@ def test_user_memories_are_listed_and_a_broken_one_has_its_reason(empty, templat
     assert empty("memories", "broken").exit_code == 1
 
 
-def test_every_system_is_documented() -> None:
+def test_every_memory_system_is_named_in_the_comparison_page() -> None:
     assert [name for name in SYSTEMS if f"`{name}`" not in COMPARISON] == []
 
 
-def test_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, template: Path) -> None:
+def test_memory_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, template: Path) -> None:
     assert len(template.read_text(encoding="utf-8").splitlines()) < 40
     what = [
         "--demo",
@@ -115,7 +115,7 @@ def test_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, templat
     assert accuracy["assistant"] == "my_memory" and accuracy["value"] > 0.9
 
 
-def test_module_in_current_folder_is_found_without_its_path(template: Path) -> None:
+def test_memories_command_finds_a_module_in_the_current_folder(template: Path) -> None:
     """Neither `python -P` nor the console script adds the current folder to sys.path."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

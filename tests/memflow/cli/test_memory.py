@@ -55,7 +55,7 @@ def show_memory(home, *arguments: str) -> Any:
     return home.json("show", "memory", DOMAIN, *arguments)
 
 
-async def test_checkpoint_option_shows_entries_at_that_checkpoint(remembered) -> None:
+async def test_checkpoint_option_shows_memory_entries_at_the_given_checkpoint(remembered) -> None:
     first = show_memory(remembered, AWI, "--checkpoint", "0")
     assert (first["episode"], first["checkpoint"], first["sequence"]) == ("ann", 0, 2)
     held = {entry["text"]: entry for entry in first["entries"]}
@@ -81,7 +81,7 @@ def asked(number: int, checkpoint: int, after: str | None = None) -> Probe:
     )
 
 
-async def test_probe_option_shows_entries_at_that_probe(remembered) -> None:
+async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(remembered) -> None:
     probes = [asked(0, 1), asked(1, 1, after="m2"), asked(2, 2, after="m9")]
     remembered.write("question.probes", DOMAIN, probes)
     there, early = (show_memory(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
@@ -92,8 +92,8 @@ async def test_probe_option_shows_entries_at_that_probe(remembered) -> None:
     shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
-        (("--probe", "p2"), "p2 is asked after m9, which was not played"),
-        (("--probe", "p7"), "has no probe 'p7'; its first is p0"),
+        (("--probe", "p2"), "p2 follows m9, which was not played"),
+        (("--probe", "p7"), "has no probe 'p7'. Use an existing id, such as p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
         (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
     ):
@@ -101,7 +101,7 @@ async def test_probe_option_shows_entries_at_that_probe(remembered) -> None:
     assert "asked after the message m2" in remembered("show", "probe", "p1").stdout
 
 
-async def test_text_output_groups_entries_by_kind_and_failures_by_reason(remembered) -> None:
+async def test_show_memory_text_groups_entries_by_kind_and_failures_by_reason(remembered) -> None:
     shown = remembered("show", "memory", DOMAIN, AWI).stdout
     assert "episode ann, checkpoint 2 of 2, sequence number 5: 4 entries" in shown
     assert "fact: 2" in shown and "version of" in shown and "- car: My car is blue." in shown
@@ -114,10 +114,10 @@ async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) 
     assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
     result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no entry of kind 'dream'; its kinds are buffer, fact, failure" in result.stderr
+    assert "has no entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
 
 
-async def test_diff_option_shows_changed_passed_and_failed_entries(remembered) -> None:
+async def test_diff_option_shows_changed_short_lived_and_failed_entries(remembered) -> None:
     change = show_memory(remembered, AWI, "--diff", "0", "1")
     assert (change["from"]["sequence"], change["to"]["sequence"]) == (2, 4)
     assert (change["added"], change["retired"]) == ([], [])
@@ -140,7 +140,7 @@ async def test_diff_option_shows_changed_passed_and_failed_entries(remembered) -
         assert wanted in shown
 
 
-async def test_diff_joins_versions_of_an_entry_and_lists_retired_entries(empty) -> None:
+async def test_diff_option_pairs_versions_of_an_entry_and_lists_retired_entries(empty) -> None:
     moving = episode("cid", ["My car is red."], ["My car is blue.", "My car is green."], ["My cat is old."])
     await _play(empty, AWI, [moving])
     [pair] = show_memory(empty, AWI, "--diff", "0", "2")["changed"]
@@ -155,11 +155,11 @@ async def test_diff_joins_versions_of_an_entry_and_lists_retired_entries(empty) 
     assert short["changed"] == []
 
 
-async def test_several_episodes_require_the_episode_option(empty) -> None:
+async def test_show_memory_requires_episode_option_for_several_episodes(empty) -> None:
     await _play(empty, AWI, [ANN, BEN])
     assert "several episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
     assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
-    assert "no episode 'cid'; its episodes are ann, ben" in empty.error(
+    assert "no episode 'cid'. Use one of: ann, ben" in empty.error(
         "show", "memory", DOMAIN, AWI, "--episode", "cid"
     )
 
@@ -167,20 +167,20 @@ async def test_several_episodes_require_the_episode_option(empty) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3; its checkpoints are 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7; its checkpoints are 0 to 2"),
+        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3. Use one from 0 to 2"),
+        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7. Use one from 0 to 2"),
         ((DOMAIN, AWI, "--diff", "2", "0"), "the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
         ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0'; stored: awi_1_0"),
         (("nowhere", AWI), "'nowhere' has no stored memories; domains with memories: amemgym_demo"),
     ],
 )
-async def test_invalid_memory_selection_is_rejected(remembered, arguments, said) -> None:
+async def test_show_memory_rejects_invalid_selection(remembered, arguments, said) -> None:
     assert said in remembered.error("show", "memory", *arguments)
 
 
-def test_memory_of_a_pipeline_run_is_shown(measured) -> None:
-    """`full` has more entries at the last checkpoint than at the first. `none` has no episodes."""
+def test_show_memory_prints_the_entries_of_a_pipeline_run(measured) -> None:
+    """The memory `full` gains entries between checkpoints. The memory `none` plays no episodes."""
     whole = show_memory(measured, "full")
     assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
     assert len(whole["entries"]) > len(show_memory(measured, "full", "--checkpoint", "0")["entries"])

@@ -6,20 +6,20 @@ def plan(home, *more: str) -> dict:
     return home.json(*arguments, *more)
 
 
-def test_planned_calls_equal_the_calls_of_the_run(empty, measured) -> None:
+def test_plan_command_predicts_the_number_of_calls_of_the_run(empty, measured) -> None:
     planned = plan(empty, "--memory", "awi")["total"]
     asked = measured.json("usage")["total"]
     assert planned["calls"] == asked["calls"]
 
 
-def test_plan_lists_stages_and_creates_no_home(empty) -> None:
+def test_plan_command_lists_stages_in_order_and_creates_no_home_folder(empty) -> None:
     told = plan(empty)
     stages = list(dict.fromkeys(row["stage"] for row in told["stages"]))
     assert stages == ["state", "utterance", "question", "memory", "answer", "score"]
     assert not empty.folder.exists()
 
 
-def test_time_grows_with_latency_and_cost_with_prices(empty, tmp_path) -> None:
+def test_planned_time_grows_with_latency_and_planned_cost_with_prices(empty, tmp_path) -> None:
     assert (
         plan(empty, "--latency", "2")["total"]["seconds"]
         == 2 * plan(empty, "--latency", "1")["total"]["seconds"]
@@ -34,7 +34,7 @@ def test_time_grows_with_latency_and_cost_with_prices(empty, tmp_path) -> None:
     assert total["most_cost"] > total["cost"] > 0
 
 
-def test_plan_reports_missing_data_sets(empty) -> None:
+def test_plan_command_reports_missing_data_sets(empty) -> None:
     result = empty("plan", "--domain", "amemgym_base")
     assert result.exit_code == 1
     assert (
@@ -43,6 +43,6 @@ def test_plan_reports_missing_data_sets(empty) -> None:
     )
 
 
-def test_plan_as_text_groups_by_stage_and_assistant(empty) -> None:
+def test_plan_command_text_groups_calls_by_stage_and_assistant(empty) -> None:
     shown = empty("plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1").stdout
     assert "By stage" in shown and "By assistant" in shown and "--latency" in shown

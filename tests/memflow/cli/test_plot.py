@@ -6,7 +6,7 @@ from memflow.chat.scripted import LABEL
 from memflow.plots.drawing import can_draw
 
 
-def test_plot_writes_svg_and_png_with_the_scripted_label(measured, tmp_path) -> None:
+def test_plot_command_writes_svg_and_png_with_the_scripted_label(measured, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     told = measured.json("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
     names = {
@@ -19,19 +19,19 @@ def test_plot_writes_svg_and_png_with_the_scripted_label(measured, tmp_path) -> 
     assert "state_match.png" in shown and LABEL in shown
 
 
-def test_missing_matplotlib_names_the_extra_to_install(measured, tmp_path, monkeypatch) -> None:
+def test_plot_command_without_matplotlib_names_the_extra_to_install(measured, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
     assert "memflow[plots]" in measured.error("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert isinstance(can_draw(), bool)
 
 
-def test_unknown_domain_or_metric_cannot_be_plotted(measured, empty) -> None:
+def test_plot_command_rejects_unknown_domain_or_metric(measured, empty) -> None:
     for arguments, said in (
         (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
         (
             ("amemgym_demo", "--metric", "beauty"),
-            "no scores of beauty per period; metrics with such scores: accuracy",
+            "no scores of beauty per period. Use a metric with such scores: accuracy",
         ),
     ):
         assert said in measured.error("plot", *arguments)

@@ -44,32 +44,32 @@ def selected(file: Path | None = None, **options: Any) -> Selection:
     return select(cast(Any, SimpleNamespace(obj=Front(settings=file))), **options)
 
 
-def test_selection_without_options_equals_the_settings(file: Path) -> None:
+def test_run_selection_without_options_uses_the_settings_file(file: Path) -> None:
     selection = selected(file)
     assert selection.domains == ("amemgym_demo",)
     assert selection.assistants == ("recent", "full@large")
     assert selection.settings.roles.simulator == "large"
 
 
-def test_bounds_of_every_used_model_are_added(file: Path) -> None:
+def test_run_selection_adds_lower_and_upper_bound_of_every_used_model(file: Path) -> None:
     selection = selected(file, memories=["full"], assistants=["rag_2_4_30@large", "full@large"])
     assert selection.assistants == (
         "none", "oracle", "none@large", "oracle@large", "full", "rag_2_4_30@large", "full@large",
     )  # fmt: skip
 
 
-def test_bounds_can_be_disabled_and_are_not_duplicated(file: Path) -> None:
+def test_run_selection_adds_each_bound_once_and_no_bounds_if_disabled(file: Path) -> None:
     assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
     assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "full")
 
 
-def test_selected_domains_and_assistants_are_added_to_the_settings(file: Path) -> None:
+def test_run_selection_adds_domains_and_assistants_to_the_settings(file: Path) -> None:
     settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
     assert settings.domains == ("amemgym_demo", "amemgym_base")
     assert settings.assistants == ("recent", "full@large", "none", "oracle", "full")
 
 
-def test_url_and_model_set_every_role_without_explicit_option(file: Path) -> None:
+def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) -> None:
     selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large")
     assert selection.settings.model("cli").url == "http://127.0.0.1:2/v1"
     assert selection.settings.model("cli").model == "b/small"
@@ -77,13 +77,13 @@ def test_url_and_model_set_every_role_without_explicit_option(file: Path) -> Non
     assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
 
 
-def test_model_without_url_must_be_in_the_settings(file: Path) -> None:
+def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
     assert selected(file, model="large").settings.roles.assistant == "large"
     with pytest.raises(BadSettings, match="nosuch"):
         selected(file, model="nosuch")
 
 
-def test_demo_overrides_configured_roles_with_scripted_chat(file: Path) -> None:
+def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path) -> None:
     selection = selected(file, demo=True)
     assert selection.domains == ("amemgym_demo", "memorybench_demo")
     assert {name for _, name in selection.settings.roles} == {"scripted"}
@@ -101,7 +101,7 @@ def test_demo_overrides_configured_roles_with_scripted_chat(file: Path) -> None:
         ({"assistants": ["full@nosuch"]}, "nosuch"),
     ],
 )
-def test_invalid_options_are_rejected(file: Path, options: dict[str, Any], said: str) -> None:
+def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         selected(file, **options)
 
@@ -118,7 +118,7 @@ def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
     assert selection.settings.assistants == ("recent", "full@large", *selection.assistants)
 
 
-def test_import_path_uses_parameters_of_the_configured_memory(file: Path) -> None:
+def test_memory_from_import_path_uses_parameters_of_the_settings_file(file: Path) -> None:
     file.write_text(
         FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
     )
@@ -137,13 +137,13 @@ def test_import_path_uses_parameters_of_the_configured_memory(file: Path) -> Non
         (["shelf:"], "is not a valid import path"),
     ],
 )
-def test_invalid_import_path_is_rejected(file: Path, memories: list[str], said: str) -> None:
+def test_selection_rejects_invalid_memory_import_path(file: Path, memories: list[str], said: str) -> None:
     file.write_text(FILE + '[memories.taken]\npath = "other:Taken"\n', encoding="utf-8")
     with pytest.raises(BadSettings, match=said):
         selected(file, memories=memories)
 
 
-def test_annotator_and_verifier_are_set_independently_and_not_with_demo(file: Path) -> None:
+def test_verifier_option_overrides_model_option_and_excludes_demo_option(file: Path) -> None:
     roles = selected(file, model="large", verifier="scripted").settings.roles
     assert (roles.annotator, roles.verifier) == ("large", "scripted")
     with pytest.raises(BadSettings, match=r"cannot be combined with --url, --model, .* --verifier"):

@@ -7,7 +7,7 @@ import pytest
 from memflow.chat.scripted import LABEL
 
 
-def test_leaderboard_shows_values_coverage_and_the_scripted_label(measured) -> None:
+def test_show_leaderboard_prints_values_coverage_and_the_scripted_label(measured) -> None:
     shown = measured("show", "leaderboard", "--metric", "accuracy").stdout
     assert LABEL in shown
     assert "oracle" in shown and "1.000" in shown and "100%" in shown
@@ -18,7 +18,7 @@ def test_leaderboard_shows_values_coverage_and_the_scripted_label(measured) -> N
     assert {score["slice"] for score in data["scores"]} == {"all"}
 
 
-def test_leaderboard_shows_failure_shares_by_evidence(measured) -> None:
+def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:
     shown = measured("show", "leaderboard").stdout
     [full] = [
         line.split() for line in shown.partition("By evidence")[2].splitlines() if line.startswith("full")
@@ -37,7 +37,7 @@ def test_leaderboard_shows_failure_shares_by_evidence(measured) -> None:
     assert len(failures) == 3
 
 
-def test_costs_are_shown_per_written_message_and_per_read(measured) -> None:
+def test_show_costs_prints_costs_per_written_message_and_per_read(measured) -> None:
     data = {row["assistant"]: row for row in measured.json("show", "costs")}
     assert data["full"]["write"]["calls"] == 0 and data["full"]["injected_tokens"] > 0
     awi = data["awi"]
@@ -51,7 +51,7 @@ def test_costs_are_shown_per_written_message_and_per_read(measured) -> None:
     assert "per message" in shown and "awi" in shown
 
 
-def test_costs_per_instance_are_grouped_by_stage_and_role(measured) -> None:
+def test_show_costs_per_instance_groups_costs_by_part_of_the_pipeline(measured) -> None:
     data = measured.json("show", "costs", "--per", "instance")
     by = {(row["assistant"], row["part"]): row for row in data}
     assert {part for _, part in by} == {
@@ -80,7 +80,7 @@ def test_costs_per_instance_are_grouped_by_stage_and_role(measured) -> None:
     assert "user model" in shown and "Means over 1 instances" in shown
 
 
-def test_prices_are_computed_from_the_settings(measured, tmp_path) -> None:
+def test_show_costs_computes_prices_from_the_settings(measured, tmp_path) -> None:
     settings = tmp_path / "memflow.toml"
     settings.write_text('[models.scripted]\nkind = "scripted"\nprice_in = 2.0\nprice_out = 8.0\n')
     data = measured("--settings", str(settings), "show", "costs", "--per", "instance", "--format", "json")
@@ -89,22 +89,22 @@ def test_prices_are_computed_from_the_settings(measured, tmp_path) -> None:
         assert row["price"] == pytest.approx(by_hand) and by_hand > 0
 
 
-def test_costs_of_what_was_never_measured(measured) -> None:
-    assert "no memory has costs yet" in measured.error("show", "costs", "--domain", "beauty")
+def test_show_costs_rejects_a_domain_without_results(measured) -> None:
+    assert "no memory has recorded costs yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
-def test_slices_option_adds_slices_to_the_leaderboard(measured) -> None:
+def test_slices_option_adds_period_slices_to_the_leaderboard(measured) -> None:
     data = measured.json("show", "leaderboard", "--slices")
     assert {"all", "period 0", "period 3"} <= {score["slice"] for score in data["scores"]}
 
 
-def test_unknown_metric_is_rejected_and_available_metrics_are_listed(measured) -> None:
-    assert "no metric 'beauty'; it has accuracy" in measured.error(
+def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
+    assert "no metric 'beauty'. Use one of: accuracy" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
     )
 
 
-def test_verdicts_can_be_filtered_and_limited(measured) -> None:
+def test_show_verdicts_filters_by_assistant_and_metric_and_limits_rows(measured) -> None:
     arguments = ("show", "verdicts", "--assistant", "full", "--metric", "accuracy", "--format", "json")
     data = json.loads(measured(*arguments).stdout)
     assert {(row["assistant"], row["metric"]) for row in data} == {("full", "accuracy")}
@@ -117,7 +117,7 @@ def probe_of(measured) -> str:
     return str(data[0]["it"])
 
 
-def test_probe_is_shown_with_recall_prompt_reply_and_verdicts(measured) -> None:
+def test_show_probe_prints_recall_prompt_reply_and_verdicts(measured) -> None:
     probe = probe_of(measured)
     data = measured.json("show", "probe", probe, "--assistant", "full")
     [answered] = data["answered"]
@@ -139,20 +139,20 @@ def test_probe_is_shown_with_recall_prompt_reply_and_verdicts(measured) -> None:
         assert wanted in shown
 
 
-def test_probe_without_assistant_lists_all_replies_without_prompts(measured) -> None:
+def test_show_probe_without_assistant_lists_all_replies_without_prompts(measured) -> None:
     shown = measured("show", "probe", probe_of(measured)).stdout
     assert "none" in shown and "oracle" in shown and "full" in shown
     assert "Prompt as sent" not in shown
 
 
-def test_unknown_probe_is_rejected_and_similar_probes_are_listed(measured) -> None:
+def test_show_probe_rejects_unknown_probe_and_lists_similar_probes(measured) -> None:
     probe = probe_of(measured)
     result = measured("show", "probe", probe[:-1] + "x")
     assert result.exit_code == 1
     assert "there is no probe" in result.stderr and probe in result.stderr
 
 
-def test_usage_total_is_the_same_for_every_grouping(measured) -> None:
+def test_usage_command_prints_the_same_total_for_every_grouping(measured) -> None:
     totals = []
     for by in (("stage",), ("assistant", "prompt"), ("run",)):
         data = measured.json("usage", *(word for name in by for word in ("--by", name)))
@@ -162,11 +162,11 @@ def test_usage_total_is_the_same_for_every_grouping(measured) -> None:
     assert f"{totals[0]['calls']:,}" in measured("usage").stdout
 
 
-def test_usage_rejects_unknown_run(measured) -> None:
+def test_usage_command_rejects_unknown_run(measured) -> None:
     assert "nosuch" in measured.error("usage", "--run", "nosuch")
 
 
-def test_sql_returns_rows_from_argument_or_standard_input(measured) -> None:
+def test_sql_command_runs_a_statement_from_argument_or_standard_input(measured) -> None:
     statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
     data = measured.json("sql", statement)
     assert [row["assistant"] for row in data] == ["awi", "full", "none", "oracle"]
@@ -174,11 +174,11 @@ def test_sql_returns_rows_from_argument_or_standard_input(measured) -> None:
     assert "4 rows" in measured("sql", "-", input=statement).stdout
 
 
-def test_sql_rejects_statements_that_modify_data(measured) -> None:
+def test_sql_command_rejects_statement_that_modifies_data(measured) -> None:
     assert "SELECT" in measured.error("sql", "DROP TABLE score.verdicts")
 
 
-def test_metrics_are_listed_with_direction_and_range(empty) -> None:
+def test_show_metrics_lists_metrics_with_direction_and_range(empty) -> None:
     listed = empty.json("show", "metrics")
     metrics = {row["metric"]: row for row in listed["metrics"]}
     assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from assets.fingerprints import Fingerprints
-from memflow.cli import pipeline as pipeline_module
-from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.cli import executor
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.pipeline import Scope, partition_key, tables_of
 from resources.lake import Lake
 from resources.process_locks import LOCKS, has_stale_locks, instance_folder
@@ -23,15 +24,6 @@ HEAVY = {
 }
 GRAPH = {*HEAVY, "duckdb", "pyarrow", "sqlalchemy"}
 EVERYTHING = {*GRAPH, "numpy", "pydantic_settings", "yaml"}
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 def imported(*arguments: str) -> tuple[set[str], str]:
@@ -95,19 +87,19 @@ def stale_lock(home: Path) -> Path:
         (("plan", "--memory", "nothing_known"), GRAPH),
     ],
 )
-def test_command_imports_only_what_it_needs(arguments, without) -> None:
+def test_command_imports_no_unneeded_packages(arguments, without) -> None:
     modules, _ = imported(*arguments)
     assert not modules & without
 
 
-def test_settings_import_no_benchmark() -> None:
+def test_domains_command_imports_no_benchmark_implementation() -> None:
     modules, _ = imported("domains")
     assert not [
         name for name in modules if name.startswith("memflow.benchmarks.") and name.endswith(".benchmark")
     ]
 
 
-def test_run_with_all_up_to_date_imports_no_dagster(tmp_path) -> None:
+def test_run_with_all_partitions_up_to_date_imports_no_dagster(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     modules, shown = imported("--settings", str(settings.home / "memflow.toml"), "run")
     assert shown.count("up to date") == 5 and "publish_leaderboard: up to date" in shown
@@ -115,14 +107,14 @@ def test_run_with_all_up_to_date_imports_no_dagster(tmp_path) -> None:
     assert not (settings.home / "dagster").exists()
 
 
-def test_run_with_all_up_to_date_opens_no_instance(tmp_path, monkeypatch) -> None:
+def test_run_with_all_partitions_up_to_date_opens_no_dagster_instance(tmp_path, monkeypatch) -> None:
     settings = up_to_date(tmp_path)
-    monkeypatch.setattr(pipeline_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
+    monkeypatch.setattr(executor, "Executor", lambda *_: pytest.fail("the instance was opened"))
     outcome = run_selected(settings)
     assert (len(outcome.up_to_date), outcome.ran, outcome.usage) == (5, [], [])
 
 
-def test_stale_lock_is_removed_although_all_is_up_to_date(tmp_path) -> None:
+def test_run_with_all_partitions_up_to_date_removes_a_stale_lock(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lock = stale_lock(settings.home)
     assert has_stale_locks(settings.home)
@@ -130,7 +122,7 @@ def test_stale_lock_is_removed_although_all_is_up_to_date(tmp_path) -> None:
     assert not lock.exists() and not has_stale_locks(settings.home)
 
 
-def test_run_updates_only_the_stale_partition(tmp_path) -> None:
+def test_run_with_one_stale_partition_rebuilds_only_that_partition(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lake = Lake(settings.lake_root)
     lake.write("score.leaderboard", "all", [], fingerprint="of another version")

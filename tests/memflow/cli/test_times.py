@@ -43,7 +43,7 @@ def timed(empty):
     return empty
 
 
-def test_times_are_shown_by_memory_and_format(timed) -> None:
+def test_show_times_prints_times_by_memory_and_task_format(timed) -> None:
     told = timed.json("show", "times")
     assert told["label"] == "scripted, not a language model"
     none, rag = told["times"]
@@ -54,7 +54,7 @@ def test_times_are_shown_by_memory_and_format(timed) -> None:
     assert " 1.5 " in shown and " 2.5 " in shown and "scripted" in shown
 
 
-def test_partitions_show_scores_and_the_reason_of_empty_cells(timed) -> None:
+def test_show_partitions_prints_scores_and_reasons_of_empty_cells(timed) -> None:
     told = timed.json("show", "partitions")
     assert [(cell["assistant"], cell["reason"]) for cell in told["cells"]] == [
         ("none", NOT_READ),
@@ -65,12 +65,12 @@ def test_partitions_show_scores_and_the_reason_of_empty_cells(timed) -> None:
     assert "no partition of MemoryBench" in timed.error("show", "partitions", "--pooled")
 
 
-def test_deviation_is_shown_only_with_slices(timed) -> None:
+def test_leaderboard_shows_deviation_only_with_the_slices_option(timed) -> None:
     assert "0.125" in timed("show", "leaderboard", "--slices").stdout
     assert "deviation" not in timed("show", "leaderboard").stdout
 
 
-def test_plots_across_domains_are_requested_by_benchmark_name(timed, tmp_path) -> None:
+def test_plot_command_with_benchmark_name_writes_plots_across_domains(timed, tmp_path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     out = tmp_path / "out"
     assert timed("plot", "memorybench", "--out", str(out)).exit_code == 0
@@ -80,5 +80,5 @@ def test_plots_across_domains_are_requested_by_benchmark_name(timed, tmp_path) -
     assert "Known: partitions, times" in timed.error("plot", "memorybench", "--metric", "beauty")
 
 
-def test_unmeasured_domain_is_rejected_and_measured_domain_is_listed(timed) -> None:
-    assert f"with results: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")
+def test_show_times_rejects_unmeasured_domain_and_lists_measured_domain(timed) -> None:
+    assert f"Choose a domain that has: {DOMAIN}" in timed.error("show", "times", "--domain", "amemgym_demo")

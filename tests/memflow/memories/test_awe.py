@@ -9,7 +9,7 @@ from memflow.memories.memory import FAILURE
 PETS = said("My car is red.", "My cat is old.", "My dog is young.")
 
 
-async def test_newest_messages_stay_in_buffer_only() -> None:
+async def test_awe_keeps_the_newest_messages_in_the_buffer_without_extracting_facts() -> None:
     memory = build(Awe, freq=2, ns=2)
     await give(memory, PETS)
     assert memory.store.live(FACT) == []
@@ -21,7 +21,7 @@ async def test_newest_messages_stay_in_buffer_only() -> None:
     assert recall.sources == ("m1", "m0", "m2", "m3")
 
 
-async def test_k_facts_are_recalled_in_order_of_writing() -> None:
+async def test_awe_returns_the_k_best_facts_with_notes_in_order_of_writing() -> None:
     memory = build(Awe, freq=1, ns=0, k=2)
     await give(memory, PETS)
     await give(memory, said("My car is blue.", first=3))
@@ -30,7 +30,7 @@ async def test_k_facts_are_recalled_in_order_of_writing() -> None:
     assert [item.text for item in recall.entries] == ["My car is blue.", "My dog is young."]
 
 
-async def test_extraction_prompt_has_no_summary_or_earlier_messages() -> None:
+async def test_awe_extraction_prompt_contains_no_summary_or_earlier_messages() -> None:
     memory = build(Awe, freq=2, ns=1)
     await give(memory, [*PETS, *said("Hello.", "Bye.", first=3)])
     seen = [request.fields for request in requests(memory, "extract")]
@@ -41,7 +41,7 @@ async def test_extraction_prompt_has_no_summary_or_earlier_messages() -> None:
     assert {(fields["summary"], fields["recent"]) for fields in seen} == {("(none)", "(none)")}
 
 
-async def test_failed_update_is_recorded_as_failure() -> None:
+async def test_awe_records_an_unparsed_extraction_as_failure() -> None:
     memory = build(Awe, {"extract": "no JSON"}, freq=1, ns=0)
     await give(memory, PETS[:1])
     [lost] = memory.store.live()

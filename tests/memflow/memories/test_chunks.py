@@ -60,7 +60,7 @@ def spans(chunk: Sequence[MessagePart]) -> list[tuple[str, int, int]]:
 
 
 @given(said=st.lists(messages, max_size=8), cut=sizes)
-def test_chunks_without_overlap_cover_text_once(said: list[Message], cut: tuple[int, int]) -> None:
+def test_chunks_without_overlap_cover_the_text_once(said: list[Message], cut: tuple[int, int]) -> None:
     buffer = held(said)
     chunks = fill_chunks(buffer, cut[0])
     for message in buffer:
@@ -71,7 +71,7 @@ def test_chunks_without_overlap_cover_text_once(said: list[Message], cut: tuple[
 
 
 @given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes)
-def test_chunks_are_full_and_overlap(said: list[Message], cut: tuple[int, int]) -> None:
+def test_chunks_respect_the_maximum_size_and_overlap(said: list[Message], cut: tuple[int, int]) -> None:
     size, overlap = cut
     buffer = held(said)
     places = [(message.item.entry_id, at) for message in buffer for at in range(len(message.item.text))]
@@ -95,7 +95,7 @@ def test_chunks_are_full_and_overlap(said: list[Message], cut: tuple[int, int]) 
 
 
 @given(said=st.lists(messages, max_size=8), cut=sizes)
-def test_chunk_sources_are_its_messages(said: list[Message], cut: tuple[int, int]) -> None:
+def test_chunk_sources_are_the_messages_in_the_chunk(said: list[Message], cut: tuple[int, int]) -> None:
     for chunk in fill_chunks(held(said), *cut):
         made = merge_parts(chunk)
         assert made.sources == tuple(source for source, *_ in spans(chunk))
@@ -105,7 +105,7 @@ def test_chunk_sources_are_its_messages(said: list[Message], cut: tuple[int, int
 
 
 @given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes, at=st.integers(0, 8))
-def test_resumed_chunking_gives_same_chunks(said: list[Message], cut: tuple[int, int], at: int) -> None:
+def test_resumed_chunking_gives_the_same_chunks(said: list[Message], cut: tuple[int, int], at: int) -> None:
     buffer = held(said)
     chunks = fill_chunks(buffer, *cut)
     first = chunks[min(at, len(chunks) - 1)][0]
@@ -114,7 +114,7 @@ def test_resumed_chunking_gives_same_chunks(said: list[Message], cut: tuple[int,
     assert list(map(spans, again)) == list(map(spans, chunks[min(at, len(chunks) - 1) :]))
 
 
-def test_chunks_end_between_words_and_repeat_speaker() -> None:
+def test_chunks_end_between_words_and_repeat_the_speaker() -> None:
     english = held([Message("", "user", "alpha beta gamma delta", "Ann", "8 May")])
     assert [merge_parts(chunk).text for chunk in fill_chunks(english, 4)] == [
         "[8 May]\nAnn: alpha beta ",
@@ -128,14 +128,14 @@ def test_chunks_end_between_words_and_repeat_speaker() -> None:
     ]
 
 
-def test_word_is_split_only_if_longer_than_chunk() -> None:
+def test_word_is_split_only_if_it_exceeds_the_chunk_size() -> None:
     buffer = held([Message("", "user", "b" * 20)])
     lengths = [[part.end - part.start for part in chunk] for chunk in fill_chunks(buffer, 3)]
     assert lengths == [[12], [12], [2]]
     assert len(fill_chunks(buffer, 7)) == 1
 
 
-def test_chunk_of_several_messages_has_each_date_once() -> None:
+def test_chunk_of_several_messages_contains_each_date_once() -> None:
     buffer = roles("uau", dates="889")
     (chunk,) = fill_chunks(buffer, 300)
     made = merge_parts(chunk)
@@ -162,18 +162,18 @@ def cuts(buffer: list[StoredMessage], leaving: int | None = None) -> list[str]:
         ("uaa", 1, []),
     ],
 )
-def test_user_message_is_paired_with_answer(letters: str, leaving: int | None, groups: list[str]) -> None:
+def test_user_message_is_paired_with_its_answer(letters: str, leaving: int | None, groups: list[str]) -> None:
     assert cuts(roles(letters), leaving) == groups
 
 
-def test_message_of_another_day_is_not_an_answer() -> None:
+def test_message_of_a_later_day_is_not_paired_as_the_answer() -> None:
     assert cuts(roles("ua", dates="89", together=False)) == ["0", "1"]
     assert cuts(roles("ua", dates="89")) == ["01"]  # one arrival whose messages have times of their own
     assert cuts(roles("ua", together=False)) == ["01"]
 
 
 @given(said=st.lists(messages, max_size=10), leaving=st.integers(0, 10))
-def test_pairs_cover_messages_once_and_hold_back_at_most_one(said: list[Message], leaving: int) -> None:
+def test_message_pairs_cover_each_message_once_except_the_last(said: list[Message], leaving: int) -> None:
     buffer = held(said)
     leaving = min(leaving, len(buffer))
     flat = [message for group in pair_messages(buffer, leaving) for message in group]

@@ -5,7 +5,7 @@ import pytest
 from memflow.memories.entries import EntryStore
 
 
-def test_live_entries_are_ordered_across_kinds() -> None:
+def test_entry_store_returns_live_entries_of_all_kinds_in_order_of_creation() -> None:
     store = EntryStore()
     first, second, third = (store.add(kind, kind, sources=()) for kind in ("b", "a", "b"))
     assert store.live() == [first, second, third]
@@ -15,7 +15,7 @@ def test_live_entries_are_ordered_across_kinds() -> None:
     assert len(store) == 3
 
 
-def test_newest_is_last_live_entry_of_kind() -> None:
+def test_entry_store_returns_the_newest_live_entry_of_a_kind() -> None:
     store = EntryStore()
     first, second = (store.add("a", text, sources=()) for text in ("one", "two"))
     store.add("b", "three", sources=())
@@ -26,7 +26,7 @@ def test_newest_is_last_live_entry_of_kind() -> None:
     assert store.newest("a") == second == EntryStore.restored(list(store), 0).newest("a")
 
 
-def test_entry_can_be_retired_once() -> None:
+def test_entry_cannot_be_retired_twice() -> None:
     store = EntryStore()
     item = store.add("note", "tea", sources=("m0",))
     store.advance(2)
@@ -38,7 +38,7 @@ def test_entry_can_be_retired_once() -> None:
             store.retire(entry_id)
 
 
-def test_changes_returns_entries_changed_since_version() -> None:
+def test_entry_store_returns_the_entries_changed_since_a_version() -> None:
     store = EntryStore()
     one = store.add("note", "one", sources=())
     seen = store.version
@@ -51,7 +51,7 @@ def test_changes_returns_entries_changed_since_version() -> None:
     assert store.changes(store.version) == []
 
 
-def test_restored_store_has_live_entries_and_continues_numbering() -> None:
+def test_restored_entry_store_has_live_entries_and_continues_numbering() -> None:
     store = EntryStore()
     store.advance(1)
     old = store.add("note", "old", sources=())

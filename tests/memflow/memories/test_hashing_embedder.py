@@ -19,7 +19,7 @@ TEXTS = [
 ]
 
 
-async def test_vectors_have_unit_length_and_requested_size() -> None:
+async def test_hashing_embedder_returns_unit_vectors_of_the_requested_size() -> None:
     for dimensions in (256, 7):
         vectors = await HashingEmbedder(dimensions).embed(TEXTS)
         assert vectors.shape == (len(TEXTS), dimensions) and vectors.dtype == np.float32
@@ -27,20 +27,20 @@ async def test_vectors_have_unit_length_and_requested_size() -> None:
     assert (await HashingEmbedder().embed([])).shape == (0, 256)
 
 
-async def test_similar_texts_have_closer_vectors() -> None:
+async def test_hashing_embedder_gives_similar_texts_closer_vectors() -> None:
     puppy, puppies, rates, home, university, _ = await HashingEmbedder().embed(TEXTS)
     assert puppy @ puppies > puppy @ rates + 0.2
     assert home @ university > home @ rates + 0.2
 
 
 @given(texts=st.lists(st.text(max_size=30), max_size=5))
-def test_vector_is_independent_of_batch(texts: list[str]) -> None:
+def test_hashing_vector_does_not_depend_on_earlier_texts(texts: list[str]) -> None:
     shared = HashingEmbedder(32)
     for text in texts:
         np.testing.assert_array_equal(shared._text(text), HashingEmbedder(32)._text(text))
 
 
-def test_vector_is_independent_of_process_and_hash_seed() -> None:
+def test_hashing_vector_does_not_depend_on_process_and_hash_seed() -> None:
     code = (
         "import asyncio, hashlib; from memflow.memories.hashing_embedder import HashingEmbedder;"
         f"print(hashlib.sha256(asyncio.run(HashingEmbedder().embed({TEXTS!r})).tobytes()).hexdigest())"
@@ -58,6 +58,6 @@ def test_vector_is_independent_of_process_and_hash_seed() -> None:
     assert len(digests) == 1
 
 
-def test_name_contains_dimensions() -> None:
+def test_hashing_embedder_name_contains_the_number_of_dimensions() -> None:
     assert HashingEmbedder().name == "hashing-256"
     assert HashingEmbedder().fingerprint != HashingEmbedder(128).fingerprint

@@ -20,7 +20,7 @@ SESSION = [
 ]
 
 
-def test_message_draft_has_date_and_speaker() -> None:
+def test_entry_text_of_a_message_contains_date_and_speaker() -> None:
     assert [(piece.text, piece.sources, piece.role) for piece in split_messages(SESSION, "message")] == [
         ("[8 May 2023] Caroline: I adopted a puppy", ("m0",), "user"),
         ("[8 May 2023] Mel: What is its name?", ("m1",), "assistant"),
@@ -28,7 +28,7 @@ def test_message_draft_has_date_and_speaker() -> None:
     ]
 
 
-def test_session_draft_starts_with_date() -> None:
+def test_entry_text_of_a_session_starts_with_the_date() -> None:
     (piece,) = split_messages(SESSION, "session")
     lines = ["[8 May 2023]", "Caroline: I adopted a puppy", "Mel: What is its name?", "Caroline: Biscuit!"]
     assert piece.text.splitlines() == lines
@@ -43,7 +43,7 @@ async def fill(memory: Memory) -> Memory:
 
 
 @pytest.mark.parametrize("grain", ["message", "session"])
-async def test_search_works_in_chinese_and_english(grain: str) -> None:
+async def test_bm25_memory_finds_chinese_and_english_entries(grain: str) -> None:
     memory = await fill(build(Lexical, k=5, grain=grain))
     assert (await memory.read("北京有哪些大学？")).sources == ("m0",)
     assert (await memory.read("苹果")).sources == ("m2",)
@@ -51,7 +51,7 @@ async def test_search_works_in_chinese_and_english(grain: str) -> None:
 
 
 @pytest.mark.parametrize(("grain", "texts"), [("message", 3), ("session", 1)])
-async def test_write_and_read_need_one_embedding_call_each(grain: str, texts: int) -> None:
+async def test_embedding_memory_makes_one_embedding_call_per_write_and_read(grain: str, texts: int) -> None:
     memory = build(Embedded, grain=grain)
     assert (await memory.read("before anything was said")).entries == ()
     await memory.write([])
@@ -61,7 +61,7 @@ async def test_write_and_read_need_one_embedding_call_each(grain: str, texts: in
     assert [len(batch) for batch in memory.tools.embedder.batches] == [texts, 1]
 
 
-async def test_missing_vector_is_reported() -> None:
+async def test_write_raises_bad_input_if_the_embedder_returns_too_few_vectors() -> None:
     class Losing(HashingEmbedder):
         async def embed(self, texts) -> Vector:
             return (await super().embed(texts))[1:]
@@ -72,7 +72,7 @@ async def test_missing_vector_is_reported() -> None:
     assert memory.store.live() == []
 
 
-async def test_embedding_memory_recalls_k_nearest_entries() -> None:
+async def test_embedding_memory_returns_the_k_nearest_entries() -> None:
     memory = await fill(build(Embedded, k=2))
     recall = await memory.read("baking bread")
     assert recall.sources[0] == "m1" and len(recall.entries) == 2
@@ -84,7 +84,7 @@ async def test_embedding_memory_recalls_k_nearest_entries() -> None:
     texts=st.lists(st.text("ab 北", min_size=1, max_size=30), min_size=1, max_size=9),
     budget=st.integers(0, 40),
 )
-def test_budget_limits_injected_notes(texts: list[str], budget: int) -> None:
+def test_recall_returns_the_best_entries_within_the_token_budget(texts: list[str], budget: int) -> None:
     store = EntryStore()
     found = [store.add("message", text, sources=()) for text in texts]
     recall = recalled(found, budget)

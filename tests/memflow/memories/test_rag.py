@@ -31,8 +31,8 @@ async def stream(rag: Rag, messages: list[Message], batch: int = 0) -> Rag:
 
 @pytest.mark.parametrize(("freq", "ns"), [(2, 4), (2, 8), (4, 4), (8, 4), (2, 0), (3, 1), (1, 0)])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 7, 82])
-async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) -> None:
-    """As in AMemGym's code: the oldest `freq` messages leave a buffer of `freq + ns` messages."""
+async def test_rag_buffer_size_follows_amemgym_write_frequency(freq: int, ns: int, rounds: int) -> None:
+    """In AMemGym's code, the oldest `freq` messages leave a buffer of `freq + ns` messages."""
     local, written = 0, 0
     for _ in range(rounds):
         local += 2
@@ -43,8 +43,8 @@ async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) 
     assert (kinds["buffer"], kinds["message"]) == (local, written)
 
 
-async def test_published_streams_give_published_number_of_writes() -> None:
-    """v1.base has 1,637 rounds of 20 users. (2, 4) writes 1,597 times and leaves 80 messages; (2, 8) writes 1,557."""
+async def test_rag_gives_the_published_number_of_writes_on_the_published_data() -> None:
+    """1,637 rounds give 1,597 writes for freq=2, ns=4 (80 messages remain) and 1,557 for ns=8 (160 remain)."""
     rounds = [82] * 17 + [81] * 3
     assert sum(rounds) == 1637
     for ns, writes, left in ((4, 1597, 80), (8, 1557, 160)):
@@ -54,7 +54,7 @@ async def test_published_streams_give_published_number_of_writes() -> None:
         assert sum(len(rag.store.live("buffer")) for rag in rags) == left
 
 
-async def test_notes_are_chronological_and_entries_best_first() -> None:
+async def test_rag_recall_has_notes_in_chronological_order_and_entries_best_first() -> None:
     rag = build(Rag, freq=1, ns=1, k=2)
     for number, text in enumerate(["some bread", "the weather", "fresh bread every morning", "goodbye"]):
         await give(rag, said(text, first=number, sent_at=f"{number} May"))
@@ -64,7 +64,7 @@ async def test_notes_are_chronological_and_entries_best_first() -> None:
     assert [turn.content for turn in recall.messages] == ["[3 May]\ngoodbye"]
 
 
-async def test_written_entry_has_its_date() -> None:
+async def test_rag_entry_contains_the_date_of_its_message() -> None:
     rag = build(Rag, freq=2, ns=0)
     session = [Message(f"m{number}", "user", f"{number}", "Mel", f"{number // 3} May") for number in range(4)]
     await rag.write(session)
@@ -73,7 +73,7 @@ async def test_written_entry_has_its_date() -> None:
     assert rag.store.live("buffer") == []
 
 
-async def test_incomplete_pair_stays_in_buffer() -> None:
+async def test_rag_pair_keeps_an_incomplete_pair_in_the_buffer() -> None:
     rag = await stream(build(Rag, chunk="pair", freq=1, ns=0), alternating(5))
     assert [(item.text, item.sources, item.role) for item in rag.store.live("pair")] == [
         ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1"), None),
@@ -83,7 +83,7 @@ async def test_incomplete_pair_stays_in_buffer() -> None:
     assert [turn.content for turn in recall.messages] == ["[8 May]\nword4 more"]
 
 
-async def test_incomplete_chunk_stays_in_buffer() -> None:
+async def test_rag_chunk_keeps_an_incomplete_chunk_in_the_buffer() -> None:
     """The user's line has 4 tokens and the assistant's 5.5. Chunks have 10 tokens and an overlap of 2."""
     rag = build(Rag, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
     await stream(rag, alternating(5))
@@ -98,7 +98,7 @@ async def test_incomplete_chunk_stays_in_buffer() -> None:
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 11])
 @pytest.mark.parametrize(("freq", "ns"), [(1, 0), (2, 4), (3, 1)])
-async def test_chunks_are_independent_of_number_of_messages_per_write(batch: int, freq: int, ns: int) -> None:
+async def test_rag_chunks_do_not_depend_on_messages_per_write(batch: int, freq: int, ns: int) -> None:
     messages, parameters = (
         alternating(33),
         {"chunk": "tokens", "size": 12, "overlap": 5, "freq": freq, "ns": ns},
@@ -113,7 +113,7 @@ async def test_chunks_are_independent_of_number_of_messages_per_write(batch: int
     assert seen == {message.message_id for message in messages}
 
 
-async def test_budget_takes_best_entries_that_fit() -> None:
+async def test_rag_recall_contains_the_best_entries_within_the_token_budget() -> None:
     """`user: fresh bread` is 17 characters, 5 tokens with the line break; two of three notes fit into 10."""
     rag = build(Rag, freq=1, ns=0, k=0, budget=10)
     await stream(rag, said("fresh bread", "grey weather", "fresh bread"))
@@ -123,7 +123,7 @@ async def test_budget_takes_best_entries_that_fit() -> None:
     assert (recall.injected_tokens, recall.dropped_tokens) == (9, 5)
 
 
-async def test_retrieval_ranks_all_messages_without_buffer() -> None:
+async def test_retrieval_memory_ranks_all_messages_and_has_no_buffer() -> None:
     rag = memory_factory("retrieval_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag)
     await stream(rag, said(*(f"note {at}" for at in range(40))))
@@ -133,12 +133,12 @@ async def test_retrieval_ranks_all_messages_without_buffer() -> None:
     assert len((await Rag(rag.store, TOOLS, k=0, ns=0).read("note 7")).entries) == 40
 
 
-def test_overlap_of_chunk_size_is_rejected() -> None:
+def test_rag_chunk_rejects_an_overlap_equal_to_the_chunk_size() -> None:
     with pytest.raises(BadSettings, match="overlap of 75 tokens is not smaller than the chunk size of 75"):
         memory_factory("rag_chunk_75_75_5", TOOLS)(EntryStore())
 
 
-def test_variants_have_paper_parameters() -> None:
+def test_rag_variants_have_the_parameters_of_the_paper() -> None:
     pair, chunk = (memory_factory(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
     assert (pair.chunk, pair.freq, pair.ns, pair.k) == ("pair", 1, 0, 5)
     assert (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == ("tokens", 300, 75, 5)

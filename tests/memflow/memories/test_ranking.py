@@ -55,7 +55,7 @@ def searched(memory: Memory, item: Item) -> Vector | None:
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-async def test_recall_is_ranked_by_cosine_similarity(name: str) -> None:
+async def test_recalled_entries_are_ranked_by_cosine_similarity(name: str) -> None:
     memory, seen = await filled(name), 0
     for query in QUERIES:
         [vector] = await memory.embed([query])
@@ -70,7 +70,7 @@ async def test_recall_is_ranked_by_cosine_similarity(name: str) -> None:
     assert seen > len(QUERIES), "nothing was ranked"
 
 
-def test_only_known_systems_return_unranked_entries() -> None:
+def test_only_the_listed_memory_systems_return_unranked_entries() -> None:
     assert {name for name, system in SYSTEMS.items() if not system.memory.ranks_entries} == UNRANKED
 
 
@@ -78,7 +78,7 @@ def test_only_known_systems_return_unranked_entries() -> None:
     ("name", "budget"),
     [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)],
 )
-async def test_budget_does_not_change_ranking(name: str, budget: int) -> None:
+async def test_token_budget_does_not_change_the_ranking_of_recalled_entries(name: str, budget: int) -> None:
     memory, free = await filled(name), await filled(name)
     memory.budget, free.budget = budget, 100_000  # type: ignore[attr-defined]
     cut = 0

@@ -50,7 +50,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("system", [case(system) for system in registry.shipped_systems()])
-def test_every_system_is_created_by_name_with_described_parameters(system: registry.System) -> None:
+def test_every_memory_system_is_created_by_name_and_describes_its_parameters(system: registry.System) -> None:
     memory = memory_factory(system.name, TOOLS)(EntryStore())
     assert type(memory) is system.memory
     assert re.fullmatch("[a-z0-9_]+", system.name)
@@ -62,7 +62,7 @@ def test_every_system_is_created_by_name_with_described_parameters(system: regis
 @pytest.mark.parametrize(
     "system", [one for one in registry.shipped_systems() if one.needs_chat], ids=lambda one: one.name
 )
-def test_every_prompt_has_handler_and_bounded_answer(system: registry.System) -> None:
+def test_every_memory_prompt_has_a_scripted_handler_and_a_bounded_answer(system: registry.System) -> None:
     assert {prompt.name for prompt in system.prompts} <= set(system.memory.handlers())
     for prompt in system.prompts:
         assert prompt.max_tokens is not None, f"{prompt.name} bounds no answer"
@@ -70,7 +70,7 @@ def test_every_prompt_has_handler_and_bounded_answer(system: registry.System) ->
             assert_bounded(prompt.output)
 
 
-def test_numbers_in_name_are_parameters_in_order() -> None:
+def test_numbers_in_a_memory_name_are_its_parameters_in_order() -> None:
     rag = memory_factory("rag_8_4_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag) and (rag.freq, rag.ns, rag.k) == (8, 4, 10)
     lexical = memory_factory("bm25_session_10", TOOLS)(EntryStore())
@@ -85,25 +85,25 @@ def test_numbers_in_name_are_parameters_in_order() -> None:
         ("rag_2_4", r"contains 2 numbers, but rag\[_FREQ_NS_K\] needs 3"),
         ("none_3", "contains 1 numbers, but none needs none"),
         ("recent_06", "no memory 'recent_06'"),
-        ("recent_0", "messages is 0, which is below the minimum 1"),
-        ("rag_0_4_30", "freq is 0, which is below the minimum 1"),
+        ("recent_0", "messages is 0, below the minimum. Set at least 1"),
+        ("rag_0_4_30", "freq is 0, below the minimum. Set at least 1"),
         ("Full", "lowercase letters"),
         ("full-3", "lowercase letters"),
         ("", "lowercase letters"),
     ],
 )
-def test_unknown_name_is_rejected_with_known_names(name: str, said: str) -> None:
+def test_memory_registry_rejects_an_unknown_or_invalid_memory_name(name: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         find(name)
 
 
-def test_missing_tool_is_reported_before_a_run() -> None:
+def test_memory_factory_without_required_embedder_raises_bad_settings() -> None:
     with pytest.raises(BadSettings, match="rag_2_4_30 needs an embedder"):
         memory_factory("rag_2_4_30", Tools())
     memory_factory("bm25_message", Tools())
 
 
-def test_user_memory_is_found_by_import_path(shelf: str) -> None:
+def test_memory_registry_loads_a_user_memory_by_its_import_path(shelf: str) -> None:
     own = {"diary_long": UserMemory(f"{shelf}:Diary", {"pages": 900}), "diary": UserMemory(f"{shelf}:Diary")}
     memory = memory_factory("diary_long", TOOLS, own)(EntryStore())
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
@@ -111,13 +111,13 @@ def test_user_memory_is_found_by_import_path(shelf: str) -> None:
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
     with pytest.raises(BadSettings, match=r"full_80 has the name of a built-in memory. .* memflow\.toml"):
         find("full_80", {"full_80": UserMemory(f"{shelf}:Diary")})
-    with pytest.raises(BadSettings, match="pages is 1001, which is above the maximum 1000"):
+    with pytest.raises(BadSettings, match=r"pages is 1001, above the maximum\. Set at most 1000"):
         find("diary", {"diary": UserMemory(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"Did you mean diary"):
         find("diaries", own)
 
 
-def test_user_memory_may_name_shipped_system_and_parameters() -> None:
+def test_user_memory_may_configure_a_shipped_system_with_parameters() -> None:
     own = {
         "pets": UserMemory(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
         "pets_again": UserMemory(system="awi_2_2", parameters={"kinds": ("pets",)}),
@@ -139,12 +139,12 @@ def test_user_memory_may_name_shipped_system_and_parameters() -> None:
     [
         ("rga", {}, "the memory mine: there is no memory 'rga'"),
         ("mine", {}, "there is no memory 'mine'"),
-        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'; its parameters are freq"),
+        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'. Use one of: freq"),
         ("rag_pair", {"chunk": "tokens"}, "mine has no parameter 'chunk'"),
-        ("awi", {"kinds": "pets"}, "kinds has the invalid value 'pets'; it must be of type tuple"),
+        ("awi", {"kinds": "pets"}, "kinds has the invalid value 'pets'. Set a value of type tuple."),
     ],
 )
-def test_invalid_variant_of_shipped_system_is_rejected(system, parameters, said: str) -> None:
+def test_memory_registry_rejects_invalid_parameters_of_shipped_systems(system, parameters, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         find("mine", {"mine": UserMemory(system=system, parameters=parameters)})
 
@@ -156,22 +156,22 @@ def test_invalid_variant_of_shipped_system_is_rejected(system, parameters, said:
         ("my_shelf:Book", {}, "cannot be imported"),
         ("my_shelves:Diary", {}, "cannot be imported"),
         ("my_shelf:Lamp", {}, "is not a subclass"),
-        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; its parameters are pages, tone, moods"),
-        ("my_shelf:Diary", {"pages": "many"}, "pages has the invalid value 'many'; it must be of type int"),
-        ("my_shelf:Diary", {"pages": True}, "pages has the invalid value True; it must be of type int"),
-        ("my_shelf:Diary", {"pages": 0}, "pages is 0, which is below the minimum 1"),
-        ("my_shelf:Diary", {"tone": "wry"}, "tone has the invalid value 'wry'; use dry, warm"),
-        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods has the invalid value .*; use good, bad"),
+        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'. Use one of: pages, tone, moods"),
+        ("my_shelf:Diary", {"pages": "many"}, "pages has the invalid value 'many'. Set a value of type int."),
+        ("my_shelf:Diary", {"pages": True}, "pages has the invalid value True. Set a value of type int."),
+        ("my_shelf:Diary", {"pages": 0}, "pages is 0, below the minimum. Set at least 1"),
+        ("my_shelf:Diary", {"tone": "wry"}, "tone has the invalid value 'wry'. Use dry, warm"),
+        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods has the invalid value .*. Use good, bad"),
     ],
 )
-def test_invalid_user_memory_is_rejected(
+def test_memory_registry_rejects_an_invalid_user_memory(
     shelf: str, path: str, parameters: dict[str, object], said: str
 ) -> None:
     with pytest.raises(BadSettings, match=said):
         find("mine", {"mine": UserMemory(path, parameters)})
 
 
-def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["full", "full_8000", "bm25_message", "bm25_session", "embed_message", "rag", "rag_2_4_10"]
     assert len({fingerprint(name) for name in names}) == len(names)
     assert fingerprint("rag") == fingerprint("rag_2_4_30")
@@ -180,7 +180,7 @@ def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.Mon
     assert fingerprint("rag") != before
 
 
-def test_systems_declare_their_model_calls() -> None:
+def test_memory_systems_declare_the_model_calls_they_need() -> None:
     assert find("rag").system.memory.calls == Calls(embed_write=1, embed_read=1)
     assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
     assert not find("bm25_message").system.needs_embedder

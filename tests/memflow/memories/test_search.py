@@ -60,7 +60,7 @@ def test_bm25_scores_match_formula_after_additions_and_retirements(seed: int) ->
             store.add("message", " ".join(chance.choices(VOCABULARY, k=6)), sources=())
 
 
-def test_bm25_puts_older_entry_first_on_ties_and_skips_entries_without_shared_word() -> None:
+def test_bm25_puts_older_entry_first_on_ties_and_omits_entries_without_query_words() -> None:
     store = EntryStore()
     for text in ["green tea", "black coffee", "green tea", "green tea", "red wine"]:
         store.add("message", text, sources=())
@@ -71,7 +71,7 @@ def test_bm25_puts_older_entry_first_on_ties_and_skips_entries_without_shared_wo
     assert index.search("green", 0) == []
 
 
-def test_bm25_handles_empty_texts_and_ignores_other_kinds() -> None:
+def test_bm25_accepts_empty_texts_and_ignores_entries_of_other_kinds() -> None:
     store = EntryStore()
     index = Bm25(store, "message")
     assert index.search("tea", 3) == []
@@ -82,7 +82,7 @@ def test_bm25_handles_empty_texts_and_ignores_other_kinds() -> None:
     assert index.search("tea", 5) == [kept]
 
 
-def test_index_is_rebuilt_after_many_retirements() -> None:
+def test_search_index_is_rebuilt_after_many_retirements() -> None:
     store = filled(random.Random(seeded("forget")), 300, vectors=True)
     lexical, dense = Bm25(store, "message"), Dense(store, "message")
     query = store.live()[0].vector
@@ -96,7 +96,7 @@ def test_index_is_rebuilt_after_many_retirements() -> None:
     assert len(lexical._items) == len(dense._items) == 20
 
 
-def test_dense_search_matches_brute_force() -> None:
+def test_dense_search_returns_the_same_entries_as_brute_force() -> None:
     store = filled(random.Random(seeded("dense")), 200, vectors=True)
     index = Dense(store, "message")
     items = store.live()
@@ -106,7 +106,7 @@ def test_dense_search_matches_brute_force() -> None:
         assert index.search(query, 7) == [items[at] for at in nearest]
 
 
-def test_cosine_is_independent_of_other_entries() -> None:
+def test_cosine_similarity_does_not_depend_on_other_entries() -> None:
     raw = np.random.default_rng(7).normal(size=(2, 300)).astype(np.float32)
     same, query = raw / np.linalg.norm(raw, axis=1, keepdims=True)
     store, seen = EntryStore(), set()
@@ -118,7 +118,7 @@ def test_cosine_is_independent_of_other_entries() -> None:
     assert len(seen) == 1
 
 
-def test_dense_rejects_missing_and_mismatched_vectors() -> None:
+def test_dense_search_rejects_missing_vectors_and_vectors_of_different_size() -> None:
     store = EntryStore()
     unit: Vector = np.eye(1, 4, dtype=np.float32)[0]
     assert Dense(store, "message").search(unit, 3) == []

@@ -118,7 +118,7 @@ def run_async(test):
 @examples(20)
 @given(stream=streams)
 @run_async
-async def test_restored_memory_recalls_the_same(name: str, stream) -> None:
+async def test_restored_memory_returns_the_same_recalls_as_the_original(name: str, stream) -> None:
     memory, moments = new(name), []
     for batch in numbered(stream):
         await process(memory, batch)
@@ -132,7 +132,7 @@ async def test_restored_memory_recalls_the_same(name: str, stream) -> None:
 @examples(10)
 @given(stream=streams, more=streams, cut=st.integers(0, 10))
 @run_async
-async def test_restored_memory_writes_the_same(name: str, stream, more, cut: int) -> None:
+async def test_restored_memory_gives_same_recalls_after_new_writes(name: str, stream, more, cut: int) -> None:
     batches = numbered([*stream, *more])
     whole, broken = await play(new(name), batches), await play(new(name), batches[:cut])
     broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.sequence))
@@ -144,7 +144,7 @@ async def test_restored_memory_writes_the_same(name: str, stream, more, cut: int
 @examples(10)
 @given(stream=streams, left=streams, right=streams)
 @run_async
-async def test_forks_are_independent(name: str, stream, left, right) -> None:
+async def test_memory_forks_affect_neither_each_other_nor_their_base(name: str, stream, left, right) -> None:
     base = await play(new(name), numbered(stream))
     before, entries = await reads(base), list(base.store)
     for branch in (left, right):
@@ -160,7 +160,7 @@ async def test_forks_are_independent(name: str, stream, left, right) -> None:
 @examples(10)
 @given(stream=streams)
 @run_async
-async def test_frozen_read_changes_nothing_and_has_no_future_sources(name: str, stream) -> None:
+async def test_frozen_read_changes_no_entry_and_cites_no_future_message(name: str, stream) -> None:
     memory, given_so_far = new(name), set()
     for batch in numbered(stream):
         await process(memory, batch)
@@ -176,7 +176,7 @@ async def test_frozen_read_changes_nothing_and_has_no_future_sources(name: str, 
 @examples(10)
 @given(stream=streams)
 @run_async
-async def test_every_message_is_in_exactly_one_live_entry(name: str, stream) -> None:
+async def test_every_written_message_is_the_source_of_exactly_one_live_entry(name: str, stream) -> None:
     memory = await play(new(name), numbered(stream))
     sources = [source for item in memory.store.live() for source in item.sources]
     assert sorted(sources) == sorted(message.message_id for batch in numbered(stream) for message in batch)

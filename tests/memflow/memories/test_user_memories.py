@@ -67,11 +67,11 @@ def package(place: Path, name: str, entries: str, version: str = "1.2") -> None:
         ("x:Shelf_10", "shelf_10"),
     ],
 )
-def test_memory_name_is_class_name_in_snake_case(path: str, name: str) -> None:
+def test_memory_name_is_the_class_name_in_snake_case(path: str, name: str) -> None:
     assert memory_name(path) == name
 
 
-def test_broken_package_does_not_affect_others(place: Path) -> None:
+def test_broken_memory_package_does_not_affect_memories_of_other_packages(place: Path) -> None:
     (place / "good_shelf.py").write_text(WHOLE)
     (place / "bad_shelf.py").write_text("raise RuntimeError('no licence')")
     package(place, "good-shelves", "shelf = good_shelf:Shelf\nrag = good_shelf:Shelf")
@@ -89,14 +89,14 @@ def test_broken_package_does_not_affect_others(place: Path) -> None:
     assert "has the name of a built-in memory" in str(found["rag"])
 
 
-def test_name_offered_by_two_packages_is_unusable(place: Path) -> None:
+def test_memory_name_defined_by_two_packages_is_unusable(place: Path) -> None:
     package(place, "one", "shelf = a:Shelf")
     package(place, "two", "shelf = b:Shelf")
     with pytest.raises(BadSettings, match=r"packages? (one|two) 1\.2 and (one|two) 1\.2: several packages"):
         find("shelf", installed_memories())
 
 
-def test_duplicate_entry_point_counts_once() -> None:
+def test_duplicate_entry_point_of_a_memory_is_accepted() -> None:
     point = EntryPoint("shelf", "a:Shelf", "memflow.memories")
     assert entry_point_memories([point, point])["shelf"].wrong == ""
 
@@ -111,13 +111,13 @@ def test_duplicate_entry_point_counts_once() -> None:
         ("k: int", "k", "cannot be imported: TypeError"),
     ],
 )
-def test_load_memory_rejects_invalid_class(place: Path, old: str, new: str, said: str) -> None:
+def test_load_memory_rejects_an_invalid_memory_class(place: Path, old: str, new: str, said: str) -> None:
     (place / "some_shelf.py").write_text(WHOLE.replace(old, new))
     with pytest.raises(BadSettings, match=said):
         load_memory("some_shelf:Shelf")
 
 
-def test_source_code_is_part_of_fingerprint(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_memory_fingerprint_covers_its_source_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = place / "shelves"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -140,7 +140,7 @@ def test_source_code_is_part_of_fingerprint(place: Path, monkeypatch: pytest.Mon
     assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
 
 
-def test_former_class_attributes_are_accepted() -> None:
+def test_memory_class_with_former_attribute_names_is_accepted() -> None:
     class Former(Rag):
         plays, recalls, ranks = False, False, False
         bookkeeping, broad = Rag.bookkeeping | {"log"}, frozenset({"summary"})
@@ -151,7 +151,7 @@ def test_former_class_attributes_are_accepted() -> None:
     assert (Former.global_kinds, Former.prompt_stems) == ({"summary"}, ("put",))
 
 
-def test_subclass_of_shipped_memory_uses_its_prompts(place: Path) -> None:
+def test_subclass_of_a_shipped_memory_uses_the_prompts_of_the_parent_class(place: Path) -> None:
     (place / "my_awi.py").write_text(
         "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"
     )
@@ -159,7 +159,7 @@ def test_subclass_of_shipped_memory_uses_its_prompts(place: Path) -> None:
     assert [prompt.name for prompt in system.prompts] == ["awi/update"]
 
 
-def test_malformed_prompt_error_names_memory(place: Path) -> None:
+def test_malformed_prompt_error_names_the_memory_and_the_prompt_file(place: Path) -> None:
     (place / "shelves2" / "prompts").mkdir(parents=True)
     (place / "shelves2" / "__init__.py").touch()
     (place / "shelves2" / "prompts" / "put.md").write_text("no front matter")

@@ -52,14 +52,14 @@ TEXTS = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
         ),
     ],
 )
-def test_turns_have_speaker_and_date_if_date_is_new(arrivals, turns) -> None:
+def test_chat_turn_contains_the_date_only_if_the_date_is_new(arrivals, turns) -> None:
     store = EntryStore()
     for messages in arrivals:
         store_messages(store, messages, "message")
     assert contents(store) == turns
 
 
-def test_retiring_messages_keeps_needed_dates() -> None:
+def test_retiring_messages_keeps_the_dates_of_the_remaining_messages() -> None:
     store = EntryStore()
     store_messages(
         store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message"
@@ -76,7 +76,7 @@ def test_retiring_messages_keeps_needed_dates() -> None:
     dates=st.lists(st.sampled_from(["8 May", "a much longer date than that"]), min_size=12, max_size=12),
     budget=st.integers(1, 60),
 )
-def test_newest_messages_fit_budget_and_dropped_tokens_are_counted(
+def test_newest_within_returns_newest_messages_in_budget_and_counts_dropped_tokens(
     texts: list[str], dates: list[str], budget: int
 ) -> None:
     store = EntryStore()
@@ -94,7 +94,7 @@ def test_newest_messages_fit_budget_and_dropped_tokens_are_counted(
         assert sum(estimate(turn.content) for turn in longer) > budget
 
 
-async def test_full_drops_oldest_messages_first() -> None:
+async def test_full_memory_drops_the_oldest_messages_beyond_the_budget() -> None:
     messages = [said(number, f"{number}" * 40) for number in range(6)]
     whole, tight = Full(), Full(budget=25)
     await whole.write(messages)
@@ -106,7 +106,7 @@ async def test_full_drops_oldest_messages_first() -> None:
     assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
 
 
-async def test_message_beyond_budget_is_dropped_whole() -> None:
+async def test_full_memory_drops_a_message_beyond_the_budget_as_a_whole() -> None:
     """A hundred letters are 25 tokens and the budget is 20: this message and all earlier messages are dropped."""
     memory = Full(budget=20)
     await memory.write([said(0, "a" * 8), said(1, "b" * 100), said(2, "c" * 40)])
@@ -119,7 +119,7 @@ async def test_message_beyond_budget_is_dropped_whole() -> None:
     assert (recall.injected_tokens, recall.dropped_tokens) == (0, 25 + 10 + 25 + 2)
 
 
-async def test_full_updates_cached_recall_after_write() -> None:
+async def test_full_memory_updates_its_cached_recall_after_a_write() -> None:
     memory = Full()
     await memory.write([said(0, "a")])
     assert len((await memory.read("?")).messages) == 1
@@ -127,7 +127,7 @@ async def test_full_updates_cached_recall_after_write() -> None:
     assert len((await memory.read("?")).messages) == 2
 
 
-async def test_recent_memory_keeps_only_last_messages() -> None:
+async def test_recent_memory_keeps_only_the_last_messages() -> None:
     memory = Recent(messages=3)
     for number in range(0, 10, 2):
         memory.store.advance(2)

@@ -47,7 +47,7 @@ class Letters:
         return [text(*(known.get(letter, NORTH_EAST) for letter in one)) for one in texts]
 
 
-async def test_each_text_is_encoded_once() -> None:
+async def test_bertscores_encodes_each_distinct_text_once_per_batch() -> None:
     encoder = Letters()
     pairs = [("a", "a"), ("b", "a"), ("ab", "a"), ("", "a")] + [(f"{'a' * n}b", "a") for n in range(1, 60)]
     scores = await bertscores(encoder, pairs)
@@ -57,12 +57,12 @@ async def test_each_text_is_encoded_once() -> None:
     assert encoder.asked[0][:4] == ["a", "b", "ab", ""]
 
 
-async def test_missing_encoder_gives_reason() -> None:
+async def test_bertscores_without_encoder_gives_the_reason() -> None:
     scores = await bertscores(None, [("一", "一"), ("二", "一")], "zh")
     assert [score.value for score in scores] == [None, None]
     assert "[encoder.zh]" in str(scores[0].reason)
 
 
-def test_metric_name_contains_model_and_layer() -> None:
+def test_bertscore_metric_name_contains_model_and_layer() -> None:
     assert metric_name(Letters()) == "bertscore[letters,L3]"
     assert metric_name(None) == "bertscore"

@@ -4,20 +4,20 @@ from memflow.errors import BadInput
 from memflow.metrics.choice import accuracy, random_accuracy
 
 
-def test_accuracy_is_1_for_gold_option_only():
+def test_accuracy_is_1_only_for_the_gold_option():
     assert [accuracy(answer, "2", 3) for answer in ("1", "2", "3")] == [0.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("answer", ["0", "4", "-1", "two", "", "2.0", "²"])
-def test_invalid_option_is_rejected(answer):
-    with pytest.raises(BadInput, match="the options are 1 to 3"):
+def test_accuracy_rejects_an_option_that_does_not_exist(answer):
+    with pytest.raises(BadInput, match="Pass a number from 1 to 3"):
         accuracy(answer, "2", 3)
 
 
-def test_random_accuracy_is_mean_of_reciprocals():
+def test_random_accuracy_is_the_mean_of_1_over_the_number_of_options():
     assert random_accuracy([2, 4]) == pytest.approx(0.375)
 
 
-def test_random_accuracy_needs_questions():
+def test_random_accuracy_rejects_an_empty_list_of_questions():
     with pytest.raises(BadInput, match="`options` is empty"):
         random_accuracy([])

@@ -19,7 +19,7 @@ WORKED = [
 ]
 
 
-def test_summary_of_binary_answers_matches_hand_computed_values():
+def test_continual_summary_of_binary_answers_matches_hand_computed_values():
     found = summary(WORKED)
     assert found.n == 5
     assert found.accuracy == pytest.approx((0.4, 0.4, 0.2, 0.8, 0.4))
@@ -34,7 +34,7 @@ def test_summary_of_binary_answers_matches_hand_computed_values():
     assert found.identity() == pytest.approx((0,) * 5)
 
 
-def test_summary_of_graded_answers_matches_hand_computed_values():
+def test_continual_summary_of_graded_answers_matches_hand_computed_values():
     # The best so far: 0.2, 0.6, 0.6 and 0.9; 0.5, 0.5, 0.5 and 0.5.
     found = summary([[0.2, 0.6, 0.3, 0.9], [0.5, 0.5, 0.1, 0.4]])
     assert found.accuracy == pytest.approx((0.35, 0.55, 0.2, 0.65))
@@ -52,7 +52,7 @@ answers = BINARY | GRADED
 
 
 @given(BINARY)
-def test_binary_answers_match_paper_definitions(correct):
+def test_continual_summary_of_binary_answers_follows_the_definitions_of_the_paper(correct):
     found = summary(correct)
     for now in range(1, correct.shape[1]):
         before, right = correct[:, :now] == 1, correct[:, now] == 1
@@ -63,13 +63,13 @@ def test_binary_answers_match_paper_definitions(correct):
 
 
 @given(answers)
-def test_accuracy_identity_holds(correct):
+def test_accuracy_equals_no_context_accuracy_plus_transfer_minus_forgetting(correct):
     found = summary(correct)
     assert found.identity() == pytest.approx((0,) * correct.shape[1], abs=1e-12)
 
 
 @given(answers)
-def test_continual_measures_are_within_bounds(correct):
+def test_continual_measures_of_random_answers_are_within_bounds(correct):
     found = summary(correct)
     learnt = np.cumsum(found.forward_transfer)
     # Never right up to the last is what neither was guessed nor learnt; it is wrong at every checkpoint besides.
@@ -80,7 +80,7 @@ def test_continual_measures_are_within_bounds(correct):
     assert all(0 <= value <= 1 for value in (*found.forgetting, *found.forward_transfer))
 
 
-def test_incomplete_questions_are_excluded():
+def test_summary_excludes_questions_without_answers_at_every_checkpoint():
     gapped = [*WORKED, [0, 1, np.nan, 1, 1]]
     assert complete_rows(gapped).tolist() == [True] * 5 + [False]
     assert summary(gapped) == summary(WORKED)
@@ -89,26 +89,26 @@ def test_incomplete_questions_are_excluded():
 @pytest.mark.parametrize(
     ("correct", "said"),
     [
-        ([[1], [0]], "must have the shape"),
-        ([1, 0, 1], "must have the shape"),
+        ([[1], [0]], "instead of \\(questions"),
+        ([1, 0, 1], "instead of \\(questions"),
         ([[0, 2]], "values outside 0 to 1"),
         ([[0, -0.1]], "values outside 0 to 1"),
         (np.zeros((0, 5)), "no question has an answer"),
         ([[np.nan, 1]], "no question has an answer"),
     ],
 )
-def test_invalid_arrays_are_rejected(correct, said):
+def test_summary_rejects_invalid_answer_arrays(correct, said):
     with pytest.raises(BadInput, match=said):
         summary(correct)
 
 
-def test_single_checkpoint_has_no_flip_rate():
+def test_summary_of_a_single_checkpoint_has_no_flip_rate():
     found = summary([[0, 1], [1, 1]])
     assert found.flip_rate is None
     assert found.forward_transfer == (0, 0.5)
 
 
-def test_overwriting_memory_forgets_and_ignoring_memory_does_not_learn():
+def test_overwriting_memory_has_forgetting_and_ignoring_memory_has_no_transfer():
     truth = np.eye(4)  # what is told at each checkpoint is asked from then on
     kept, overwritten, ignoring = (np.zeros((4, 5)) for _ in range(3))
     for question in range(4):
@@ -120,14 +120,14 @@ def test_overwriting_memory_forgets_and_ignoring_memory_does_not_learn():
     assert max(summary(ignoring).forward_transfer) == 0
 
 
-def test_best_constant_is_most_frequent_label():
+def test_best_constant_returns_the_most_frequent_label():
     with pytest.raises(BadInput, match="`keys` is empty"):
         best_constant([])
     assert best_constant(["a", "e", "b", "e"]) == "e"
     assert best_constant(["2", "10", "10", "2"]) == "10"
 
 
-def test_marks_state_contribution_of_each_question():
+def test_mark_answers_returns_forgotten_learned_and_constant_answers():
     marks = mark_answers(WORKED)
     assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
     assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]

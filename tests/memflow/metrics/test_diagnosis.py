@@ -38,16 +38,16 @@ PUBLISHED = {
 
 class TestMemoryScore:
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_memory_score_equals_published_scores(self, name):
+    def test_memory_score_equals_the_published_score_of_each_memory(self, name):
         # Only means over periods are printed; the upper bound moves little, so the mean stands in for each period.
         overall, memory, *_ = PUBLISHED[name]
         assert memory_score([overall] * 11, UPPER, CHANCE) == pytest.approx(memory, abs=0.0045)
 
-    def test_upper_bound_by_period_has_published_mean(self):
+    def test_upper_bound_per_period_has_the_published_mean(self):
         assert UPPER.mean() == pytest.approx(0.917, abs=0.0005)
         assert np.allclose(UPPER / 0.005, np.round(UPPER / 0.005))  # 200 questions
 
-    def test_memory_score_of_frozen_agent_matches_hand_computed_value(self):
+    def test_memory_score_of_agent_with_first_states_matches_hand_computed_value(self):
         score = memory_score(FIRST_STATES, [1.0] * 11, 0.2307619)
         by_hand = sum((right - 0.2307619) / (1 - 0.2307619) for right in FIRST_STATES) / 11
         assert score == pytest.approx(by_hand)
@@ -73,7 +73,7 @@ class TestMemoryScore:
             ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is not an array of numbers"),
         ],
     )
-    def test_mismatched_periods_are_rejected(self, overall, upper, random, said):
+    def test_memory_score_rejects_mismatched_numbers_of_periods(self, overall, upper, random, said):
         with pytest.raises(BadInput) as wrong:
             memory_score(overall, upper, random)
         assert said in str(wrong.value)
@@ -120,19 +120,19 @@ class TestAttribution:
             ([A0], [A0], [None], Unattributed("the question has no answer")),
         ],
     )
-    def test_failure_is_attributed_from_true_and_known_states(self, truth, known, right, last):
+    def test_attribute_by_states_finds_failure_from_true_and_known_states(self, truth, known, right, last):
         assert attribute_by_states(truth, known, right)[-1] == last
 
-    def test_returning_value_counts_as_change(self):
+    def test_last_change_counts_the_return_of_an_old_value_as_a_change(self):
         truth = [A0, A1, A0]
         assert [last_change(truth, "v", period) for period in range(3)] == [0, 1, 2]
         assert [last_change(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
-    def test_unequal_lengths_are_rejected(self):
+    def test_attribute_by_states_rejects_unequal_numbers_of_periods(self):
         with pytest.raises(BadInput, match="`truth` has 2 periods, `known` 1 and `right` 2"):
             attribute_by_states([A0, A1], [A0], [True, True])
 
-    def test_missing_probe_of_last_change_is_unattributed(self):
+    def test_failure_is_unattributed_if_the_probe_at_the_last_change_is_missing(self):
         lost = attribute_by_states([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
         assert "period 0, when v was last written" in lost.reason
 
@@ -156,7 +156,7 @@ class TestByCounts:
         assert (found.write, found.read, found.utilization) == pytest.approx(shares)
 
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_published_failure_rates_sum_to_error_rate(self, name):
+    def test_published_failure_rates_sum_to_the_published_error_rate(self, name):
         overall, _, *failures = PUBLISHED[name]
         assert sum(failures) == pytest.approx(1 - overall, abs=0.0016)  # four roundings
 
@@ -179,15 +179,15 @@ class TestByCounts:
         assert right.mean() == pytest.approx(overall, abs=0.0016)
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
-    def test_failure_shares_sum_to_error_rate(self, counts):
+    def test_attribute_by_counts_returns_shares_that_sum_to_the_error_rate(self, counts):
         writes, reads, right = (list(column) for column in zip(*counts, strict=True))
         found = attribute_by_counts(writes, reads, right)
         assert found.write + found.read + found.utilization == pytest.approx(1 - np.array(right, float))
         assert min(found.write.min(), found.read.min(), found.utilization.min()) >= 0
 
     @given(st.data())
-    def test_attribution_by_counts_equals_attribution_by_states(self, data):
-        """Count as the published code does, from the same probes as the attribution."""
+    def test_attribution_by_counts_equals_mean_attribution_by_states(self, data):
+        """Count failures as the published code does, from the probes that the attribution uses."""
         names, values = ("v", "w", "x")[: data.draw(st.integers(1, 3))], st.sampled_from("ab")
         periods = data.draw(st.integers(1, 6))
         states = st.fixed_dictionaries(dict.fromkeys(names, values))
@@ -210,14 +210,14 @@ class TestByCounts:
     @pytest.mark.parametrize(
         ("writes", "reads", "right", "said"),
         [
-            ([1, 0], [0], [0], "different shapes"),
+            ([1, 0], [0], [0], "differ. Pass one"),
             ([-1], [0], [0], "negative"),
             ([float("nan")], [0], [0], "negative or missing"),
-            ([1], [0], [0.5], "only 1 (right) and 0 (wrong)"),
-            ([1], [0], [None], "only 1 (right) and 0 (wrong)"),
+            ([1], [0], [0.5], "a value other than 0 and 1"),
+            ([1], [0], [None], "a value other than 0 and 1"),
         ],
     )
-    def test_invalid_counts_are_rejected(self, writes, reads, right, said):
+    def test_attribute_by_counts_rejects_invalid_counts(self, writes, reads, right, said):
         with pytest.raises(BadInput) as wrong:
             attribute_by_counts(writes, reads, right)
         assert said in str(wrong.value)

@@ -5,13 +5,13 @@ from memflow.errors import BadInput
 from memflow.metrics.intervals import bootstrap, mean_interval
 
 
-def test_mean_is_pooled_over_episodes():
+def test_mean_interval_pools_totals_and_counts_over_episodes():
     value, low, high = mean_interval([1, 9], [1, 18])
     assert value == pytest.approx(10 / 19)
     assert low == pytest.approx(0.5) and high == pytest.approx(1.0)
 
 
-def test_interval_has_nominal_coverage():
+def test_mean_interval_contains_the_true_mean_in_about_95_percent_of_trials():
     random = np.random.default_rng(1)
     covered = 0
     for trial in range(200):
@@ -21,7 +21,7 @@ def test_interval_has_nominal_coverage():
     assert 0.88 <= covered / 200 <= 0.99
 
 
-def test_interval_depends_on_seed_only():
+def test_mean_interval_is_equal_for_equal_seeds_and_differs_for_other_seeds():
     totals, counts = list(range(12)), [12] * 12
     assert mean_interval(totals, counts, seed=3) == mean_interval(totals, counts, seed=3)
     assert mean_interval(totals, counts, seed=3) != mean_interval(totals, counts, seed=4)
@@ -36,20 +36,20 @@ def test_interval_depends_on_seed_only():
         ([0, 1], [0, 2], (0.5, 0.5, 0.5)),  # draws without counts are left out
     ],
 )
-def test_interval_has_no_bounds_with_fewer_than_two_episodes(totals, counts, interval):
+def test_mean_interval_has_no_bounds_with_fewer_than_two_episodes(totals, counts, interval):
     assert mean_interval(totals, counts) == interval
 
 
-def test_bootstrap_supports_ratio_of_means():
+def test_bootstrap_accepts_a_ratio_of_weighted_means():
     above, below = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])
     assert bootstrap(lambda weights: (weights @ above) / (weights @ below), 3) == (0.5, 0.5, 0.5)
 
 
-def test_totals_and_counts_need_equal_lengths():
+def test_mean_interval_rejects_totals_and_counts_of_different_lengths():
     with pytest.raises(BadInput, match="3 totals but 2 counts"):
         mean_interval([1, 2, 3], [1, 2])
 
 
-def test_interval_has_no_bounds_without_finite_draws():
+def test_bootstrap_has_no_bounds_without_finite_draws():
     found = bootstrap(lambda weights: np.where(weights.min(axis=1) == 1, 0.5, np.nan), 40, draws=3)
     assert found == (0.5, None, None)

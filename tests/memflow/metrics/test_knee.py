@@ -35,18 +35,18 @@ def falling(n, top=0.95):
 
 
 @pytest.mark.parametrize("n", [200, 600, 1200, 1800])
-def test_planted_knee_is_found_within_interval(n):
+def test_knee_is_found_within_10_percent_of_a_planted_knee(n):
     found = [knee_of(falling(n), seed=seed, late=False) for seed in range(15)]
     assert all(abs(each.place - n) <= 0.1 * n for each in found)
     assert sum(each.low <= n <= each.high for each in found) >= 14
 
 
-def test_knee_is_found_in_series_with_different_starts():
+def test_knee_is_found_if_series_start_at_different_places():
     found = [knee_of(falling(1400), seed=seed) for seed in range(15)]
     assert all(abs(each.place - 1400) <= 140 for each in found)
 
 
-def test_knee_is_independent_of_floor_and_ceiling():
+def test_knee_place_does_not_depend_on_accuracy_before_and_after_the_knee():
     """Groups that know the answer have an accuracy of 0.7 before the knee and of 0.25 (chance) after it."""
     found = [knee_of(falling(1000, top=0.7), seed=seed, late=False) for seed in range(15)]
     assert all(abs(each.place - 1000) <= 100 for each in found)
@@ -65,14 +65,14 @@ def _alarms(right, trials, **sizes):
     return sum(knee_of(right, seed=seed, **sizes).place is not None for seed in range(trials))
 
 
-def test_no_knee_for_constant_or_rising_values():
+def test_knee_is_missing_for_constant_or_rising_values():
     perfect = knee_of(lambda place, knows, random: 1.0)
     assert perfect.place is None and perfect.low is None
     assert perfect.reason == f"accuracy does not fall for good within {perfect.last:,.0f} tokens"
     assert _alarms(lambda place, knows, random: 0.2 + 0.6 * (place > 1000), trials=20) == 0
 
 
-def test_false_positive_rate_is_below_alpha():
+def test_knee_false_positive_rate_stays_near_the_significance_level():
     trials = 60
     alarms = sum(
         _alarms(lambda place, knows, random, share=share: share, trials) for share in (GUESS, 0.5, 0.85)
@@ -81,7 +81,7 @@ def test_false_positive_rate_is_below_alpha():
     assert alarms / (4 * trials) <= 2.5 * ALPHA
 
 
-def test_late_series_of_wrong_answers_give_no_knee():
+def test_knee_is_missing_if_only_the_pooled_accuracy_falls():
     """The pooled accuracy falls from 1 to 0.25, but the accuracy of no single series falls."""
     random = np.random.default_rng(1)
     places, values, names = [], [], []
@@ -94,19 +94,19 @@ def test_late_series_of_wrong_answers_give_no_knee():
     assert knee(places, values, names, name="accuracy", unit="tokens").place is None
 
 
-def test_recovering_values_give_no_knee():
+def test_knee_is_missing_if_accuracy_recovers_after_a_dip():
     def dip(place, knows, random):
         return 0.1 if 600 < place <= 1100 else 0.95
 
     assert _alarms(dip, trials=10, late=False) == 0
 
 
-def test_small_decrease_gives_no_knee():
+def test_knee_is_missing_for_a_decrease_below_the_minimum():
     slight = knee_of(lambda place, knows, random: 1 - 0.6 * LEAST * (place > 1200), late=False, groups=200)
     assert slight.place is None
 
 
-def test_few_series_give_no_knee():
+def test_knee_is_missing_with_too_few_series():
     found = knee_of(falling(1000), groups=GROUPS - 1, late=False)
     assert found.place is None
     assert found.reason == "it takes 8 trajectories to tell a fall from chance; there are 7"
@@ -116,7 +116,7 @@ def test_few_series_give_no_knee():
     assert once.reason == "accuracy does not fall for good within 5 tokens"
 
 
-def test_places_values_and_groups_need_equal_lengths():
+def test_knee_rejects_places_values_and_groups_of_different_lengths():
     with pytest.raises(BadInput, match="different lengths: 2, 1, 2"):
         knee([1, 2], [1], ["a", "b"], name="accuracy", unit="tokens")
 
@@ -129,7 +129,7 @@ def test_places_values_and_groups_need_equal_lengths():
     ),
     st.integers(0, 3),
 )
-def test_knee_is_within_its_interval_or_has_reason(rows, seed):
+def test_knee_is_an_observed_place_with_an_interval_or_has_a_reason(rows, seed):
     def found_in(rows) -> Knee:
         places, values, groups = (
             [float(row[0]) for row in rows],

@@ -30,7 +30,7 @@ class FakeSynonyms:
         return self.synonyms.get(word, frozenset())
 
 
-def test_meteor_matches_example_of_nltk_documentation() -> None:
+def test_meteor_matches_the_example_of_the_nltk_documentation() -> None:
     # 14 of 18 and 16 words; published in nltk's documentation as 0.6944
     score = meteor_of_words(HYPOTHESIS.split(), REFERENCE.split(), "published_code")
     assert score == pytest.approx(0.6944, abs=5e-5)
@@ -50,7 +50,7 @@ WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
-def test_meteor_without_wordnet_equals_nltk(said: list[str], wanted: list[str]) -> None:
+def test_meteor_without_wordnet_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     from nltk.translate.meteor_score import meteor_score
 
     theirs = meteor_score([wanted], said, wordnet=NO_WORDNET)
@@ -60,7 +60,7 @@ def test_meteor_without_wordnet_equals_nltk(said: list[str], wanted: list[str]) 
 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
-def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) -> None:
+def test_meteor_with_synonyms_equals_the_nltk_score(said: list[str], wanted: list[str]) -> None:
     synonyms = FakeSynonyms(
         cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a"
     )
@@ -84,13 +84,13 @@ def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) ->
         ("hous", "standard", 0),
     ],
 )
-def test_published_code_looks_up_synonyms_by_stem_and_standard_by_word(
+def test_meteor_published_code_finds_synonyms_by_stem_and_standard_by_word(
     word: str, variant, score: float
 ) -> None:
     assert meteor_of_words(["house"], ["home"], variant, FakeSynonyms(**{word: "home"})) == score
 
 
-def test_metric_name_depends_on_synonyms() -> None:
+def test_meteor_metric_name_depends_on_language_and_synonyms() -> None:
     assert metric_name("en", None) == METEOR_NOWORDNET
     assert metric_name("en", FakeSynonyms()) == metric_name("zh", None) == METEOR
 
@@ -107,14 +107,14 @@ def test_english_meteor_tokenizes_punctuation() -> None:
     assert meteor("We met. You left.", "we met . you left .") == pytest.approx(1 - 0.5 / 6**3)
 
 
-def test_unknown_options_are_rejected() -> None:
+def test_meteor_rejects_unknown_language_or_variant() -> None:
     with pytest.raises(BadSettings, match="language 'fr'"):
         meteor("un", "un", "fr")
     with pytest.raises(BadSettings, match="variant 'nltk'"):
         meteor("a", "a", variant="nltk")
 
 
-def test_meteor_with_wordnet_equals_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meteor_with_wordnet_equals_the_nltk_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = os.environ.get("MEMFLOW_WORDNET")
     if not folder:
         pytest.skip("set MEMFLOW_WORDNET to a folder of WordNet (Debian's wordnet-base: /usr/share/wordnet)")

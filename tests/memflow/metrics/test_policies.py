@@ -23,13 +23,13 @@ PUBLISHED = {
 }
 
 
-def test_rank_changes_equal_paper():
+def test_rank_changes_equal_the_published_rank_changes():
     on, off, changes = zip(*PUBLISHED.values(), strict=True)
     assert ranks(on) == list(range(1, 11))
     assert rank_changes(ranks(on), ranks(off)) == list(changes)
 
 
-def test_equal_values_share_rank_and_missing_value_has_no_rank():
+def test_equal_values_get_the_same_rank_and_missing_values_get_no_rank():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
     assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
@@ -38,7 +38,7 @@ def test_equal_values_share_rank_and_missing_value_has_no_rank():
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=12))
-def test_ranks_are_consistent_with_values(values):
+def test_rank_is_1_plus_the_number_of_better_values(values):
     found = ranks(values)
     for value, rank in zip(values, found, strict=True):
         assert (value is None) == (rank is None)
@@ -69,8 +69,8 @@ def test_memory_score_is_pooled_per_period():
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)
 
 
-def test_users_are_resampled_in_pairs():
-    """Difficulty that a user has under both policies does not widen the interval of the difference."""
+def test_paired_intervals_resamples_the_same_users_for_both_policies():
+    """A user who is difficult under both policies does not widen the interval of the difference."""
     chance = np.random.default_rng(7)
     hard = chance.integers(0, 4, size=(12, 3)).astype(np.float64)
     pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
@@ -79,12 +79,12 @@ def test_users_are_resampled_in_pairs():
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=6))
-def test_policy_against_itself_has_zero_difference(right):
+def test_paired_difference_of_a_policy_with_itself_is_0(right):
     pair = paired_intervals(answers(right).memory_score, answers(right).memory_score, len(right))
     assert pair.on == pair.off and pair.difference == (0, 0, 0)
 
 
-def test_single_user_has_no_interval():
+def test_paired_difference_of_a_single_user_has_no_interval():
     pair = paired_intervals(answers([[4, 2]]).accuracy, answers([[2, 2]]).accuracy, 1)
     assert pair.difference == (-0.25, None, None)
 

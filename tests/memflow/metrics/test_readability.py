@@ -11,7 +11,7 @@ TEXT = "The cat sat on the mat. Astronomers saw it."
 SYLLABLES = {"the": 1, "cat": 1, "sat": 1, "on": 1, "mat": 1, "saw": 1, "it": 1, "astronomers": 4}
 
 
-def test_readability_matches_hand_computed_values() -> None:
+def test_readability_scores_match_hand_computed_values() -> None:
     letters, words, sentences, syllables = 33, 9, 2, 12
     expected = 0.058 * 100 * letters / words - 0.296 * 100 * sentences / words - 15.8
     assert coleman_liau(TEXT).value == pytest.approx(expected)
@@ -32,7 +32,7 @@ def test_readability_matches_hand_computed_values() -> None:
         "...",
     ],
 )
-def test_readability_equals_textstat(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readability_scores_equal_the_scores_of_textstat(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import textstat
 
     # textstat's dictionary, made of ours: of a word its first pronunciation, whose vowels end with their stress.
@@ -45,12 +45,12 @@ def test_readability_equals_textstat(text: str, monkeypatch: pytest.MonkeyPatch)
     assert dale_chall(text).value == textstat.dale_chall_readability_score(text)
 
 
-def test_chinese_text_has_no_readability() -> None:
+def test_readability_scores_of_chinese_text_are_missing_with_a_reason() -> None:
     for score in (coleman_liau("一", "zh"), flesch_kincaid("一", SYLLABLES, "zh"), dale_chall("一", "zh")):
         assert score.value is None and score.reason is not None and "English" in score.reason
 
 
-def test_missing_dictionary_affects_flesch_kincaid_only() -> None:
+def test_missing_dictionary_removes_only_the_flesch_kincaid_score() -> None:
     score = flesch_kincaid(TEXT, None)
     assert score.value is None and score.reason is not None and "MEMFLOW_CMUDICT" in score.reason
     assert coleman_liau(TEXT).value is not None and dale_chall(TEXT).value is not None

@@ -45,13 +45,13 @@ def words_of(folder: Path) -> set[str]:
     return {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
 
 
-def test_stems_of_text_words_equal_nltk() -> None:
+def test_stems_of_words_in_repository_texts_equal_nltk_stems() -> None:
     words = words_of(Path(str(files("memflow"))))
     assert len(words) > 10_000
     assert [word for word in {*words, *_IRREGULAR} if stem(word) != PORTER.stem(word)] == []
 
 
-def test_stems_of_every_suffix_equal_nltk() -> None:
+def test_stems_of_words_with_every_suffix_equal_nltk_stems() -> None:
     words = ["".join(parts) for parts in product(STARTS, ("", *ENDINGS), ENDINGS)]
     assert [word for word in {*words, *_IRREGULAR} if stem(word) != PORTER.stem(word)] == []
 
@@ -60,5 +60,5 @@ def test_stems_of_every_suffix_equal_nltk() -> None:
     st.text(max_size=12) | st.text(alphabet="aeioubdlnstyz'*AÉ中İ", max_size=12),
     st.sampled_from(["", *ENDINGS]),
 )
-def test_stem_of_random_word_equals_nltk(start, ending) -> None:
+def test_stem_of_a_random_word_equals_the_nltk_stem(start, ending) -> None:
     assert stem(start + ending) == PORTER.stem(start + ending)

@@ -35,7 +35,7 @@ OPTIONS = '{"a": "Not mentioned in the conversation", "b": "a red kite"}'
         ("a red kite", OPTIONS, 5, 0.0),
     ],
 )
-def test_locomo_f1_matches_expected_score_per_category(
+def test_locomo_f1_matches_the_expected_score_of_each_category(
     prediction: str, gold: str, category: int, score: float
 ) -> None:
     assert locomo_f1(prediction, gold, category) == pytest.approx(score)
@@ -61,12 +61,12 @@ def test_locomo_f1_removes_article_before_curly_apostrophe() -> None:
 
 
 @pytest.mark.parametrize("gold", ["no JSON", "[1]", '{"a": "only one"}'])
-def test_invalid_category_5_gold_is_rejected(gold: str) -> None:
+def test_locomo_f1_rejects_an_invalid_gold_of_category_5(gold: str) -> None:
     with pytest.raises(BadInput, match="category 5"):
         locomo_f1("a", gold, 5)
 
 
-def test_unknown_category_is_rejected() -> None:
+def test_locomo_f1_rejects_an_unknown_category() -> None:
     with pytest.raises(BadInput, match="unknown LoCoMo category 6"):
         locomo_f1("a", "a", 6)
 
@@ -81,7 +81,7 @@ WORDS = st.text(alphabet="abcdeg ABst.,-'0159éü中\n", max_size=80)
 @pytest.mark.parametrize("stem", [False, True])
 @examples(150)
 @given(prediction=WORDS, gold=WORDS)
-def test_english_rouge_l_equals_rouge_score(stem: bool, prediction: str, gold: str) -> None:
+def test_english_rouge_l_equals_the_rouge_score_package(stem: bool, prediction: str, gold: str) -> None:
     from rouge_score import rouge_scorer
 
     oracle = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
@@ -94,7 +94,7 @@ def test_chinese_rouge_l_ignores_punctuation() -> None:
     assert rouge_l("三年", "", "zh") == 0.0
 
 
-def test_chinese_rouge_l_equals_rouge_chinese() -> None:
+def test_chinese_rouge_l_equals_the_rouge_chinese_package() -> None:
     # rouge-chinese 1.0.3 on the same words, with its 1e-8: 0.6956521689981097 and 0.42105262659279785
     said = "被告人犯盗窃罪，判处有期徒刑三年，并处罚金人民币五千元。"
     gold = "被告人张某犯盗窃罪，判处有期徒刑二年，缓刑三年，并处罚金人民币三千元。"
@@ -118,7 +118,7 @@ def test_published_rouge_l_counts_repeated_word_once() -> None:
     assert rouge_l(said, gold, "en", "published_code") == 0.6153846106508877
 
 
-def test_lexeval_deletes_only_closing_title_mark() -> None:
+def test_published_rouge_l_deletes_only_the_closing_title_mark() -> None:
     assert rouge_l("》刑法", "刑 法。", "zh", "published_code") == pytest.approx(1, abs=1e-8)
     assert rouge_l("《刑法", "刑法", "zh", "published_code") == pytest.approx(2 / 3, abs=1e-8)
     assert rouge_l("《刑法", "刑法", "zh") == 1.0
@@ -130,19 +130,19 @@ def test_published_rouge_l_of_empty_text_is_0(language: str) -> None:
         assert rouge_l(said, gold, language, "published_code") == 0.0  # type: ignore[arg-type]
 
 
-def test_unknown_variant_or_language_is_rejected() -> None:
+def test_rouge_l_rejects_unknown_variant_or_language() -> None:
     with pytest.raises(BadSettings, match="'published_code'"):
         rouge_l("一", "一", "zh", variant="published")  # type: ignore[arg-type]
     with pytest.raises(BadSettings, match="language"):
         rouge_l("un", "un", "fr")  # type: ignore[arg-type]
 
 
-def test_exact_match_ignores_final_full_stop_of_answer_only() -> None:
+def test_exact_match_ignores_a_final_full_stop_only_in_the_answer() -> None:
     assert exact_match(" Ross. ", "ross") == 1.0
     assert exact_match("Ross", "ross.") == 0.0
 
 
-def test_stemmer_does_not_use_network(tmp_path: Path) -> None:
+def test_locomo_f1_stems_words_without_network_access(tmp_path: Path) -> None:
     code = (
         "import socket\n"
         "def refuse(*_): raise AssertionError('a network call')\n"
@@ -185,7 +185,7 @@ SENTENCES = st.lists(SENTENCE, min_size=1, max_size=4)
 
 
 @given(said=SENTENCES, wanted=SENTENCES)
-def test_union_lcs_equals_dynamic_programming_table(said: list[list[str]], wanted: list[list[str]]) -> None:
+def test_union_rouge_l_matches_dynamic_programming(said: list[list[str]], wanted: list[list[str]]) -> None:
     common = set().union(*(by_table(one, gold) for gold in wanted for one in said))
     precision = len(common) / len(set(chain.from_iterable(said)))
     recall = len(common) / len(set(chain.from_iterable(wanted)))
@@ -197,7 +197,7 @@ def test_union_rouge_l_is_0_for_text_without_sentences() -> None:
     assert union_rouge_l([], [["a"]]) == union_rouge_l([["a"]], []) == 0.0
 
 
-def test_union_rouge_l_is_0_beyond_depth_limit_of_package() -> None:
+def test_union_rouge_l_is_0_beyond_the_recursion_limit_of_the_rouge_package() -> None:
     words = [f"w{n}" for n in range(DEEPEST)]
     assert union_rouge_l([words], [words]) == pytest.approx(1, abs=1e-8)
     assert union_rouge_l([[*words, "z"]], [[*words, "z"]]) == 0.0

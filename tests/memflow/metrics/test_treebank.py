@@ -34,7 +34,7 @@ def sentences() -> Any:
 
 @examples(400)
 @given(sentence=TEXTS)
-def test_sentence_tokens_equal_nltk(words: Any, sentence: str) -> None:
+def test_sentence_words_returns_the_same_tokens_as_nltk(words: Any, sentence: str) -> None:
     from memflow.metrics.treebank import sentence_words
 
     assert sentence_words(sentence) == words.tokenize(sentence)
@@ -42,7 +42,7 @@ def test_sentence_tokens_equal_nltk(words: Any, sentence: str) -> None:
 
 @examples(400)
 @given(text=TEXTS)
-def test_sentences_equal_untrained_punkt(words: Any, sentences: Any, text: str) -> None:
+def test_treebank_words_equal_nltk_tokens_with_untrained_punkt(words: Any, sentences: Any, text: str) -> None:
     from memflow.metrics.treebank import treebank_words
 
     assert treebank_words(text) == [
@@ -50,7 +50,7 @@ def test_sentences_equal_untrained_punkt(words: Any, sentences: Any, text: str) 
     ]
 
 
-def test_full_stop_of_sentence_or_abbreviation_is_a_token() -> None:
+def test_treebank_words_splits_off_the_full_stop_of_sentence_or_abbreviation() -> None:
     from memflow.metrics.treebank import sentence_words, treebank_words
 
     assert treebank_words("We met. You left.") == ["We", "met", ".", "You", "left", "."]

@@ -29,7 +29,7 @@ def scores_of(*metrics, assistants=("rag", "full"), periods=range(3), **given):
     ]
 
 
-def test_chart_has_one_curve_per_assistant_best_first():
+def test_chart_has_one_curve_per_assistant_sorted_by_score():
     drawn = chart(scores_of("accuracy"), "d", "accuracy")
     assert isinstance(drawn, Chart)
     assert (drawn.title, drawn.x, drawn.y, drawn.at) == (
@@ -42,7 +42,7 @@ def test_chart_has_one_curve_per_assistant_best_first():
     assert drawn.curves[1].points == tuple(Point(at, at / 10, 0.4, 0.7) for at in range(3))
 
 
-def test_caption_states_number_of_probes_and_episodes():
+def test_chart_caption_states_the_number_of_probes_and_episodes():
     drawn = chart(scores_of("accuracy"), "d", "accuracy")
     assert drawn.caption == "10 probes of 2 episodes a period; 95 % intervals by bootstrap over episodes"
     few = [
@@ -54,7 +54,7 @@ def test_caption_states_number_of_probes_and_episodes():
     )
 
 
-def test_period_without_score_leaves_a_gap_and_is_named_in_the_caption():
+def test_period_without_score_leaves_a_gap_in_the_curve_and_is_named_in_the_caption():
     lost = {"value": None, "low": None, "high": None, "reason": "too few"}
     rows = [replace(row, **lost) if row.slice == "period 1" else row for row in scores_of("accuracy")]
     drawn = chart(rows, "d", "accuracy")
@@ -64,7 +64,7 @@ def test_period_without_score_leaves_a_gap_and_is_named_in_the_caption():
     assert gaps((), ()) == []
 
 
-def test_scripted_assistants_are_labelled():
+def test_chart_labels_scripted_assistants():
     rows = scores_of("accuracy")
     assert chart(rows, "d", "accuracy").label is None
     assert chart([replace(row, scripted=True) for row in rows], "d", "accuracy").label == LABEL
@@ -97,7 +97,7 @@ def test_accuracy_chart_shows_chance_and_upper_bound_per_model():
     assert chart(scores_of("memory_score", "random"), "d", "memory_score").beside == ()
 
 
-def test_failures_are_stacked_in_one_panel_per_assistant():
+def test_failure_chart_stacks_failure_types_in_one_panel_per_assistant():
     drawn = chart(scores_of(*FAILURES), "d", "failures")
     assert isinstance(drawn, Bars)
     assert [panel.name for panel in drawn.panels] == ["rag", "full"]
@@ -106,7 +106,7 @@ def test_failures_are_stacked_in_one_panel_per_assistant():
     assert drawn.caption.endswith("95 % intervals by bootstrap over episodes are at most 0.30 wide")
 
 
-def test_charts_need_several_periods():
+def test_charts_returns_no_chart_for_metrics_with_a_single_period():
     rows = scores_of("accuracy", "memory_score", *FAILURES)
     assert [*charts(rows, "d")] == ["accuracy", "memory_score", "failures"]
     assert charts([row for row in rows if row.slice == "period 0"], "d") == {}
@@ -116,14 +116,14 @@ def test_charts_need_several_periods():
     ).x == ("Checkpoint")
 
 
-def test_a_metric_without_figures_is_refused_with_those_that_have_some():
+def test_chart_rejects_metric_without_scores_and_lists_available_metrics():
     with pytest.raises(
-        BadInput, match="d has no scores of f1 per period; metrics with such scores: accuracy, memory_score"
+        BadInput, match=r"d has no scores of f1 per period\. Use a metric .*: accuracy, memory_score"
     ):
         chart(scores_of("accuracy", "memory_score"), "d", "f1")
 
 
-def test_evolution_cycles_are_drawn_in_a_separate_chart():
+def test_evolution_cycles_have_a_separate_chart():
     cycles = [
         replace(SCORE, assistant=name, slice=f"cycle {cycle}", value=cycle / 4)
         for name in ("awi_cycles", "other_cycles")
@@ -141,13 +141,13 @@ def test_evolution_cycles_are_drawn_in_a_separate_chart():
         chart(scores_of("accuracy"), "d", "cycles")
 
 
-def test_factual_recall_caption_counts_claims():
+def test_factual_recall_chart_caption_counts_claims():
     assert chart(scores_of("factual_recall"), "d", "factual_recall").caption.startswith(
         "10 claims of 2 episodes"
     )
 
 
-def test_pooled_scores_are_charted_only_without_standard_scores():
+def test_chart_uses_pooled_scores_only_if_standard_scores_are_missing():
     pooled = scores_of("min_max", variant="pooled", deviation=0.2)
     drawn = chart(pooled, "d", "min_max")
     assert drawn.title == "Min-max score by period, d"

@@ -13,7 +13,7 @@ ANSWERS = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
 NOTHING = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
 
 
-def test_accuracy_starts_with_no_context_accuracy_and_shows_floors() -> None:
+def test_accuracy_plot_starts_with_no_context_accuracy_and_shows_floors() -> None:
     drawing = checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
     assert isinstance(drawing, Chart)
     assert drawing.at == (0, 1, 2) and drawing.place_names == ("before", "1", "2")
@@ -33,7 +33,7 @@ def test_accuracy_starts_with_no_context_accuracy_and_shows_floors() -> None:
     )
 
 
-def test_history_before_the_first_checkpoint_starts_at_position_before() -> None:
+def test_accuracy_plot_labels_no_context_accuracy_with_the_word_before() -> None:
     rows = [row for row in leaderboard_rows({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
     drawing = checkpoint_pictures(rows, "d")["checkpoints"]
     assert drawing.at == (-1, 0, 1) and drawing.place_names == ("before", "0", "1")
@@ -41,7 +41,7 @@ def test_history_before_the_first_checkpoint_starts_at_position_before() -> None
     assert [point.at for point in drawing.beside[0].points] == [0, 1]
 
 
-def test_stability_stacks_always_right_wavering_and_always_wrong() -> None:
+def test_stability_plot_stacks_always_right_changing_and_always_wrong_shares() -> None:
     rows = leaderboard_rows({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
     drawing = checkpoint_pictures(rows, "d")["stability"]
     assert isinstance(drawing, Bars) and drawing.place_names == ("none", "full", "oracle")
@@ -56,7 +56,7 @@ def test_stability_stacks_always_right_wavering_and_always_wrong() -> None:
         assert sum(part[place] for part in drawing.panels[0].parts.values()) == pytest.approx(1)
 
 
-def test_forgetting_and_forward_transfer_are_drawn_by_checkpoint() -> None:
+def test_forgetting_and_forward_transfer_have_a_chart_by_checkpoint() -> None:
     rows = leaderboard_rows({"full": ANSWERS, "none": NOTHING})
     assert {"accuracy", "forgetting", "forward_transfer"} <= set(charts(rows, "d"))
     drawing = chart(rows, "d", "forgetting")
@@ -64,14 +64,14 @@ def test_forgetting_and_forward_transfer_are_drawn_by_checkpoint() -> None:
     assert drawing.caption.startswith("4 questions of 5 episodes a checkpoint")
 
 
-def test_scripted_plots_are_labelled_and_unknown_domain_has_no_plots() -> None:
+def test_checkpoint_plots_label_scripted_assistants_and_omit_unknown_domain() -> None:
     rows = leaderboard_rows({"full": ANSWERS}, scripted=True)
     pictures = checkpoint_pictures(rows, "d")
     assert [picture.label for picture in pictures.values()] == [LABEL, LABEL]
     assert checkpoint_pictures(rows, "other") == {} == checkpoint_pictures([], "d")
 
 
-def test_checkpoint_plots_are_rendered_as_svg() -> None:
+def test_checkpoint_plots_can_be_rendered_as_svg() -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
     for picture in checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d").values():
         text = render(picture).decode()

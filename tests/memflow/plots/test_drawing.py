@@ -61,13 +61,13 @@ def texts_of(chart) -> str:
     return "\n".join(ET.fromstring(render(chart)).itertext())
 
 
-def test_missing_matplotlib_names_the_extra_to_install(monkeypatch):
+def test_render_without_matplotlib_names_the_extra_to_install(monkeypatch):
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
     with pytest.raises(BadSettings, match="memflow\\[plots\\]"):
         render(LINES)
 
 
-def test_drawing_module_imports_matplotlib_lazily():
+def test_drawing_module_does_not_import_matplotlib_at_module_level():
     assert can_draw() in (True, False)
     assert "matplotlib" not in vars(sys.modules["memflow.plots.drawing"])
 
@@ -77,37 +77,37 @@ class TestRendering:
     def matplotlib(self):
         pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
 
-    def test_chart_shows_names_caption_and_scripted_curves(self):
+    def test_line_chart_shows_names_caption_and_scripted_curves(self):
         text = texts_of(LINES)
         for part in ("Evolution, d", "Cycle", "recall", "awi", "none", "chance", "a caption"):
             assert part in text
         assert "scripted, not a language model: none" in text
 
-    def test_bars_show_parts_and_mark_empty_panels(self):
+    def test_bar_chart_shows_part_names_and_marks_empty_panels(self):
         text = texts_of(BARS)
         for part in ("Failures, d", "write failure", "utilization failure", "rag", "oracle", "no failures"):
             assert part in text
         assert "scripted" not in text
 
-    def test_bars_show_position_names(self):
+    def test_bar_chart_of_times_shows_position_names_and_empty_panels(self):
         text = texts_of(TIMES)
         for part in ("memory time", "predict time", "rag", "none", "LiSo", "no times"):
             assert part in text
         assert "failure" not in text
 
-    def test_long_caption_is_wrapped(self):
+    def test_render_wraps_a_long_caption(self):
         long = "; ".join(f"part {n} of it" for n in range(20))
         parts = [part for part in texts_of(replace(LINES, caption=long)).splitlines() if "of it" in part]
         assert " ".join(part.strip() for part in parts) == long
         assert len(parts) > 1 and max(map(len, parts)) <= LETTERS + len("  ")
 
-    def test_columns_show_position_names_and_scripted_curves(self):
+    def test_column_chart_shows_position_names_and_scripted_curves(self):
         text = texts_of(COLUMNS)
         for part in ("Scores, d", "open", "legal", "memory 0", "memory 8", "a caption"):
             assert part in text
         assert "scripted, not a language model: memory 8" in text
 
-    def test_columns_support_log_scale_and_reference_lines(self):
+    def test_column_chart_draws_log_scale_and_reference_lines(self):
         tall = replace(
             COLUMNS,
             curves=(Curve("write", (Point(0, 0.001), Point(1, 10.0))),),
@@ -123,15 +123,15 @@ class TestRendering:
         "chart", [LINES, BARS, TIMES, COLUMNS], ids=["lines", "bars", "times", "columns"]
     )
     @pytest.mark.parametrize("form", ["svg", "png"])
-    def test_rendering_is_deterministic(self, chart, form):
+    def test_rendering_the_same_chart_twice_gives_the_same_bytes(self, chart, form):
         assert render(chart, form) == render(chart, form)
 
-    def test_png_size_fits_the_ui(self):
+    def test_png_width_and_height_fit_the_ui(self):
         for chart in (LINES, BARS, TIMES, COLUMNS):
             width, height = struct.unpack(">II", render(chart, "png")[16:24])
             assert 700 <= width <= 900 and 300 <= height <= 900
 
-    def test_many_curves_and_panels_are_all_rendered(self):
+    def test_render_shows_all_curves_and_panels_of_a_large_chart(self):
         curves = tuple(
             Curve(f"memory {n}", (Point(0, n / 20), Point(1, n / 20))) for n in range(2 * len(COLOURS))
         )
@@ -140,7 +140,7 @@ class TestRendering:
             Bars("t", "x", "y", (0, 1), tuple(Panel(f"panel {n}", PARTS) for n in range(10)), "c")
         )
 
-    def test_rendering_restores_matplotlib_settings(self):
+    def test_render_restores_matplotlib_settings(self):
         import matplotlib as mpl
 
         before = dict(mpl.rcParams)

@@ -43,7 +43,7 @@ class Waiting:
         return Completion('{"choice": "A"}', "stop")
 
 
-async def test_memories_are_released_after_reading():
+async def test_answer_all_releases_each_memory_after_reading():
     made: list[weakref.ref[Nothing]] = []
 
     def remember(store):
@@ -63,7 +63,7 @@ async def test_memories_are_released_after_reading():
     assert [reply.parsed for reply in await answering] == ["1"] * len(probes)
 
 
-async def test_failed_recall_has_a_reason_and_does_not_block_other_probes():
+async def test_reply_has_a_reason_if_recall_fails_and_other_probes_are_answered():
     class Broken(Nothing):
         async def read(self, query, frozen=True):
             if self.store.sequence == 1:
@@ -121,7 +121,7 @@ ENTRIES = [
 ]  # fmt: skip
 
 
-async def test_probe_after_a_message_reads_the_memory_at_that_message():
+async def test_probe_asked_after_a_message_reads_the_memory_state_at_that_message():
     """Probes after the same message share one restored memory."""
     asked = [
         probe(0, 1),
@@ -141,17 +141,17 @@ async def test_probe_after_a_message_reads_the_memory_at_that_message():
     assert sorted(made) == [1, 3, 4, 6]
 
 
-async def test_reply_states_reason_if_message_before_probe_was_not_played():
+async def test_reply_has_a_reason_if_the_message_before_the_probe_is_not_in_the_transcript():
     asked = [replace(probe(at, 1), after=after) for at, after in enumerate(["m4", "m9", "m3"])]
     elsewhere = [replace(probe(at, 1), after="m3", episode_id="f") for at in (3, 4)]
     chat, pasts = NotesChat(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])
     replies = await answer_all(MemBench(), DOMAIN, "a", [*asked, *elsewhere], pasts, Parrot, chat)
     assert [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies] == [
-        "p0 is asked after m4, which was not played",  # it was lost
-        "p1 is asked after m9, which was not played",
+        "p0 follows m4, which was not played. Rerun the episode.",  # it was lost
+        "p1 follows m9, which was not played. Rerun the episode.",
         None,
-        "p3 is asked after m3, which was not played",  # nor was anything else of its episode
-        "p4 is asked after m3, which was not played",
+        "p3 follows m3, which was not played. Rerun the episode.",
+        "p4 follows m3, which was not played. Rerun the episode.",
     ]
     # Who is never told anything needs nothing to have been played.
     replies = await answer_all(MemBench(), DOMAIN, "a", elsewhere, {}, Nothing, chat)

@@ -22,7 +22,7 @@ def calls(run: DryRun) -> int:
     return sum(count.calls for step in run.forecasts for count in step.counts)
 
 
-def test_time_of_independent_requests_is_divided_by_concurrency() -> None:
+def test_dry_run_divides_time_of_independent_requests_by_concurrency() -> None:
     counting = models(concurrency=4)
     chat = counting.chat("simulator", "small")
 
@@ -38,7 +38,7 @@ def test_time_of_independent_requests_is_divided_by_concurrency() -> None:
     assert count.prompt_tokens > 40
 
 
-def test_time_of_dependent_requests_is_the_sum_of_latencies() -> None:
+def test_dry_run_adds_latencies_of_dependent_requests() -> None:
     chat = models(concurrency=64).chat("simulator", "small")
 
     async def work() -> None:
@@ -48,7 +48,7 @@ def test_time_of_dependent_requests_is_the_sum_of_latencies() -> None:
     assert run_simulated(work())[1] == pytest.approx(7.0)
 
 
-def test_identical_requests_count_once() -> None:
+def test_dry_run_counts_identical_requests_once() -> None:
     counting = models()
 
     async def work() -> None:
@@ -60,7 +60,7 @@ def test_identical_requests_count_once() -> None:
     assert sum(count.calls for count in counting.counts.values()) == 1
 
 
-def test_steps_run_in_the_order_of_the_pipeline() -> None:
+def test_dry_run_forecasts_steps_in_the_order_of_the_pipeline() -> None:
     made = generate.__wrapped__("amemgym_demo", 1)
     run = made.dry_run
     assert [step.step for step in run.forecasts] == ["states", "turns", "keys", "probes", "sessions"]
@@ -77,7 +77,7 @@ def test_steps_run_in_the_order_of_the_pipeline() -> None:
     assert calls(run) == once
 
 
-def test_requests_to_the_judge_are_counted() -> None:
+def test_dry_run_counts_requests_to_the_judge() -> None:
     made = generate.__wrapped__("memorybench_demo")
     made.dry_run.run("domain x assistant", made.domain, "full")
     [step] = [step for step in made.dry_run.forecasts if step.stage == "score"]

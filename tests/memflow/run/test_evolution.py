@@ -152,7 +152,7 @@ def evolved(name: str) -> EvolvedAssistant:
     return measure(name)
 
 
-def test_more_feedback_raises_accuracy_and_factual_recall() -> None:
+def test_accuracy_and_factual_recall_rise_with_the_amount_of_feedback() -> None:
     """Scores rise in this order: no evolution, questions only, complete feedback, a second cycle."""
     names = ("flat", "questions", "complete", "cycles_1")
     for metric in ("accuracy", "factual_recall"):
@@ -165,12 +165,12 @@ def test_more_feedback_raises_accuracy_and_factual_recall() -> None:
         assert evolved("complete").value(metric, "period 3") > evolved("flat").value(metric, "period 3")
 
 
-def test_factual_recall_without_feedback_is_zero_in_every_period() -> None:
+def test_factual_recall_is_zero_in_every_period_without_feedback() -> None:
     flat = evolved("flat")
     assert [flat.value("factual_recall", f"period {period}") for period in range(4)] == [0, 0, 0, 0]
 
 
-def test_evolution_by_period_adds_a_policy_per_period() -> None:
+def test_evolution_adds_one_policy_step_per_period() -> None:
     for name in ("questions", "complete"):
         of_user: dict[str, list[Policy]] = {}
         for step in evolved(name).policies:
@@ -186,7 +186,7 @@ def test_evolution_by_period_adds_a_policy_per_period() -> None:
             assert [step.since for step in steps] == sorted({step.since for step in steps})
 
 
-def test_correct_counts_of_steps_match_the_period_accuracy() -> None:
+def test_correct_answers_of_policy_steps_match_the_accuracy_of_the_period() -> None:
     scored = evolved("complete")
     for period in range(3):
         steps = [step for step in scored.policies if step.checkpoint == period]
@@ -194,7 +194,7 @@ def test_correct_counts_of_steps_match_the_period_accuracy() -> None:
         assert right == pytest.approx(scored.value("accuracy", f"period {period}"))
 
 
-def test_policy_applies_from_the_period_after_its_feedback() -> None:
+def test_memory_uses_a_policy_from_the_period_after_its_feedback() -> None:
     found = evolved("complete")
     said = transcript_rows("d", "a", found.played)
     pasts = episode_histories(entry_rows("d", "a", found.played), said, users().probes)
@@ -205,7 +205,7 @@ def test_policy_applies_from_the_period_after_its_feedback() -> None:
             assert policy.meta["kinds"] == step.kinds
 
 
-def test_probes_answered_while_playing_are_not_requested_again() -> None:
+def test_probes_answered_for_feedback_are_not_requested_again() -> None:
     """The probes of 3 of 4 periods are answered while playing. State probes are not part of the feedback."""
     found = evolved("complete")
     choices = ("amemgym/choice", "amemgym/choice_with_notes")
@@ -215,7 +215,7 @@ def test_probes_answered_while_playing_are_not_requested_again() -> None:
     assert evolved("flat").while_played["amemgym/choice"] == 0
 
 
-def test_cycle_scores_equal_those_of_assistants_with_fewer_cycles() -> None:
+def test_scores_of_a_cycle_equal_scores_of_an_assistant_with_fewer_cycles() -> None:
     twice = evolved("cycles_2")
     for cycle in (0, 1):
         alone = evolved(f"cycles_{cycle}")
@@ -231,8 +231,8 @@ def test_cycle_scores_equal_those_of_assistants_with_fewer_cycles() -> None:
     assert ("accuracy", "cycle 0") not in evolved("cycles_0").figures
 
 
-def test_feedback_appears_only_in_evolution_prompts() -> None:
-    """A mark in the feedback occurs in no entry and in no other prompt."""
+def test_feedback_text_appears_only_in_evolution_prompts() -> None:
+    """A marker text in the feedback occurs in no memory entry and in no other prompt."""
     mark = "marked-as-gold"
 
     class Marking(AMemGym):
@@ -255,7 +255,7 @@ def test_feedback_appears_only_in_evolution_prompts() -> None:
         assert not [item for item in one.store if mark in f"{item.text} {item.meta}"]
 
 
-def test_failed_step_has_a_reason_and_keeps_the_policy() -> None:
+def test_failed_evolution_step_has_a_reason_and_keeps_the_policy() -> None:
     def stubborn(request: ChatRequest) -> str:
         """Fail if the feedback is about period 1."""
         if '"period": 1,' in request.fields["feedback"]:
@@ -274,13 +274,13 @@ def test_failed_step_has_a_reason_and_keeps_the_policy() -> None:
     assert not [reply for reply in found.replies if reply.reason]
 
 
-def test_unparsed_answers_are_not_counted_as_answered() -> None:
+def test_policy_step_does_not_count_unparsed_answers_as_answered() -> None:
     found = measure("questions", {"amemgym/choice": lambda request: "perhaps"})
     silent = [step for step in found.policies if step.answered < step.asked]
     assert silent and all(step.correct <= step.answered for step in found.policies)
 
 
-def test_event_count_includes_all_cycles() -> None:
+def test_count_events_includes_the_events_of_all_cycles() -> None:
     made, chat = users(), CachingChat(ScriptedChat(handlers()), {}, [])
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
     once = sum(len(episode.events) for episode in episodes)
@@ -293,7 +293,7 @@ def test_event_count_includes_all_cycles() -> None:
         assert next(ticks) == times * once
 
 
-def test_checkpoint_event_follows_the_last_event_of_its_checkpoint() -> None:
+def test_add_checkpoints_adds_an_event_after_the_last_event_of_each_checkpoint() -> None:
     async def nothing(memory: Memory) -> None: ...
 
     given = tuple(Event(number, at, "given", ()) for number, at in enumerate((0, 0, 2, 3)))
@@ -307,7 +307,7 @@ def test_checkpoint_event_follows_the_last_event_of_its_checkpoint() -> None:
     assert [one.checkpoint for one in some.events if one.kind == "checkpoint"] == [0, 2]
 
 
-def test_evolution_needs_a_policy_and_a_benchmark_with_feedback() -> None:
+def test_evolution_requires_a_memory_policy_and_a_benchmark_with_feedback() -> None:
     def recipe(name: str) -> MemoryConfig:
         return registry.find(name, OWN)
 
@@ -316,7 +316,7 @@ def test_evolution_needs_a_policy_and_a_benchmark_with_feedback() -> None:
     assert not evolves(recipe("complete"), MemoryBench())
 
 
-def test_evolution_rejects_an_episode_with_a_base() -> None:
+def test_evolution_rejects_an_episode_that_continues_a_base_episode() -> None:
     chat = CachingChat(ScriptedChat(handlers()), {}, [])
     recipe = registry.find("complete", OWN)
     with pytest.raises(BadInput, match="the episode b has a base"):
@@ -331,7 +331,7 @@ def test_evolution_rejects_an_episode_with_a_base() -> None:
         )
 
 
-def test_feedback_excludes_quarantined_and_state_probes() -> None:
+def test_evolution_feedback_excludes_quarantined_probes_and_state_probes() -> None:
     made = users()
     some = [replace(probe, reason="lost") if probe.checkpoint == 1 else probe for probe in made.probes]
     chat = CachingChat(ScriptedChat(handlers()), {}, [])
@@ -340,7 +340,7 @@ def test_feedback_excludes_quarantined_and_state_probes() -> None:
     assert all(probe.kind == "choice" for probes in world.feedback_probes().values() for probe in probes)
 
 
-def test_correct_counts_equal_the_accuracy_metric() -> None:
+def test_correct_answers_of_policy_steps_equal_the_sum_of_accuracy_values() -> None:
 
     found = evolved("published")
     assert all(step.feedback == "published_code" for step in found.policies)

@@ -60,7 +60,7 @@ def event(
     return Event(number, checkpoint, kind, (message,), follow_ups, follow_up)  # type: ignore[arg-type]
 
 
-async def test_rounds_are_written_together_and_follow_ups_after_replies() -> None:
+async def test_play_writes_message_and_reply_together_and_follow_ups_later() -> None:
     memory = Notebook()
     played = await play(Episode("u", (event(0, "hello", follow_ups=1), event(1, "bye"))), memory, replier())
     assert memory.given == [["u/0", "u/0+1"], ["u/0+2", "u/0+3"], ["u/1", "u/1+1"]]
@@ -77,7 +77,7 @@ async def test_rounds_are_written_together_and_follow_ups_after_replies() -> Non
     assert played.lines[1].completion == "digest of hello"
 
 
-async def test_failed_reply_has_a_reason_and_the_episode_continues() -> None:
+async def test_play_records_a_reason_for_a_failed_reply_and_continues_the_episode() -> None:
     memory = Notebook()
     played = await play(Episode("u", (event(0, "refuse", follow_ups=1), event(1, "bye"))), memory, replier())
     assert [line.message.text for line in played.lines if line.reason is None] == ["refuse", "bye", "re: bye"]
@@ -86,19 +86,19 @@ async def test_failed_reply_has_a_reason_and_the_episode_continues() -> None:
     assert memory.given == [["u/0"], ["u/1", "u/1+1"]]
 
 
-async def test_given_messages_of_an_event_are_written_together() -> None:
+async def test_play_writes_all_given_messages_of_an_event_in_one_write() -> None:
     memory = Notebook()
     messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
     await play(Episode("s", (Event(0, 0, "given", messages),)), memory, None)
     assert memory.given == [["s/0", "s/1", "s/2"]]
 
 
-async def test_exchange_without_model_is_rejected() -> None:
+async def test_play_rejects_an_exchange_without_an_answering_model() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("u", (event(0, "hello"),)), Notebook(), None)
 
 
-async def test_episode_continues_from_a_copy_of_its_base() -> None:
+async def test_episode_continues_from_a_copy_of_the_memory_of_its_base() -> None:
     base = Episode("base", (event(0, "shared", kind="given"),))
     left = Episode("left", (event(1, "left", kind="given"),), base="base")
     right = Episode("right", (event(2, "right", kind="given"),), base="base")
@@ -108,7 +108,7 @@ async def test_episode_continues_from_a_copy_of_its_base() -> None:
     assert [each.store.sequence for each in played] == [1, 2, 2]
 
 
-async def test_unknown_base_is_rejected() -> None:
+async def test_play_all_rejects_an_episode_with_an_unknown_base() -> None:
     with pytest.raises(BadInput, match="unknown base nowhere"):
         await play_all([Episode("left", (), base="nowhere")], Notebook, None)
 
@@ -130,7 +130,7 @@ def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> E
     return Event(number, checkpoint, "dialogue", (), lead=lead)
 
 
-async def test_dialogues_of_a_checkpoint_read_the_same_memory_and_are_written_in_order() -> None:
+async def test_dialogues_of_a_checkpoint_read_the_same_memory_and_write_in_order() -> None:
     memory, lived = Notebook(), list[int]()
     events = (
         event(0, "before", kind="given"),
@@ -146,7 +146,7 @@ async def test_dialogues_of_a_checkpoint_read_the_same_memory_and_are_written_in
     assert len(lived) == 4
 
 
-async def test_failed_dialogue_reply_has_a_reason_and_is_not_written() -> None:
+async def test_failed_dialogue_reply_has_a_reason_and_is_not_written_to_memory() -> None:
     memory = Notebook()
     played = await play(Episode("d", (dialogue(0, "refuse"), dialogue(1, "bye"))), memory, replier())
     assert memory.given == [["d/0"], ["d/1", "d/1+1"]]
@@ -155,7 +155,7 @@ async def test_failed_dialogue_reply_has_a_reason_and_is_not_written() -> None:
     assert "too long" in str(lost.reason)
 
 
-async def test_dialogue_reads_with_frozen_memory() -> None:
+async def test_dialogue_reads_the_memory_with_the_frozen_flag() -> None:
     reads: list[bool] = []
 
     class Watched(Notebook):
@@ -167,12 +167,12 @@ async def test_dialogue_reads_with_frozen_memory() -> None:
     assert reads == [True, True]
 
 
-async def test_dialogue_without_model_is_rejected() -> None:
+async def test_play_rejects_a_dialogue_without_an_answering_model() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)
 
 
-async def test_last_message_of_a_write_has_its_time_and_calls() -> None:
+async def test_last_message_of_a_write_has_the_time_and_calls_of_the_write() -> None:
     now = 0.0
 
     @dataclass

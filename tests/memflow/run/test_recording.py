@@ -54,7 +54,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 @given(st.lists(st.tuples(texts, st.none() | texts.map(lambda text: text[:50])), min_size=1, max_size=6))
-def test_recording_round_trips(spoken):
+def test_recording_is_equal_after_writing_and_reading(spoken):
     """The texts contain every kind of line break."""
     rows = [message(number, text, sent_at=sent) for number, (text, sent) in enumerate(spoken)]
     header, lines = read(recording_text(MADE, rows))
@@ -65,7 +65,7 @@ def test_recording_round_trips(spoken):
     ]
 
 
-def test_recorded_lines_do_not_depend_on_the_assistant():
+def test_recorded_message_lines_do_not_depend_on_the_assistant():
     first = recording_text(MADE, [message(0), message(1)])
     other = MADE.model_copy(update={"assistant": "rag_2_4_30", "domain": "elsewhere", "run": "r2"})
     second = recording_text(
@@ -76,14 +76,14 @@ def test_recorded_lines_do_not_depend_on_the_assistant():
     assert read(first)[0].digest == read(second)[0].digest
 
 
-def test_failed_message_is_omitted_and_its_session_is_listed():
+def test_recording_omits_a_failed_message_and_lists_its_session():
     rows = [message(0), message(1, reason="no answer"), message(2), message(3)]
     header, lines = read(recording_text(MADE, rows))
     assert [line.message_id for line in lines] == ["u/0", "u/1", "u/1+1"]
     assert (header.messages, header.cut) == (3, ["u/0"])
 
 
-def test_recording_without_messages_is_rejected():
+def test_recording_text_rejects_a_run_without_messages():
     with pytest.raises(BadInput, match="full@large has no messages in amemgym_base"):
         recording_text(MADE, [message(0, reason="no answer")])
 
@@ -102,10 +102,10 @@ def modified(line: int, **fields) -> str:
     [
         (
             WHOLE[: WHOLE.index("\n", WHOLE.index("Words 2")) + 1],
-            "the file has 3 messages, but its header says 4",
+            "the file has 3 messages, but the header says 4",
         ),
         (WHOLE[:-20], "line 5: Invalid JSON"),
-        (modified(2, text="Other words."), "differ from the digest in the header"),
+        (modified(2, text="Other words."), "do not match the digest in the header"),
         (modified(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
         (modified(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
         (modified(1, position=-1), "line 2, position: Input should be greater"),
@@ -114,13 +114,13 @@ def modified(line: int, **fields) -> str:
         ("", "line 1: Invalid JSON"),
     ],
 )
-def test_invalid_recording_names_the_fault_and_its_line(text, wrong):
+def test_invalid_recording_error_names_the_fault_and_the_line(text, wrong):
     with pytest.raises(BadInput, match=wrong):
         read(text)
 
 
 @given(st.integers(1, 4), st.sampled_from(["drop", "twice"]))
-def test_dropped_or_duplicate_line_is_rejected(at, how):
+def test_read_rejects_a_recording_with_a_missing_or_duplicate_line(at, how):
     rows = WHOLE.splitlines()
     rows[at : at + 1] = [] if how == "drop" else [rows[at]] * 2
     with pytest.raises(BadInput):
@@ -128,9 +128,9 @@ def test_dropped_or_duplicate_line_is_rejected(at, how):
 
 
 @given(st.permutations(range(1, 5)).filter(lambda order: [*order] != [1, 2, 3, 4]))
-def test_reordered_lines_are_rejected(order):
+def test_read_rejects_a_recording_with_reordered_lines(order):
     rows = WHOLE.splitlines()
-    with pytest.raises(BadInput, match="the file was modified"):
+    with pytest.raises(BadInput, match="the messages do not match the digest"):
         read("\n".join([rows[0], *(rows[at] for at in order)]))
 
 
@@ -138,7 +138,7 @@ def test_reordered_lines_are_rejected(order):
     ("text", "found"),
     [(WHOLE, True), ('{"id": "a", "name": "Ada"}\n', False), ("[]", False), ("no JSON", False), ("", False)],
 )
-def test_recording_is_recognized_by_its_first_line(text, found):
+def test_is_recording_recognizes_a_recording_by_its_first_line(text, found):
     assert is_recording(text) is found
 
 

@@ -75,7 +75,7 @@ def attributed(
     )
 
 
-def test_loss_is_attributed_to_write_read_or_utilization_failure() -> None:
+def test_attribution_divides_loss_into_write_read_and_utilization_failure() -> None:
     rows = attributed(
         [probe("lost", ["m0", "m3"]), probe("unread", ["m1", "m0"]), probe("unused", ["m2"])],
         [
@@ -98,7 +98,7 @@ def test_loss_is_attributed_to_write_read_or_utilization_failure() -> None:
     assert all(row.reason is None for row in rows)
 
 
-def test_attribution_ignores_messages_after_the_checkpoint() -> None:
+def test_attribution_ignores_evidence_after_the_checkpoint_of_the_probe() -> None:
     early = probe("early", ["m0", "m3"], checkpoint=0)
     future = probe("future", ["m3"], checkpoint=0)
     rows = attributed(
@@ -110,7 +110,7 @@ def test_attribution_ignores_messages_after_the_checkpoint() -> None:
     assert (rows[1].evidence, rows[1].reason) == (0, NO_EVIDENCE)
 
 
-def test_unattributed_probe_has_a_reason() -> None:
+def test_probe_that_cannot_be_attributed_has_a_reason() -> None:
     probes = [probe("p", ["m1"])]
     [unasked] = attributed(probes, [reply("p", {}, model=None)], [verdict("p", None, "nobody there")])
     assert unasked.reason == "the probe has no reply" and unasked.stored is None
@@ -134,7 +134,7 @@ def test_recall_at_10_counts_the_ten_best_entries_before_the_budget() -> None:
     assert (row.recalled, row.recalled_at_10) == (1, 0)
 
 
-def test_memory_without_ranking_has_no_recall_at_10() -> None:
+def test_attribution_of_memory_without_ranking_has_no_recall_at_10() -> None:
     [row] = attributed([probe("p", ["m1"])], [reply("p", {"note-1": ["m1"]})], [verdict("p", 0.0)], "full")
     assert (row.recalled, row.recalled_at_10, row.reason) == (1, None, None)
 
@@ -145,7 +145,7 @@ def test_memory_without_ranking_has_no_recall_at_10() -> None:
     recalled=st.frozensets(st.sampled_from(MESSAGES)),
     loss=st.floats(0, 1),
 )
-def test_failure_shares_sum_to_the_loss(
+def test_attribute_by_evidence_returns_shares_that_sum_to_the_loss(
     evidence: frozenset[str], held: frozenset[str], recalled: frozenset[str], loss: float
 ) -> None:
     shares = attribute_by_evidence(evidence, held, recalled & held, loss)
@@ -154,12 +154,12 @@ def test_failure_shares_sum_to_the_loss(
         assert shares.write == 0
 
 
-def test_attribution_without_evidence_is_rejected() -> None:
+def test_attribute_by_evidence_rejects_a_probe_without_evidence() -> None:
     with pytest.raises(BadInput, match="without evidence"):
         attribute_by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
 
 
-def test_loss_is_a_share_of_the_range_of_its_metric() -> None:
+def test_loss_is_the_distance_to_the_best_value_as_share_of_the_metric_range() -> None:
     """A score of 4 on the range 1 to 10 is a loss of two thirds."""
     [row] = attributed(
         [replace(probe("judged", ["m2"]), metric="criteria")],
@@ -169,7 +169,7 @@ def test_loss_is_a_share_of_the_range_of_its_metric() -> None:
     assert row.loss == pytest.approx(2 / 3) and row.utilization == pytest.approx(2 / 3)
 
 
-def test_probe_after_a_message_ignores_later_messages() -> None:
+def test_attribution_of_a_probe_asked_after_a_message_ignores_later_messages() -> None:
     """After m1, the entry of m0 is not yet retired and m2 is not yet played."""
     at_end = probe("end", ["m0", "m2"])
     early = replace(at_end, probe_id="early", after="m1")
@@ -184,12 +184,12 @@ def test_probe_after_a_message_ignores_later_messages() -> None:
     ]
 
 
-def test_probe_after_unplayed_message_has_a_reason_and_others_are_attributed() -> None:
+def test_probe_asked_after_a_message_missing_in_the_transcript_has_a_reason() -> None:
     lost = replace(probe("lost", ["m1"]), after="m7")
     rows = attributed(
         [lost, probe("p", ["m1"])],
         [reply("lost", {}, model=None), reply("p", {})],
         [verdict("lost", None, "it was not asked"), verdict("p", 0.0)],
     )
-    assert [row.reason for row in rows] == ["lost is asked after m7, which was not played", None]
-    assert (rows[0].stored, rows[1].stored) == (None, 1)
+    assert rows[0].reason == "lost follows m7, which was not played. Rerun the episode."
+    assert (rows[0].stored, rows[1].stored, rows[1].reason) == (None, 1, None)

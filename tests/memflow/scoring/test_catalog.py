@@ -57,7 +57,7 @@ def expected(each: Metric) -> list[str]:
 
 
 @pytest.mark.parametrize("name", catalog())
-def test_leaderboard_lists_best_first_for_every_metric(planted: Path, name: str) -> None:
+def test_leaderboard_lists_the_best_score_first_for_every_metric(planted: Path, name: str) -> None:
     arguments = ["--home", str(planted), "show", "leaderboard", "--metric", name]
     shown = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
     names = [word for line in shown.splitlines() for word in line.split() if word in expected(OWN)]
@@ -66,7 +66,7 @@ def test_leaderboard_lists_best_first_for_every_metric(planted: Path, name: str)
     assert [row["memory"] for row in rows] == expected(find_metric(name))
 
 
-def test_published_file_contains_the_catalog(planted: Path) -> None:
+def test_published_file_contains_the_metric_catalog(planted: Path) -> None:
     warehouse = Warehouse(Lake(planted / "lake"), planted / "memflow.duckdb")
     held = {row["metric"]: row for row in warehouse.sql("FROM score.metrics")}
     assert held.keys() == catalog().keys()
@@ -91,14 +91,14 @@ def test_every_benchmark_has_accuracy_as_a_primary_metric() -> None:
         ("bertscore[words,L1]", -0.5, True), ("checklist", 0, True), ("undeclared", 0.5, False),
     ],
 )  # fmt: skip
-def test_in_range_compares_values_with_the_range_of_the_metric(
+def test_in_range_returns_true_only_for_values_in_the_range_of_the_metric(
     name: str, value: float | None, expected: bool
 ) -> None:
     assert in_range(name, value) is expected
 
 
 @given(st.sampled_from(sorted(PRIMARY)), st.floats(0, 1))
-def test_share_maps_the_range_to_the_unit_interval(name: str, part: float) -> None:
+def test_metric_share_maps_the_range_of_a_metric_to_0_to_1(name: str, part: float) -> None:
     each = find_metric(name)
     low, high = each.range
     assert each.share(low) == 0 and each.share(high) == 1
@@ -106,13 +106,13 @@ def test_share_maps_the_range_to_the_unit_interval(name: str, part: float) -> No
     assert find_metric("dcrs").share(7.3) == 7.3 and find_metric("dcrs").range == (-math.inf, math.inf)
 
 
-def test_undeclared_metric_is_rejected() -> None:
+def test_find_metric_rejects_an_undeclared_metric() -> None:
     with pytest.raises(BadInput, match=r"metric 'beauty' is not in the catalog.*Declare it"):
         find_metric("beauty")
 
 
 def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
-    with pytest.raises(BadSettings, match="unknown direction 'up'; use one of higher, lower, neither"):
+    with pytest.raises(BadSettings, match=r"unknown direction 'up'\. Use one of: higher, lower, neither"):
         Metric("x", "X", "up")  # type: ignore[arg-type]
     with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
         Metric("x", "X", "higher", low=1.0)
@@ -147,7 +147,7 @@ def point(name: str, loaded: object) -> Point:
     return made
 
 
-def test_entry_points_add_metrics_and_invalid_ones_are_reported() -> None:
+def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics() -> None:
     points = [
         point("good", [OWN, replace(OWN, name="wit")]),
         point("one", replace(OWN, name="charm")),
@@ -158,10 +158,10 @@ def test_entry_points_add_metrics_and_invalid_ones_are_reported() -> None:
     found = collect(SHARED, {}, points)
     assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
-        "clash": ("package 1.0", "another metric has the name 'accuracy'; rename it"),
+        "clash": ("package 1.0", "another metric has the name 'accuracy'. Rename one of them."),
         "broken": (
             "package 1.0",
-            "package.broken:METRICS cannot be loaded: ImportError: no module named nltk",
+            "cannot load package.broken:METRICS: ImportError: no module named nltk. Fix it.",
         ),
         "wrong": (
             "package 1.0",
@@ -170,7 +170,7 @@ def test_entry_points_add_metrics_and_invalid_ones_are_reported() -> None:
     }
 
 
-def test_decorator_makes_a_function_a_metric() -> None:
+def test_metric_decorator_turns_a_function_into_a_metric() -> None:
     @metric("Brevity", "higher", "1 for a short answer.", unit="share")
     def brevity(probe: object, reply: object) -> float | None:
         return 1.0
@@ -179,7 +179,7 @@ def test_decorator_makes_a_function_a_metric() -> None:
     assert brevity.value is not None
 
 
-def test_every_memorybench_measure_is_declared() -> None:
+def test_every_memorybench_metric_is_declared_in_the_catalog() -> None:
     named = {
         name.partition("[")[0]
         for task in TASKS.values()

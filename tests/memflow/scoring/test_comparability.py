@@ -16,20 +16,20 @@ def settings(
     return MeasuredSettings.of(replies, k, budget)
 
 
-def test_every_score_has_the_settings_of_its_assistant() -> None:
+def test_compare_settings_adds_the_settings_of_the_assistant_to_every_score() -> None:
     replies = [reply(prompt="x/choice@1", model="f", injected_tokens=tokens) for tokens in (10, 30)]
     [found] = compare_settings([score()], {"full": MeasuredSettings.of([*replies, reply()], k=5)})
     assert (found.fingerprint, found.prompts, found.k, found.budget) == ("f", ["x/choice@1"], 5, None)
     assert (found.injected_tokens, found.differing_settings) == (20.0, None)
 
 
-def test_different_prompt_names_and_missing_settings_are_not_compared() -> None:
+def test_compare_settings_ignores_different_prompt_names_and_missing_settings() -> None:
     given = {"a": settings("x/choice@1", k=5), "b": settings("x/choice_with_notes@2", k=5, budget=100)}
     found = compare_settings([score(assistant=name) for name in given], given)
     assert [each.differing_settings for each in found] == [None, None]
 
 
-def test_every_score_lists_its_differing_settings() -> None:
+def test_compare_settings_lists_differing_settings_of_every_score() -> None:
     given = {
         "a": settings("x/choice@1", k=5),
         "b": settings("x/choice@2", k=30),
@@ -43,9 +43,9 @@ def test_every_score_lists_its_differing_settings() -> None:
     ]
 
 
-def test_checks_find_unlisted_differences_and_mixed_models() -> None:
+def test_leaderboard_rules_find_unlisted_setting_differences_and_mixed_models() -> None:
     rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
-    hidden, mixed = rules["differing_settings_up_to_date"], rules["same_prompt_and_model_per_comparison"]
+    hidden, mixed = rules["differing_settings_up_to_date"], rules["compared_scores_share_prompt_and_model"]
     assert isinstance(hidden, WholeTable) and isinstance(mixed, WholeTable)
     scores = [score(assistant="a", k=5), score(assistant="b", k=30)]
     assert list(hidden.find_violations(scores)) == [0, 1] and list(mixed.find_violations(scores)) == []

@@ -35,7 +35,7 @@ def scores(rows: list[CheckpointSums], none: bool = True) -> dict[tuple[str, str
     return {(each.metric, each.variant, each.slice): each for each in found}
 
 
-def test_overall_forgetting_equals_that_of_the_last_checkpoint() -> None:
+def test_overall_forgetting_equals_forgetting_at_the_last_checkpoint() -> None:
     found = scores(ROWS)
     assert {name: each.value for name, each in found.items()} == {
         ("accuracy", "complete", "checkpoint 0"): 0.25,
@@ -53,14 +53,14 @@ def test_overall_forgetting_equals_that_of_the_last_checkpoint() -> None:
     assert (last.low, last.high) == (0.25, 1.0)
 
 
-def test_single_episode_has_an_interval_over_its_questions() -> None:
+def test_score_of_a_single_episode_has_an_interval_over_its_questions() -> None:
     found = scores([each for each in ROWS if each.episode_id == "e"])
     last = found["accuracy", "complete", "checkpoint 1"]
     assert last.value == 0.75 and last.low is not None and last.high == 1.0
     assert 0 <= last.low < 0.75
 
 
-def test_low_coverage_hides_the_score() -> None:
+def test_score_with_low_coverage_has_a_reason_and_no_value() -> None:
     found = scores([replace(each, complete=3) for each in ROWS if each.episode_id == "e"])
     shown = found["forgetting", "standard", "checkpoint 2"]
     assert (shown.value, shown.low, shown.n, shown.coverage) == (None, None, 3, 0.75)
@@ -69,19 +69,19 @@ def test_low_coverage_hides_the_score() -> None:
     assert all(each.value is None and each.n == 0 and each.reason for each in scores(nothing).values())
 
 
-def test_borrowed_histories_require_the_memory_none() -> None:
+def test_borrowed_no_context_accuracy_requires_the_no_memory_baseline() -> None:
     borrowed = [replace(each, borrowed=True) for each in ROWS]
     assert {each.reason for each in scores(borrowed, none=False).values()} == {NO_NONE}
     assert scores(borrowed) == scores(ROWS) == scores(ROWS, none=False)
 
 
-def test_single_checkpoint_has_no_flip_rate() -> None:
+def test_history_with_a_single_checkpoint_has_no_flip_rate() -> None:
     found = scores([row("e", "flip_rate", 1, 0.0, low=None, high=None)])
     assert found["flip_rate", "standard", "all"].reason == ONE_CHECKPOINT
     assert continual_scores([], metric_context(), none=True) == []
 
 
-def test_single_question_has_a_value_and_no_interval() -> None:
+def test_score_of_a_single_question_has_a_value_and_no_interval() -> None:
     [one] = [
         each
         for name, each in scores([row("e", "accuracy", 1, 1.0, questions=1, complete=1, low=1.0)]).items()

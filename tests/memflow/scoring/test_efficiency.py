@@ -25,7 +25,7 @@ def scores(*rows: OperationSums, **slices: frozenset[str]) -> dict[tuple[str, st
     return {(each.metric, each.slice): each for each in found}
 
 
-def test_times_and_calls_are_means_over_operations() -> None:
+def test_efficiency_scores_are_mean_times_and_calls_per_operation() -> None:
     found = scores(FIRST, SECOND)
     assert [metric for metric, _ in found] == [each.name for each in EFFICIENCY]
     values = {metric: score.value for (metric, _), score in found.items()}
@@ -39,21 +39,21 @@ def test_times_and_calls_are_means_over_operations() -> None:
     assert found["read_time", "all"].n == 3
 
 
-def test_slice_contains_the_episodes_of_its_probes() -> None:
+def test_efficiency_slice_contains_the_episodes_of_its_probes() -> None:
     found = scores(FIRST, SECOND, one=frozenset({"r"}), other=frozenset({"p", "q"}))
     assert found["write_time", "one"].value == pytest.approx(0.3)
     assert found["write_calls", "other"].value == 2.0
     assert found["write_time", "one"].n_episodes == 1 and found["write_time", "one"].low is None
 
 
-def test_memory_without_writes_has_a_reason_and_no_score() -> None:
+def test_efficiency_score_of_memory_without_writes_has_a_reason_and_no_value() -> None:
     for rows in ([], [OperationSums(assistant="a", episode_id="e", asked=2, reads=2, read_own_s=1e-6)]):
         for score in scores(*rows).values():
             assert score.value is None
             assert score.reason == "rag has no writes, so its cost cannot be measured"
 
 
-def test_low_coverage_of_reads_hides_the_score() -> None:
+def test_read_scores_with_low_coverage_have_a_reason_and_no_value() -> None:
     broken = OperationSums(assistant="a", episode_id="g", writes=1, write_own_s=1.0, asked=5, reads=1)
     found = scores(FIRST, broken)
     assert found["read_time", "all"].value is None

@@ -34,7 +34,7 @@ def scores(
     return {each.metric: each for each in found if each.slice == slice_name}
 
 
-def test_scores_are_means_over_probes_with_evidence() -> None:
+def test_evidence_scores_are_means_over_probes_with_evidence() -> None:
     other = row("p2", episode_id="u2", recalled=2, recalled_at_10=0, entries=0, relevant=0, loss=0.5, read=0.0,
                 utilization=0.5)  # fmt: skip
     found = scores([row("p1"), other, unattributed("p3", NO_EVIDENCE)])
@@ -53,7 +53,7 @@ def test_scores_are_means_over_probes_with_evidence() -> None:
     assert all(is_evidence_score(each) for each in found.values())
 
 
-def test_renamed_metric_keeps_its_interval() -> None:
+def test_renaming_the_utilization_failure_metric_does_not_change_its_interval() -> None:
     rows = [row(f"p{at}", episode_id=f"u{at}", utilization=at / 4) for at in range(5)]
     seed = seeded(7, "d", "utilisation_failure", BY_EVIDENCE, "all")
     found = scores(rows)["utilization_failure"]
@@ -62,12 +62,12 @@ def test_renamed_metric_keeps_its_interval() -> None:
     )
 
 
-def test_single_episode_has_an_interval_over_its_probes() -> None:
+def test_evidence_score_of_a_single_episode_has_an_interval_over_its_probes() -> None:
     found = scores([row("p1"), row("p2", recalled=2)])["evidence_recall"]
     assert (found.low, found.high, found.n_episodes) == (0.5, 1.0, 1)
 
 
-def test_low_coverage_hides_the_score() -> None:
+def test_failure_score_with_low_coverage_has_a_reason_and_no_value() -> None:
     lost = [
         row(f"p{at}", loss=None, write=None, read=None, utilization=None, reason="no answer")
         for at in range(2)
@@ -78,7 +78,7 @@ def test_low_coverage_hides_the_score() -> None:
     assert found["evidence_recall"].value == pytest.approx(0.5)
 
 
-def test_slices_include_checkpoints_categories_and_benchmark_slices() -> None:
+def test_evidence_scores_have_slices_by_checkpoint_category_and_benchmark() -> None:
     rows = [row("p1", category="2"), row("p2", category="3", read=0.0, write=1.0, recalled=2, checkpoint=1)]
     own = {"level factual": frozenset({"p2"})}
     names = {each.slice for each in evidence_scores(rows, metric_context(), own)}
@@ -88,13 +88,13 @@ def test_slices_include_checkpoints_categories_and_benchmark_slices() -> None:
     assert (level.value, level.n) == (1.0, 1)
 
 
-def test_checkpoints_are_no_slices_if_there_are_too_many() -> None:
+def test_evidence_scores_have_no_checkpoint_slices_with_too_many_checkpoints() -> None:
     rows = [replace(row(f"p{at}"), checkpoint=at) for at in range(CHECKPOINTS + 1)]
     for held, slices in ((rows, 1), (rows[1:], 1 + CHECKPOINTS)):
         assert len({each.slice for each in evidence_scores(held, metric_context())}) == slices
 
 
-def test_memory_without_ranking_has_no_recall_at_10() -> None:
+def test_recall_at_10_of_a_memory_without_ranking_has_a_reason_and_no_value() -> None:
     found = scores([row("p1", recalled_at_10=None)])
     assert found[RECALL_AT_10].value is None and found["evidence_recall"].value == 0.5
     assert found[RECALL_AT_10].reason == "full does not rank what it recalls, so it has no ten best entries"

@@ -40,9 +40,7 @@ def group(values: list[float], episode: str = "one", asked: int | None = None) -
 
 
 @given(rows)
-def test_groups_have_the_mean_and_deviation_of_their_rows(
-    verdicts: list[Verdict],
-) -> None:
+def test_verdict_groups_have_the_mean_and_deviation_of_their_rows(verdicts: list[Verdict]) -> None:
     values = [row.value for row in verdicts if row.value is not None]
     whole = spread(groups_of(verdicts))
     assert whole.n == len(values)
@@ -56,7 +54,7 @@ def test_groups_have_the_mean_and_deviation_of_their_rows(
 
 
 @given(rows, st.floats(-3, 3), st.floats(-3, 3))
-def test_scaled_group_equals_group_of_scaled_values(verdicts: list[Verdict], by: float, shift: float) -> None:
+def test_scaling_a_verdict_group_scales_its_values(verdicts: list[Verdict], by: float, shift: float) -> None:
     values = [by * row.value + shift for row in verdicts if row.value is not None]
     scaled = spread(each.scaled(by, shift) for each in groups_of(verdicts))
     if values:
@@ -65,7 +63,7 @@ def test_scaled_group_equals_group_of_scaled_values(verdicts: list[Verdict], by:
         assert scaled.low == pytest.approx(min(values)) and scaled.high == pytest.approx(max(values))
 
 
-def test_episode_is_one_draw_unless_its_values_are_independent() -> None:
+def test_interval_counts_an_episode_as_one_draw_unless_values_are_independent() -> None:
     two = [group([1.0, 1.0], "one"), group([0.0, 0.0], "two")]
     clustered = interval(two, frozenset())
     # Two draws, 1 and 0: the standard error of their mean is 0.5, and the ends are cut to what there is.
@@ -79,7 +77,7 @@ def test_episode_is_one_draw_unless_its_values_are_independent() -> None:
     assert interval([group([], asked=2)], frozenset()) == (None, None, None)
 
 
-def test_interval_of_three_draws_matches_hand_calculation() -> None:
+def test_interval_of_three_draws_matches_hand_computed_values() -> None:
     found = interval([group([1.0, 2.0, 6.0])], frozenset())
     # mean 3, sample deviation sqrt(7), error sqrt(7/3) = 1.5275, t(2) = 4.303: 3 -+ 6.57, cut to 1 and 6.
     assert found == (3.0, 1.0, 6.0)
@@ -88,7 +86,7 @@ def test_interval_of_three_draws_matches_hand_calculation() -> None:
     assert many.high == pytest.approx(3 + student_t(299) * math.sqrt(14 / 3 / 299), rel=1e-9)
 
 
-def test_macro_mean_weights_data_sets_equally() -> None:
+def test_mean_of_means_weights_data_sets_equally() -> None:
     parts = [[group([1.0] * 8 + [0.0] * 2)], [group([0.0, 0.2])]]
     assert mean_of_means(parts, frozenset()).value == pytest.approx((0.8 + 0.1) / 2)
     assert mean_of_means([*parts, [group([], asked=3)]], frozenset()) == (None, None, None)
@@ -98,5 +96,5 @@ def test_macro_mean_weights_data_sets_equally() -> None:
     ("degrees", "t"),
     [(1, 12.706), (10, 2.228), (30, 2.042), (40, 2.0211), (100, 1.9840), (1000, 1.9623)],
 )
-def test_student_t_matches_published_values(degrees: int, t: float) -> None:
+def test_student_t_quantile_matches_published_values(degrees: int, t: float) -> None:
     assert student_t(degrees) == pytest.approx(t, abs=2e-4)

@@ -15,7 +15,7 @@ def only(rows, **given):
     return history
 
 
-def test_history_starts_with_no_context_accuracy_and_satisfies_the_identity() -> None:
+def test_score_history_starts_with_no_context_accuracy_and_satisfies_the_identity() -> None:
     history = only(leaderboard_rows({"full": ANSWERS}))
     assert history.checkpoints == (1, 2)
     accuracies = [history.accuracy(at) for at in (None, 1, 2)]
@@ -27,7 +27,7 @@ def test_history_starts_with_no_context_accuracy_and_satisfies_the_identity() ->
     assert history.score("all_correct").value == 0.5 and history.score("all_wrong").value == 0.25
 
 
-def test_history_uses_only_the_accuracy_of_complete_questions() -> None:
+def test_score_history_uses_only_the_accuracy_of_complete_questions() -> None:
     rows = [
         row
         for row in leaderboard_rows({"full": ANSWERS})
@@ -36,14 +36,14 @@ def test_history_uses_only_the_accuracy_of_complete_questions() -> None:
     assert only(rows).accuracy(1) is None and only(rows).accuracy(2) is not None
 
 
-def test_history_may_start_before_the_first_checkpoint() -> None:
+def test_score_history_may_start_before_the_first_checkpoint() -> None:
     periods = leaderboard_rows({"full": ANSWERS}, first=-1)
     history = only([row for row in periods if row.slice != "checkpoint -1"])
     assert history.checkpoints == (0, 1) and history.accuracy(None).value == 0.5
     assert history.floor("constant", None) is None and history.floor("constant", 0) == 0.3
 
 
-def test_accuracy_is_at_floor_if_its_interval_includes_a_floor() -> None:
+def test_at_floor_is_true_if_the_accuracy_interval_includes_a_floor() -> None:
     history = only(leaderboard_rows({"full": ANSWERS}))
     assert [history.at_floor(at) for at in (None, 1, 2)] == [False, False, True]  # .4, .65, .4 and up
     wide = only(leaderboard_rows({"full": ANSWERS}, half=0.2))
@@ -52,7 +52,7 @@ def test_accuracy_is_at_floor_if_its_interval_includes_a_floor() -> None:
     assert not only(without).at_floor(2)
 
 
-def test_memories_are_sorted_by_model_between_none_and_oracle() -> None:
+def test_histories_are_sorted_by_model_with_no_memory_first_and_oracle_last() -> None:
     names = ("oracle", "mem0", "full@x", "full", "none", "none@x")
     found = histories(leaderboard_rows(dict.fromkeys(names, ANSWERS)), lambda memory: -len(memory))["d"]
     assert [each.assistant for each in found] == ["none", "full", "mem0", "oracle", "none@x", "full@x"]
@@ -68,7 +68,7 @@ def test_histories_omit_domains_and_assistants_without_checkpoints() -> None:
     assert [each.assistant for each in histories(rows)["d"]] == ["full"] and list(histories(rows)) == ["d"]
 
 
-def test_history_exports_a_row_per_metric_and_checkpoint() -> None:
+def test_score_history_exports_one_row_per_metric_and_checkpoint() -> None:
     rows = only(leaderboard_rows({"full": ANSWERS})).plain()
     assert [(row["metric"], row["checkpoint"], row["value"]) for row in rows[:3]] == [
         ("accuracy", "start", 0.5),

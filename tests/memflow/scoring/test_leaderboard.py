@@ -30,12 +30,12 @@ def own_scores(*metrics: Metric, replies: Sequence[Reply] = REPLIES) -> list[Sco
     return reply_scores(metrics, metric_context(), PROBES, replies)
 
 
-def test_score_of_a_package_metric_is_the_mean_over_probes() -> None:
+def test_score_of_an_installed_metric_is_the_mean_over_probes() -> None:
     [found] = own_scores(brevity, Metric("declared", "Declared", "higher"))
     assert (found.metric, found.value, found.n, found.slice) == ("brevity", 0.5, 2, "all")
 
 
-def test_failing_metric_and_missing_replies_hide_the_score() -> None:
+def test_failing_metric_or_missing_replies_leave_the_score_without_value() -> None:
     broken, whole = own_scores(failure, brevity)
     assert (broken.value, broken.reason) == (None, "the metric failed: ZeroDivisionError: division by zero")
     assert whole.value == 0.5
@@ -63,7 +63,7 @@ def rows(verdict_metric: str = "accuracy") -> DomainRows:
     )
 
 
-def test_undeclared_metric_cannot_be_published(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_domain_scores_rejects_an_undeclared_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     benchmark = registry.benchmark("membench")
     monkeypatch.setattr(benchmark, "scores", lambda domain, results: [score(metric="beauty")])
     monkeypatch.setattr(benchmark, "slices", lambda domain, probes: {})
@@ -71,7 +71,7 @@ def test_undeclared_metric_cannot_be_published(monkeypatch: pytest.MonkeyPatch) 
         domain_scores(benchmark, rows())
 
 
-def test_domain_scores_have_the_settings_of_their_assistant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_domain_scores_contain_the_settings_of_their_assistant(monkeypatch: pytest.MonkeyPatch) -> None:
     benchmark = registry.benchmark("membench")
     monkeypatch.setattr(benchmark, "scores", lambda domain, results: [score(value=1.0)])
     monkeypatch.setattr(benchmark, "slices", lambda domain, probes: {})

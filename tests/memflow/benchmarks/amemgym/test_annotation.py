@@ -42,7 +42,7 @@ def facts(item) -> dict[str, str]:
     return {fact.title: fact.text for fact in item.facts}
 
 
-def test_exposure_shows_current_and_previous_value(tables) -> None:
+def test_exposure_item_shows_current_and_previous_value_of_variable(tables) -> None:
     found, key = sheet(tables, "exposure")
     turns = {turn.message_id: turn for turn in tables.turns}
     histories_by_user = histories(tables.states)
@@ -62,7 +62,7 @@ def test_exposure_shows_current_and_previous_value(tables) -> None:
             assert [label.value for label in item.labels] == [1, 0.5, 0]
 
 
-def test_blind_exposure_hides_expected_value(tables) -> None:
+def test_exposure_blind_item_hides_expected_value_among_options(tables) -> None:
     found, key = sheet(tables, "exposure_blind")
     exposes = {turn.message_id: json.loads(turn.exposes) for turn in tables.turns}
     places: Counter[str] = Counter()
@@ -77,7 +77,7 @@ def test_blind_exposure_hides_expected_value(tables) -> None:
     assert set(places) == {"option_1", "option_2", "option_3"}  # the order says nothing
 
 
-def test_integrity_covers_every_current_state(tables) -> None:
+def test_integrity_unit_lists_every_current_state_of_the_user(tables) -> None:
     found, key = sheet(tables, "integrity", assistant="full")
     histories_by_user = histories(tables.states)
     assert key == {} and found.units
@@ -94,7 +94,7 @@ def test_integrity_covers_every_current_state(tables) -> None:
         assert [label.value for label in unit.items[0].labels] == [1, 0.5, 0]
 
 
-def test_reliability_covers_each_reached_variant_once(tables) -> None:
+def test_reliability_sheet_has_one_unit_per_question_and_reached_variant(tables) -> None:
     found, key = sheet(tables, "reliability", count=1_000)
     asked = [probe for probe in tables.probes if probe.kind == "choice" and probe.reason is None]
     probes = {probe.probe_id: probe for probe in asked}
@@ -109,7 +109,7 @@ def test_reliability_covers_each_reached_variant_once(tables) -> None:
             assert f"{name}: {now}" in unit.shown[1].text
 
 
-def test_quarantined_rows_are_not_sampled(tables) -> None:
+def test_annotation_sheet_excludes_quarantined_messages(tables) -> None:
     lost = tables.turns[0]
     spoiled = replace(tables, turns=[replace(lost, reason="no"), *tables.turns[1:]])
     found, _ = sheet(spoiled, "exposure")
@@ -120,13 +120,13 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
         sheet(silent, "integrity", assistant="full")
 
 
-def test_invalid_item_error_names_domain_and_kind(tables) -> None:
+def test_error_for_too_long_annotation_item_names_domain_and_kind(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(BadInput, match="amemgym_demo: invalid item of kind reliability, Part text: "):
+    with pytest.raises(BadInput, match="amemgym_demo: item of kind reliability is invalid: Part text: "):
         sheet(endless, "reliability")
 
 
-def test_default_sample_sizes_match_paper(tables) -> None:
+def test_default_annotation_sample_sizes_match_paper(tables) -> None:
     assert {name: kind.config.draw for name, kind in KINDS.items()} == {
         "exposure": 200,
         "exposure_blind": 200,
@@ -136,7 +136,7 @@ def test_default_sample_sizes_match_paper(tables) -> None:
     assert sheet(tables, "exposure", count=7)[0].header.drawn == 7
 
 
-def test_unknown_kind_is_rejected() -> None:
+def test_unknown_annotation_kind_or_benchmark_without_kinds_is_rejected() -> None:
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
     with pytest.raises(
@@ -145,7 +145,7 @@ def test_unknown_kind_is_rejected() -> None:
         kind_of("memorybench", "exposure")
 
 
-def test_published_users_give_items_spread_over_users(base) -> None:
+def test_annotation_samples_of_published_users_have_equal_shares_per_user(base) -> None:
     found, _ = KINDS["exposure"].sample("amemgym_base", DomainTables(base.states, base.turns, base.probes))
     assert found.header.drawn == 200 and found.header.population == len(base.turns)
     assert set(Counter(unit.episode for unit in found.units).values()) <= {200 // 12, 200 // 12 + 1}

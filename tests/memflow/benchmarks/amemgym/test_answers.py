@@ -11,7 +11,7 @@ from memflow.chat.requests import schema_of
 PACKAGE = "memflow.benchmarks.amemgym"
 
 
-def test_every_output_type_is_bounded():
+def test_every_amemgym_prompt_has_token_limit_and_bounded_output_type():
     prompts = all_prompts(PACKAGE)
     assert {prompt.name.partition("/")[0] for prompt in prompts} == {"amemgym"}
     for prompt in prompts:
@@ -34,11 +34,11 @@ def test_every_output_type_is_bounded():
         answers.choice_of(4),
     ],
 )
-def test_narrowed_output_types_are_bounded(narrowed):
+def test_output_type_built_for_a_request_is_bounded(narrowed):
     assert_bounded(narrowed)
 
 
-def test_values_accept_any_variable_name():
+def test_values_of_accepts_any_variable_name_and_rejects_invalid_values():
     output = answers.values_of({"a b": ["x", "y"], "model_dump": ["u", "v"]})
     assert output.model_validate({"a b": "x", "model_dump": "v"}).chosen() == {"a b": "x", "model_dump": "v"}
     for wrong in ({"a b": "x"}, {"a b": "z", "model_dump": "u"}, {"a b": None, "model_dump": "u"}):
@@ -46,7 +46,7 @@ def test_values_accept_any_variable_name():
             output.model_validate(wrong)
 
 
-def test_updates_accept_valid_changes_only():
+def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
     output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2)
 
     def said(*moves: tuple[str, str]) -> answers.Updates:
@@ -61,29 +61,29 @@ def test_updates_accept_valid_changes_only():
             said(*wrong)
 
 
-def test_null_values_are_omitted():
+def test_optional_values_of_omits_variables_with_null_value():
     output = answers.values_of({"a": ["x"], "b": ["y"]}, optional=True)
     assert output.model_validate({"a": None, "b": "y"}).chosen() == {"b": "y"}
 
 
-def test_choice_accepts_option_numbers_only():
+def test_choice_of_rejects_number_that_is_not_an_option():
     for wrong in (0, 5, -1):
         with pytest.raises(ValidationError):
             answers.choice_of(4)(answer=wrong)
     assert answers.choice_of(4)(answer=4).answer == 4
 
 
-def test_output_types_are_cached():
+def test_values_of_returns_cached_type_for_equal_arguments():
     assert answers.values_of({"a": ["x"]}) is answers.values_of({"a": ["x"]})
 
 
 @pytest.mark.parametrize("optional", [False, True])
-def test_schema_is_independent_of_earlier_types(optional: bool) -> None:
+def test_values_of_schema_is_independent_of_earlier_calls_and_value_order(optional: bool) -> None:
     there = schema_of(answers.values_of({"size": ["small", "large"]}, optional=optional))
     back = schema_of(answers.values_of({"size": ["large", "small"]}, optional=optional))
     assert there["properties"] == back["properties"]
 
 
-def test_groups_are_independent_of_earlier_types() -> None:
+def test_groups_of_schema_is_independent_of_name_order() -> None:
     there, back = (schema_of(answers.groups_of(names)) for names in (("one", "two"), ("two", "one")))
     assert there["$defs"]["Group"]["properties"] == back["$defs"]["Group"]["properties"]

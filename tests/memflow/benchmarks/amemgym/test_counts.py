@@ -64,7 +64,7 @@ def tallied(values) -> dict:
     return dict(sorted(Counter(values).items()))
 
 
-def test_session_counts_match_published_counts(base, counts):
+def test_sessions_per_period_match_published_counts(base, counts):
     opening = [turn for turn in base.turns if turn.checkpoint == 0]
     assert (len(opening), len(base.turns) - len(opening)) == counts["sessions"]
     by_period = Counter((turn.episode_id, turn.checkpoint) for turn in base.turns)
@@ -75,7 +75,7 @@ def test_session_counts_match_published_counts(base, counts):
     assert min(turn.sent_at for turn in base.turns)[:10] == counts["first session"]
 
 
-def test_question_and_option_counts_match_published_counts(asked, counts):
+def test_numbers_of_questions_and_options_match_published_counts(asked, counts):
     assert len(asked) == counts["questions"]
     assert sum(len(probe.options) for probe, _ in asked) == counts["options"]
     lived = sum(len(numbers) for _, numbers in asked)
@@ -85,7 +85,7 @@ def test_question_and_option_counts_match_published_counts(asked, counts):
     assert {len(probe.variables) for probe, _ in asked} == {2}
 
 
-def test_variable_and_change_counts_match_published_counts(base, counts):
+def test_numbers_of_variables_and_state_changes_match_published_counts(base, counts):
     assert len(base.states.variables) == counts["variables"]
     assert {len(row.choices) for row in base.states.variables} == {3}
     assert (
@@ -107,7 +107,7 @@ def test_variable_and_change_counts_match_published_counts(base, counts):
     )
 
 
-def test_exposed_value_counts_match_published_counts(base, counts):
+def test_numbers_of_values_exposed_by_messages_match_published_counts(base, counts):
     told = [(turn, json.loads(turn.exposes)) for turn in base.turns]
     assert tallied(len(values) for _, values in told) == counts["values of a session"]
     pairs = [(turn.text.lower(), value) for turn, values in told for value in values.values()]
@@ -115,7 +115,7 @@ def test_exposed_value_counts_match_published_counts(base, counts):
     assert (len(pairs), in_words) == counts["values told, and in so many words"]
 
 
-def test_options_match_published_states(base, asked):
+def test_variants_of_probe_options_match_published_states_and_types(base, asked):
     published = {
         (user["id"], question["query"]): question["answer_choices"]
         for user in (json.loads(record.content) for record in base.records)

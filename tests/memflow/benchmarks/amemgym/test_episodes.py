@@ -61,7 +61,7 @@ async def accuracy(made, remember) -> float:
     return row.value
 
 
-async def test_memories_rank_as_expected_under_scripted_chat(demo):
+async def test_memory_with_longer_history_has_higher_accuracy_under_scripted_chat(demo):
     found = [
         await accuracy(demo, lambda store: Last(store, count=0)),
         await accuracy(demo, lambda store: Last(store, count=10)),
@@ -76,7 +76,7 @@ async def test_memories_rank_as_expected_under_scripted_chat(demo):
     assert found[4] == 1
 
 
-async def test_session_has_configured_rounds(demo):
+async def test_played_session_has_one_round_in_period_0_and_two_in_later_periods(demo):
     chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     played = await play_all(episodes, Last, AMemGym().replier(demo.domain, chat))
@@ -92,7 +92,7 @@ async def test_session_has_configured_rounds(demo):
     assert len(chat.asked("follow_up")) == len(sessions)
 
 
-async def test_only_oracle_requests_contain_gold(demo):
+async def test_assistant_reply_requests_contain_no_exposed_states(demo):
     chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     await play_all(episodes, lambda store: Last(store, count=50), AMemGym().replier(demo.domain, chat))
@@ -105,7 +105,7 @@ async def test_only_oracle_requests_contain_gold(demo):
     assert shown and not any("exposes" in text or "{" in text for text in shown)
 
 
-async def test_notes_become_system_message_and_history_becomes_turns(demo):
+async def test_reply_request_has_recalled_notes_in_system_message_and_history_as_turns(demo):
     chat = SpyChat()
     replier = AMemGym().replier(demo.domain, chat)
     message = Message("m", "user", "Hello?")
@@ -121,7 +121,7 @@ async def test_notes_become_system_message_and_history_becomes_turns(demo):
 
 
 @pytest.mark.parametrize("kind", ["choice", "state"])
-def test_query_contains_options_for_every_memory(demo, kind):
+def test_recall_query_is_equal_for_every_memory_and_contains_the_options(demo, kind):
     probe = demo.of_kind(kind)[0]
     put = [
         AMemGym().question(demo.domain, probe, Recall(), None),
@@ -137,7 +137,7 @@ def test_query_contains_options_for_every_memory(demo, kind):
     assert probe.revealed in texts[2][-1].content and probe.revealed not in texts[0][-1].content
 
 
-def test_parsed_answers_have_format_of_gold(demo):
+def test_parse_returns_choice_and_state_answers_in_gold_format(demo):
     choice, state = demo.of_kind("choice")[0], demo.of_kind("state")[0]
     output = AMemGym().question(demo.domain, choice, Recall(), None).prompt.output
     assert AMemGym().parse(choice, output(answer=2)) == "2"
@@ -171,7 +171,7 @@ async def ask_oracle(made, ledger: Counting, model: str = "one"):
     return await answer_all(benchmark, made.domain, "oracle", made.of_kind("choice"), {}, memory, chat)
 
 
-async def test_oracle_is_requested_once_per_variant(base):
+async def test_oracle_sends_one_request_per_question_and_reached_variant(base):
     ledger = Counting()
     replies = await ask_oracle(base, ledger)
     users = [json.loads(record.content) for record in base.records]
@@ -183,7 +183,7 @@ async def test_oracle_is_requested_once_per_variant(base):
     assert len(choices) > len(lived) > 0.9 * len(choices)
 
 
-async def test_each_model_has_its_own_oracle_requests(demo):
+async def test_oracle_reuses_replies_of_same_model_and_repeats_requests_for_another_model(demo):
     ledger = Counting()
     await ask_oracle(demo, ledger)
     variants = {(probe.episode_id, probe.question, probe.revealed) for probe in demo.of_kind("choice")}

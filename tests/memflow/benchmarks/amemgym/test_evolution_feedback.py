@@ -40,13 +40,13 @@ TURNS = [
 OPTIONS = {"1": "do this", "2": "do that"}
 
 
-def test_questions_variant_has_questions_only() -> None:
+def test_questions_variant_of_feedback_contains_only_question_texts() -> None:
     assert json.loads(make_evolution_feedback("questions", PROBES, REPLIES, TURNS)) == {
         "questions": ["how?", "why?"]
     }
 
 
-def test_complete_variant_has_answers_gold_and_states() -> None:
+def test_complete_variant_of_feedback_contains_answers_gold_and_states() -> None:
     assert json.loads(make_evolution_feedback("complete", PROBES, REPLIES, TURNS)) == {
         "questions": [
             {
@@ -67,7 +67,7 @@ def test_complete_variant_has_answers_gold_and_states() -> None:
     }
 
 
-def test_published_code_variant_shifts_answers_by_one_period() -> None:
+def test_published_code_variant_of_feedback_shifts_answers_by_one_period() -> None:
     told = json.loads(make_evolution_feedback("published_code", PROBES, REPLIES, TURNS))
     assert told == {
         "questions": [

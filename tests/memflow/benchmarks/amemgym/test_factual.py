@@ -26,7 +26,7 @@ def claim(number: int, period: int = 0, text: str = "mood: high", **over: object
     return factories.claim(assistant="a", claim_id=f"{given['episode_id']}/{period}/{number}", **given)
 
 
-def test_every_change_becomes_a_claim(demo):
+def test_make_claims_returns_one_claim_per_state_change(demo):
     claims = make_claims(demo.domain, "a", demo.states, demo.turns)
     assert len(claims) == len(demo.states.changes) == len({one.claim_id for one in claims})
     by_user = {change.user_id for change in demo.states.changes}
@@ -39,7 +39,7 @@ def test_every_change_becomes_a_claim(demo):
         assert one.reason is None and one.value is None
 
 
-def test_claim_without_played_message_is_quarantined(demo):
+def test_claim_is_quarantined_if_its_message_is_quarantined_or_missing(demo):
     lost, *rest = demo.turns
     claims = make_claims(demo.domain, "a", demo.states, [replace(lost, reason="unclear"), *rest])
     reasons = [one.reason for one in claims if one.reason]
@@ -50,12 +50,12 @@ def test_claim_without_played_message_is_quarantined(demo):
     assert {one.reason for one in unexposed_changes} == {None, "no message of the period tells it"}
 
 
-def test_published_claims_are_never_quarantined(base):
+def test_claims_of_published_users_are_never_quarantined(base):
     claims = make_claims(base.domain, "a", base.states, base.turns)
     assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]
 
 
-async def test_judge_gets_one_request_per_period_and_none_for_empty_memory():
+async def test_claim_judge_gets_one_request_per_period_and_none_for_empty_memory():
     asked: list[ChatRequest] = []
 
     def judge(request: ChatRequest) -> Findings:
@@ -78,14 +78,14 @@ async def test_judge_gets_one_request_per_period_and_none_for_empty_memory():
     assert [one.held_tokens for one in found] == [3, 3, 0, None]
 
 
-async def test_unusable_judgment_becomes_reason():
+async def test_unusable_judge_reply_gives_claim_without_value_but_with_reason():
     found = await judge_claims(
         [claim(0)], {("u", 0): "- mood: high"}, ScriptedChat({"amemgym/claims": lambda request: "perhaps"})
     )
     assert found[0].value is None and "no usable answer" in (found[0].reason or "")
 
 
-def test_judge_output_needs_answer_for_every_claim():
+def test_judge_output_type_rejects_reply_with_fewer_answers_than_claims():
     assert_bounded(findings_of(3))
     with pytest.raises(ValueError, match="at least 3"):
         findings_of(3)(supported=["yes"])
@@ -101,7 +101,7 @@ def test_judge_output_needs_answer_for_every_claim():
         ("", False),
     ],
 )
-def test_scripted_judge_uses_latest_statement(held: str, found: bool):
+def test_scripted_judge_supports_claim_only_by_latest_statement_in_memory(held: str, found: bool):
     assert latest_statement_is(held, "mood", "high") == found
 
 
@@ -112,7 +112,7 @@ def scores(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), 
     return {(each.metric, each.slice): each for each in found}
 
 
-def test_factual_recall_is_share_of_supported_claims(demo):
+def test_factual_recall_score_is_share_of_supported_claims(demo):
     claims = [
         *(claim(number, value=1.0) for number in range(3)),
         claim(3, value=0.0),
@@ -129,7 +129,7 @@ def test_factual_recall_is_share_of_supported_claims(demo):
     assert whole.low is not None and whole.high is not None and whole.low <= 0.6 <= whole.high
 
 
-def test_low_coverage_gives_no_score(demo):
+def test_factual_recall_is_null_with_reason_below_90_percent_coverage(demo):
     found = scores(demo, [claim(0, value=1.0), claim(1, reason="the judge is ill")])
     whole = found["factual_recall", "all"]
     assert (whole.value, whole.coverage, whole.n) == (None, 0.5, 1)
@@ -140,7 +140,7 @@ def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Poli
     return policy(episode_id=user, step=cycle, cycle=cycle, asked=asked, answered=answered, correct=correct)
 
 
-def test_cycle_accuracy_matches_hand_computed_values(demo):
+def test_accuracy_per_evolution_cycle_matches_hand_computed_values(demo):
     policies = [
         *(step("u", 0, 0, 0, 0), step("u", 1, 4, 4, 1), step("u", 2, 4, 4, 3)),
         *(step("v", 0, 0, 0, 0), step("v", 1, 4, 4, 2), step("v", 2, 4, 2, 2)),
@@ -154,5 +154,5 @@ def test_cycle_accuracy_matches_hand_computed_values(demo):
     assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a value; a score needs 90%"
 
 
-def test_evolution_by_period_gives_no_cycle_scores(demo):
+def test_evolution_after_each_period_gives_no_scores_per_cycle(demo):
     assert scores(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

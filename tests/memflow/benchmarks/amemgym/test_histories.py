@@ -11,7 +11,7 @@ STILL, THROUGHOUT = [12, 4, 3, 1], 0
 """Of the demo's 12 questions, those with the gold of period 0 at each period, and those with it at all of them."""
 
 
-def test_question_has_same_id_in_every_period(demo: Any) -> None:
+def test_choice_question_has_same_question_id_in_every_period(demo: Any) -> None:
     choices = demo.of_kind("choice")
     assert {probe.question_id for probe in demo.of_kind("state")} == {None}
     assert not any(probe.opens for probe in choices)
@@ -23,7 +23,7 @@ def test_question_has_same_id_in_every_period(demo: Any) -> None:
     assert Counter(Counter(probe.question_id for probe in choices).values()) == {4: 12}
 
 
-def test_demo_histories_match_hand_computed_values(demo: Any, tmp_path: Any) -> None:
+def test_forgetting_scores_of_demo_questions_match_hand_computed_values(demo: Any, tmp_path: Any) -> None:
     choices = demo.of_kind("choice")
     golds = {(probe.question_id, probe.checkpoint): probe.gold for probe in choices}
     by_question = {

@@ -61,7 +61,7 @@ def dumped(*users: dict) -> bytes:
     return json.dumps(list(users), ensure_ascii=False).encode()
 
 
-def test_valid_file_gives_record_per_user(tmp_path):
+def test_reader_returns_one_record_per_user_of_valid_file(tmp_path):
     records = read(tmp_path, dumped(user("u1"), user("u2")))
     assert [(record.record_id, record.position) for record in records] == [("u1", 0), ("u2", 1)]
     assert json.loads(records[1].content) == user("u2")
@@ -81,12 +81,12 @@ def test_valid_file_gives_record_per_user(tmp_path):
         (dumped(user("u1"), user("u1")), "the id u1 occurs twice"),
     ],
 )
-def test_damaged_file_is_rejected(tmp_path, content, wrong):
+def test_reader_rejects_damaged_file_of_published_users(tmp_path, content, wrong):
     with pytest.raises(BadInput, match=wrong):
         read(tmp_path, content)
 
 
-def test_missing_file_is_rejected(tmp_path):
+def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
     with pytest.raises(MissingData, match=r"is missing\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 
@@ -121,7 +121,7 @@ def test_missing_file_is_rejected(tmp_path):
         ("qas.0.answer_choices.1.type", "guess", "qas.0.answer_choices.1.type: Input should be 'experience'"),
     ],
 )
-def test_damaged_record_is_rejected(tmp_path, path, value, wrong):
+def test_reader_rejects_damaged_user_record_and_names_the_field(tmp_path, path, value, wrong):
     damaged = user()
     put(value, *(int(part) if part.isdecimal() else part for part in path.split(".")))(damaged)
     with pytest.raises(BadInput, match=wrong):

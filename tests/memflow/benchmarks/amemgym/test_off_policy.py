@@ -109,7 +109,7 @@ def on(demo) -> Callable[[str], PlayResult]:
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_replayed_run_reproduces_memory_state_and_scores(demo, on, tmp_path, memory):
+def test_off_policy_replay_reproduces_memory_entries_and_scores_of_recorded_run(demo, on, tmp_path, memory):
     played = on(memory)
     domain = off(demo)
     again = play_memory(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
@@ -121,7 +121,7 @@ def test_replayed_run_reproduces_memory_state_and_scores(demo, on, tmp_path, mem
     assert recorded(again.said) == recorded(played.said)
 
 
-def test_all_memories_get_same_dialogues(demo, on, tmp_path):
+def test_off_policy_domain_gives_every_memory_the_same_dialogues(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
     files = {
         recorded(play_memory(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")
@@ -129,7 +129,7 @@ def test_all_memories_get_same_dialogues(demo, on, tmp_path):
     assert files == {recorded(on("full").said)}
 
 
-def test_off_policy_keeps_probes_and_uses_no_memory_simulator(demo, on, tmp_path):
+def test_off_policy_domain_keeps_probes_and_sends_no_model_request_while_playing(demo, on, tmp_path):
     run = as_records(tmp_path, recorded(on("full").said))
     domain, turns = off(demo), given(demo, run)
     probes = asyncio.run(
@@ -148,7 +148,7 @@ def test_off_policy_keeps_probes_and_uses_no_memory_simulator(demo, on, tmp_path
     play_memory(demo, domain, turns, "bm25_message", Nobody({}))
 
 
-def test_only_first_message_of_a_session_has_exposed_values(demo, on, tmp_path):
+def test_only_first_message_of_a_replayed_session_has_exposed_values(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
     firsts = [turn for turn in turns if turn.position == 0]
     assert [(turn.message_id, turn.text, turn.exposes) for turn in firsts] == [
@@ -160,7 +160,7 @@ def test_only_first_message_of_a_session_has_exposed_values(demo, on, tmp_path):
     assert len({turn.message_id for turn in turns}) == len(turns)
 
 
-def test_session_with_failed_replies_is_replayed_as_recorded(demo, tmp_path):
+def test_off_policy_replay_omits_failed_replies_of_recorded_session(demo, tmp_path):
     class Refusing(ScriptedChat):
         count = 0
 
@@ -183,7 +183,7 @@ def test_session_with_failed_replies_is_replayed_as_recorded(demo, tmp_path):
     ]
 
 
-def test_quarantined_first_message_has_no_follow_ups(demo, on, tmp_path):
+def test_replayed_session_with_quarantined_first_message_has_no_follow_ups(demo, on, tmp_path):
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
     openings = [replace(lost, reason="not understood"), *rest]
@@ -193,7 +193,7 @@ def test_quarantined_first_message_has_no_follow_ups(demo, on, tmp_path):
     assert kept.reason == "not understood" and kept.follow_ups == 0
 
 
-def test_run_of_other_users_is_rejected(demo, on, tmp_path):
+def test_off_policy_domain_rejects_recorded_run_of_other_users(demo, on, tmp_path):
     said = [replace(row, episode_id=f"x{row.episode_id}") for row in on("full").said]
     with pytest.raises(
         BadInput, match=r"my_run: run.jsonl: \d+ users of the run are not among the .*, for example x"
@@ -201,7 +201,7 @@ def test_run_of_other_users_is_rejected(demo, on, tmp_path):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_run_with_other_first_messages_is_rejected(demo, on, tmp_path):
+def test_off_policy_domain_rejects_recorded_run_with_other_first_messages(demo, on, tmp_path):
     said = [replace(row, text=row.text.replace("my", "our")) for row in on("full").said]
     wrong = r"user .*, period 0, session \d+: the recorded session starts with .*but the user's session starts with"
     with pytest.raises(BadInput, match=wrong):
@@ -227,14 +227,14 @@ def test_run_with_other_first_messages_is_rejected(demo, on, tmp_path):
         ),
     ],
 )
-def test_incomplete_run_is_rejected(demo, on, tmp_path, keep, wrong):
+def test_off_policy_domain_rejects_incomplete_recorded_run(demo, on, tmp_path, keep, wrong):
     user = on("full").said[0].episode_id
     said = [row for row in on("full").said if keep(row, user)]
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_limited_domain_accepts_run_of_more_users(demo, on, tmp_path):
+def test_limited_off_policy_domain_accepts_recorded_run_of_more_users(demo, on, tmp_path):
     few = off(demo).limited(1)
     records = [*demo.records, *as_records(tmp_path, recorded(on("full").said))]
     states = asyncio.run(BENCHMARK.states(few, records, CHAT))
@@ -242,7 +242,7 @@ def test_limited_domain_accepts_run_of_more_users(demo, on, tmp_path):
     assert {turn.episode_id for turn in turns} == {demo.records[0].record_id}
 
 
-def test_policy_must_match_datasets(demo, on, tmp_path):
+def test_domain_is_rejected_if_policy_does_not_match_its_data_sets(demo, on, tmp_path):
     run = as_records(tmp_path, recorded(on("full").said))
     other = [replace(record, dataset="another_run") for record in run]
     with pytest.raises(BadInput, match="is on-policy, but its data set my_run is a recorded run"):
@@ -255,7 +255,7 @@ def test_policy_must_match_datasets(demo, on, tmp_path):
         asyncio.run(BENCHMARK.states(off(demo), run, CHAT))
 
 
-def test_run_of_other_benchmark_is_rejected(on, tmp_path):
+def test_reader_rejects_recorded_run_of_another_benchmark(on, tmp_path):
     text = recorded(on("full").said, benchmark="memorybench")
     with pytest.raises(BadInput, match="the run was recorded with the benchmark memorybench, not amemgym"):
         as_records(tmp_path, text)
@@ -282,7 +282,7 @@ def published_records(folder: Path, files: dict[str, Any]) -> list[Record]:
     return read_records(replace(RUN, files=tuple(files)), paths)
 
 
-def test_published_files_give_same_dialogues(demo, on, tmp_path):
+def test_published_run_files_and_memflow_run_file_give_same_dialogues(demo, on, tmp_path):
     said = on("rag_2_4_30").said
     theirs = given(demo, published_records(tmp_path, published(said)))
     assert theirs == given(demo, as_records(tmp_path, recorded(said)))
@@ -301,21 +301,21 @@ def test_published_files_give_same_dialogues(demo, on, tmp_path):
         (put([], 0), 'period 1, session 0: the recorded session starts with ""'),
     ],
 )
-def test_damaged_published_file_is_rejected(demo, on, tmp_path, spoil, wrong):
+def test_off_policy_domain_rejects_damaged_published_run_file(demo, on, tmp_path, spoil, wrong):
     files = copy.deepcopy(published(on("full").said))
     spoil(next(content for name, content in files.items() if name.endswith("period_01.json")))
     with pytest.raises(BadInput, match=wrong):
         given(demo, published_records(tmp_path, files))
 
 
-def test_published_file_without_sessions_is_refused(demo, tmp_path):
+def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
     with pytest.raises(
-        BadInput, match=r"period_00.json: the top level: Input should be a valid (list|array)"
+        BadInput, match=r"period_00.json: the list of sessions: Input should be a valid (list|array)"
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 
 
-def test_first_message_without_time_is_rejected(demo, on, tmp_path):
+def test_off_policy_domain_rejects_first_message_without_time(demo, on, tmp_path):
     files = copy.deepcopy(published(on("full").said))
     first = next(iter(files.values()))[0][0]
     first["content"] = first["content"].partition("\n")[2]
@@ -323,7 +323,7 @@ def test_first_message_without_time_is_rejected(demo, on, tmp_path):
         given(demo, published_records(tmp_path, files))
 
 
-def test_published_users_replayed_off_policy_reproduce_their_run(base, tmp_path):
+def test_off_policy_replay_of_published_users_reproduces_recorded_run(base, tmp_path):
     """Replay the scripted dialogues of two published users off-policy."""
     few = base.domain.limited(2)
     known = {record.record_id for record in base.records[:2]}

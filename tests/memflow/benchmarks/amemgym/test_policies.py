@@ -74,7 +74,7 @@ def off(demo, choices) -> Side:
     return side(off_policy(demo.domain), choices, rights)
 
 
-def test_values_differences_and_ranks_match_hand_computed_values(on, off, choices):
+def test_accuracies_differences_and_ranks_of_both_policies_match_hand_computed_values(on, off, choices):
     rows = by_name(compare(on, off), "accuracy")
     assert list(rows) == ["full", "rag", "oracle"]
     full = rows["full"]
@@ -89,7 +89,7 @@ def test_values_differences_and_ranks_match_hand_computed_values(on, off, choice
     assert rows["rag"].difference == (0, 0, 0)
 
 
-def test_memory_score_is_0_at_chance_and_1_at_upper_bound(on, off, choices):
+def test_memory_score_is_0_at_chance_accuracy_and_1_at_oracle_accuracy(on, off, choices):
     full = by_name(compare(on, off), "memory_score")["full"]
     chance = 1 / 4
     assert {len(probe.options) for probe in choices} == {4}
@@ -98,14 +98,14 @@ def test_memory_score_is_0_at_chance_and_1_at_upper_bound(on, off, choices):
     assert by_name(compare(on, off), "memory_score")["oracle"].on.value == pytest.approx(1)
 
 
-def test_memory_score_needs_oracle(demo, choices, off):
+def test_policy_comparison_without_oracle_gives_accuracy_but_no_memory_score(demo, choices, off):
     without = side(demo.domain, choices, {"full": GOOD["full"]})
     row = by_name(compare(without, off), "memory_score")["full"]
     assert row.on.value is None and row.rank_on is None and "oracle has no scores" in row.reason
     assert by_name(compare(without, off), "accuracy")["full"].reason is None
 
 
-def test_comparison_uses_only_probes_answered_in_both_domains(demo, choices, on):
+def test_policy_comparison_uses_only_probes_answered_in_both_domains(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
     lost = 3
@@ -116,7 +116,7 @@ def test_comparison_uses_only_probes_answered_in_both_domains(demo, choices, on)
     assert row.n == len(choices) - lost and row.difference.value == 0
 
 
-def test_low_coverage_gives_no_value(demo, choices, on):
+def test_policy_comparison_is_null_with_reason_if_too_few_probes_have_a_value(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
     replies = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies]
@@ -125,14 +125,14 @@ def test_low_coverage_gives_no_value(demo, choices, on):
     assert row.on.value is None and "0 of 48 probes of both domains have a value" in row.reason
 
 
-def test_swapped_domains_are_refused(on, off):
+def test_policy_comparison_rejects_swapped_domains(on, off):
     with pytest.raises(BadInput, match="amemgym_demo_offpolicy is not on-policy"):
         compare(off, on)
     with pytest.raises(BadInput, match="amemgym_demo is not off-policy"):
         compare(on, on)
 
 
-def test_domains_with_different_users_are_rejected(demo, choices, on):
+def test_policy_comparison_rejects_domains_with_different_users(demo, choices, on):
     user = choices[0].episode_id
     fewer = [probe for probe in choices if probe.episode_id != user]
     with pytest.raises(BadInput, match=rf"have different users: 3 and 2; only one domain has {user}"):
@@ -149,7 +149,7 @@ def test_domains_with_different_users_are_rejected(demo, choices, on):
         {"reason": "quarantined"},
     ],
 )
-def test_domains_with_different_probes_are_rejected(demo, choices, on, change):
+def test_policy_comparison_rejects_domains_with_different_probes(demo, choices, on, change):
     at = next(place for place, probe in enumerate(choices) if probe.gold != "1")
     probes = [replace(probe, **change) if place == at else probe for place, probe in enumerate(choices)]
     wrong = rf"have different probes: 1 differ, for example {choices[at].probe_id}"
@@ -157,12 +157,12 @@ def test_domains_with_different_probes_are_rejected(demo, choices, on, change):
         compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
 
 
-def test_domains_with_different_dataset_names_are_compared(demo, choices, on):
+def test_policy_comparison_accepts_equal_probes_with_different_dataset_names(demo, choices, on):
     renamed = [replace(probe, domain="other", dataset="my_users", evidence=[]) for probe in choices]
     assert compare(on, side(off_policy(demo.domain), renamed, GOOD))
 
 
-def test_results_of_different_chat_models_are_rejected(demo, choices, on):
+def test_policy_comparison_rejects_results_of_different_chat_models(demo, choices, on):
     other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
     with pytest.raises(
         BadInput, match=r"full has different settings .* the chat model is mmmmmmmm on-policy and nn"
@@ -170,7 +170,7 @@ def test_results_of_different_chat_models_are_rejected(demo, choices, on):
         compare(on, other)
 
 
-def test_results_of_different_prompts_are_rejected(demo, choices, on):
+def test_policy_comparison_rejects_results_of_different_prompts(demo, choices, on):
     whole = answered(off_policy(demo.domain), choices, "full", GOOD["full"])
     other = Answered(
         [replace(reply, prompt="amemgym/choice@4567") for reply in whole.replies], whole.verdicts
@@ -179,12 +179,12 @@ def test_results_of_different_prompts_are_rejected(demo, choices, on):
         compare(on, Side(off_policy(demo.domain), choices, {"full": other}))
 
 
-def test_no_common_assistant_is_refused(demo, choices, on):
+def test_policy_comparison_rejects_domains_without_common_assistant(demo, choices, on):
     with pytest.raises(BadInput, match=r"no measured assistant in common .*: alone"):
         compare(on, side(off_policy(demo.domain), choices, {"alone": GOOD["full"]}))
 
 
-def test_built_in_domains_cover_both_policies():
+def test_built_in_on_policy_and_off_policy_domains_differ_only_in_policy_and_recorded_run():
     base, given = find_domain("amemgym_base"), find_domain("amemgym_base_offpolicy")
     assert {**base.parameters, "policy": "off"} == given.parameters
     assert given.datasets[0] == base.datasets[0]

@@ -15,7 +15,7 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_every_question_and_state_is_probed_every_period(made):
+def test_every_question_has_a_choice_and_a_state_probe_in_every_period(made):
     for user_id, history in histories(made.states).items():
         mine = [probe for probe in made.probes if probe.episode_id == user_id]
         for period in range(len(history.periods)):
@@ -28,7 +28,7 @@ def test_every_question_and_state_is_probed_every_period(made):
         assert state.options == [] and state.variables == choice.variables
 
 
-def test_variable_probes_cover_each_variable_once(demo, demo_by_variable):
+def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo_by_variable):
     assert demo_by_variable.of_kind("choice") == demo.of_kind("choice")
     for user_id, history in histories(demo_by_variable.states).items():
         for period, state in enumerate(history.periods):
@@ -44,7 +44,7 @@ def test_variable_probes_cover_each_variable_once(demo, demo_by_variable):
                 assert json.loads(probe.question) == {name: history.schema[name] for name in probe.variables}
 
 
-def test_equal_states_have_equal_gold(made):
+def test_same_question_has_equal_gold_in_periods_with_equal_states(made):
     seen: dict[tuple[str, str, str], set[str]] = {}
     for probe in made.of_kind("choice"):
         question = probe.probe_id.rpartition("/")[2]
@@ -56,7 +56,7 @@ def test_equal_states_have_equal_gold(made):
     assert all(len(set(golds)) == len(golds) for golds in by_question.values())
 
 
-def test_evidence_exposes_needed_values(made):
+def test_evidence_messages_of_a_probe_expose_its_current_values(made):
     turns = {turn.message_id: turn for turn in made.turns}
     for probe in made.probes:
         told: dict[str, str] = {}
@@ -66,7 +66,7 @@ def test_evidence_exposes_needed_values(made):
         assert {name: told[name] for name in probe.variables} == json.loads(probe.revealed)
 
 
-def test_random_accuracy_of_published_options_matches_hand_computed_value(base):
+def test_random_accuracy_of_published_questions_matches_hand_computed_value(base):
     users = [json.loads(record.content) for record in base.records]
     counts = [len(question["answer_choices"]) for user in users for question in user["qas"]]
     by_hand = sum(1 / count for count in counts) / len(counts)
@@ -75,12 +75,12 @@ def test_random_accuracy_of_published_options_matches_hand_computed_value(base):
         assert len(base.of_kind("choice")) == 12 * 11 * 10
 
 
-def test_option_order_does_not_reveal_time(demo):
+def test_gold_options_of_period_0_have_different_positions(demo):
     first = [probe.gold for probe in demo.of_kind("choice") if probe.checkpoint == 0]
     assert len(set(first)) > 1
 
 
-async def test_answer_recovered_as_another_variant_quarantines_its_probes(demo):
+async def test_probe_is_quarantined_if_its_answer_is_recovered_as_another_variant(demo):
     chat = SpyChat({"recover": {"answer": 1}})  # every answer is taken for the first variant
     probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
     assert len(probes) == len(demo.probes)

@@ -19,7 +19,7 @@ from memflow.memories.memory import Recall
 LEVELS = ["first_steps", "some_practice", "practice"]
 
 
-def test_simulator_and_judge_prompts_are_declared_completely():
+def test_amemgym_declares_every_simulator_prompt_and_judge_prompt():
     asked = {prompt.name.partition("/")[2].removesuffix("_zh") for prompt in all_prompts(PACKAGE)}
     assert asked - {*SIMULATOR, *JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
@@ -33,7 +33,7 @@ def test_simulator_and_judge_prompts_are_declared_completely():
 
 
 @pytest.mark.parametrize("stem", sorted(twins()))
-def test_chinese_twin_has_same_fields(stem):
+def test_chinese_prompt_has_same_fields_output_and_limits_as_english_prompt(stem):
     english, chinese = prompt(stem), prompt(stem, language="zh")
     assert (chinese.name, chinese.language) == (f"{english.name}_zh", "zh")
     for what in ("fields", "output", "max_tokens", "temperature"):
@@ -42,7 +42,7 @@ def test_chinese_twin_has_same_fields(stem):
     assert re.search("[\u4e00-\u9fff]", chinese.sections[0][1] or chinese.sections[1][1])
 
 
-def test_prompts_have_chinese_twins():
+def test_every_prompt_except_reply_and_judge_prompts_has_chinese_translation():
     stems = {each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "en"}
     assert stems - twins() == {"reply", *JUDGE}
 
@@ -61,7 +61,7 @@ def test_prompts_have_chinese_twins():
         ("", None),
     ],
 )
-def test_latest_statement_sets_value(text, value):
+def test_scripted_parser_returns_latest_stated_value_of_variable(text, value):
     assert last_stated(text, "sewing_level", LEVELS) == value
 
 
@@ -75,11 +75,11 @@ def test_latest_statement_sets_value(text, value):
         ("我的水平是刚刚入门。", None),
     ],
 )
-def test_chinese_statements_are_parsed(text, value):
+def test_scripted_parser_returns_latest_value_of_chinese_statements(text, value):
     assert last_stated(text, "缝纫水平", ["刚刚入门", "略有练习", "入门"]) == value
 
 
-def test_chinese_options_are_parsed_and_selected_by_value():
+def test_scripted_assistant_selects_chinese_option_with_stated_value():
     options = [
         "既然你的缝纫水平是刚刚入门，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
         "既然你的缝纫水平是略有练习，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
@@ -95,7 +95,7 @@ OPTIONS = [
 ]
 
 
-def test_best_option_has_most_stated_values():
+def test_scripted_assistant_selects_options_with_most_stated_values():
     assert statements(OPTIONS[0]) == {"sewing level": "first steps", "sewing budget": "moderate"}
     assert best_options("My sewing level is practice. My sewing budget is generous.", OPTIONS) == [2]
     assert best_options("My sewing budget is generous.", OPTIONS) == [1, 2]
@@ -103,7 +103,7 @@ def test_best_option_has_most_stated_values():
     assert best_options("Nothing of the kind.", ["Do this.", "Do that."]) == [0, 1]
 
 
-async def test_oracle_is_correct_on_chinese_users(package, making):
+async def test_oracle_answers_every_probe_of_chinese_users_correctly(package, making):
     made = await asyncio.to_thread(making, find_domain("amemgym_demo_zh"), package)
     assert [row.reason for row in (*made.states.profiles, *made.turns, *made.probes) if row.reason] == []
     chat = ScriptedChat(AMemGym().handlers())
@@ -124,7 +124,7 @@ async def test_oracle_is_correct_on_chinese_users(package, making):
         assert not re.search("[A-Za-z]", text)
 
 
-async def test_mergeable_variables_are_merged(package, making):
+async def test_scripted_generation_merges_variables_shared_by_questions(package, making):
     parameters = {"users": 3, "periods": 2, "questions": 10, "changes_per_period": 3}
     made = await asyncio.to_thread(
         making, replace(find_domain("amemgym_base_generated"), parameters=parameters), package

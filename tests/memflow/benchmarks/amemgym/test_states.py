@@ -15,21 +15,21 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
 
 
-def test_extra_setting_matches_paper():
+def test_parameters_of_amemgym_extra_match_paper():
     sizes = parse_config(find_domain("amemgym_extra"))
     assert (sizes.periods - 1, sizes.variables_per_question) == (20, 3)  # N_p, N_s
     assert 2 * sizes.rounds(1) == 10 and 2 * sizes.rounds(0) == 4  # N_i counts messages
     assert parse_config(find_domain("amemgym_base_generated")) == AMemGymConfig()
 
 
-def test_later_periods_have_summary(demo):
+def test_every_period_after_period_0_has_one_summary_of_changes(demo):
     for history in histories(demo.states).values():
         told = [{change.summary for change in changes} for changes in history.changes]
         assert told[0] == {None}
         assert all(len(each) == 1 and None not in each for each in told[1:])
 
 
-async def test_update_request_contains_earlier_changes(demo):
+async def test_update_request_contains_changes_of_all_earlier_periods(demo):
     chat = SpyChat()
     states = await AMemGym().states(demo.domain.limited(1), demo.records, chat)
     asked = [request.fields for request in chat.asked("updates")]
@@ -43,7 +43,7 @@ async def test_update_request_contains_earlier_changes(demo):
         assert len(json.loads(fields["unchanged"])) + len(json.loads(fields["changes"])) == 8
 
 
-async def test_changes_per_variable_stay_within_limit(demo):
+async def test_generated_changes_per_variable_do_not_exceed_configured_maximum(demo):
     domain = replace(demo.domain, parameters={**demo.domain.parameters, "max_changes_per_variable": 2})
     states = await AMemGym().states(domain, demo.records, ScriptedChat(AMemGym().handlers()))
     for history in histories(states).values():
@@ -64,7 +64,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("stage", WRONG)
-async def test_failed_step_quarantines_one_user(demo, stage):
+async def test_failed_generation_step_quarantines_only_its_user(demo, stage):
     said, reason = WRONG[stage]
     chat = SpyChat({stage: said}, whom="Tomás")
     states = await AMemGym().states(demo.domain, demo.records, chat)
@@ -79,7 +79,7 @@ async def test_failed_step_quarantines_one_user(demo, stage):
     assert {probe.episode_id for probe in probes} == {"nora", "mei"}
 
 
-async def test_excess_changes_are_retried_then_quarantine_user(demo):
+async def test_reply_with_too_many_changes_is_retried_and_then_quarantines_user(demo):
     def everything_moves(request):
         schema = json.loads(request.fields["schema"])
         moves = [{"variable": name, "value": values[0]} for name, values in schema.items()]
@@ -92,13 +92,13 @@ async def test_excess_changes_are_retried_then_quarantine_user(demo):
     assert len(told) == 3 and "at most 4 items" in told[1]
 
 
-async def test_limit_selects_first_users(demo, package):
+async def test_limited_domain_generates_states_of_first_users_only(demo, package):
     states = await AMemGym().states(demo.domain.limited(1), demo.records, ScriptedChat(AMemGym().handlers()))
     assert states.profiles == demo.states.profiles[:1]
     assert states.changes == [change for change in demo.states.changes if change.user_id == "nora"]
 
 
-async def test_too_few_personas_are_rejected(demo):
+async def test_state_generation_rejects_more_users_than_personas(demo):
     domain = replace(demo.domain, parameters={**demo.domain.parameters, "users": 99})
     with pytest.raises(BadInput, match="99 users, but its data sets have only 6 personas"):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))
@@ -115,7 +115,7 @@ async def test_too_few_personas_are_rejected(demo):
         ("draw", "lots", "draw: "),
     ],
 )
-async def test_invalid_parameter_is_rejected_with_specific_message(demo, name, value, wrong):
+async def test_invalid_domain_parameter_error_names_the_parameter(demo, name, value, wrong):
     domain = replace(find_domain("amemgym_demo"), parameters={**demo.domain.parameters, name: value})
     with pytest.raises(BadSettings, match=wrong):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))

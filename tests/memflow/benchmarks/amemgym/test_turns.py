@@ -10,7 +10,7 @@ from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
 
 
-def test_turns_have_positions_and_times(demo):
+def test_generated_turns_have_consecutive_events_and_increasing_times(demo):
     for user_id in histories(demo.states):
         mine = [turn for turn in demo.turns if turn.episode_id == user_id]
         assert [turn.event for turn in mine] == list(range(len(mine)))
@@ -23,7 +23,7 @@ def test_turns_have_positions_and_times(demo):
         assert (turn.kind, turn.role, turn.reason) == ("exchange", "user", None)
 
 
-async def test_turns_are_reproducible(demo):
+async def test_turn_generation_with_scripted_chat_is_reproducible(demo):
     chat = ScriptedChat(AMemGym().handlers())
     assert await AMemGym().turns(demo.domain, demo.records, demo.states, chat) == demo.turns
 
@@ -44,14 +44,14 @@ def mumbling(refinements):
     return SpyChat({"opening": opening, "utterance_again": rewritten})
 
 
-async def test_message_that_does_not_reveal_its_values_is_rewritten(demo):
+async def test_message_that_does_not_reveal_its_values_is_rewritten_by_the_simulator(demo):
     chat = mumbling(refinements=1)
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = turns[0]
     assert first.reason is None and "is" in first.text and "Hello" not in first.text
 
 
-async def test_message_that_never_reveals_its_values_is_quarantined(demo):
+async def test_message_that_hides_its_values_after_3_rewrites_is_quarantined(demo):
     chat = mumbling(refinements=9)
     turns = await AMemGym().turns(demo.domain, demo.records, demo.states, chat)
     opening = [turn for turn in turns if turn.checkpoint == 0]
@@ -68,14 +68,14 @@ async def test_message_that_never_reveals_its_values_is_quarantined(demo):
     assert any(probe.reason is None for probe in probes)
 
 
-async def test_failed_opening_gives_one_quarantined_turn(demo):
+async def test_failed_opening_request_gives_one_quarantined_turn_in_period_0(demo):
     chat = SpyChat({"opening": ""})
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = [turn for turn in turns if turn.episode_id == "nora" and turn.checkpoint == 0]
     assert len(first) == 1 and "amemgym/opening: no usable answer" in first[0].reason
 
 
-def test_published_sessions_become_turns_in_order(base):
+def test_each_published_session_becomes_one_turn_in_file_order(base):
     users = [json.loads(record.content) for record in base.records]
     sessions = [session for user in users for period in user["periods"] for session in period["sessions"]]
     assert len(base.turns) == len(sessions)

@@ -46,7 +46,7 @@ def stated(request: ChatRequest, states: Sequence[dict[str, str]]) -> list[int]:
     return [at for at, state in enumerate(states) if json.dumps(state, indent=1) in shown]
 
 
-def test_paper_user_model_sees_profile_and_current_states(demo):
+def test_user_model_of_paper_receives_profile_and_current_states(demo):
     history, requests = first_life(demo), asked(demo)
     turns = [turn for turn in demo.turns if turn.episode_id == history.profile.user_id and turn.follow_ups]
     assert [request.prompt for request in requests] == [PAPER] * len(turns)
@@ -60,7 +60,7 @@ def test_paper_user_model_sees_profile_and_current_states(demo):
         assert f"user: {turn.text}\nassistant: " in said["user"]
 
 
-def test_published_user_model_sees_no_states(demo):
+def test_user_model_of_published_code_receives_no_states(demo):
     history, requests = first_life(demo), asked(demo, user_model="published_code")
     turns = {turn.text: turn for turn in demo.turns}
     assert {request.prompt for request in requests} == {PUBLISHED}
@@ -75,7 +75,7 @@ def test_published_user_model_sees_no_states(demo):
 
 
 @pytest.mark.parametrize("model", ["paper", "published_code"])
-def test_user_model_sees_no_future_gold(demo, model):
+def test_user_model_prompt_contains_no_later_events_questions_or_options(demo, model):
     history = first_life(demo)
     gold = [change.event for changes in history.changes[1:] for change in changes]
     gold += [turn.exposes for turn in demo.turns]
@@ -98,7 +98,7 @@ def roles(request: ChatRequest) -> list[str]:
         ({"user_context": 0}, [2, 4, 6]),
     ],
 )
-def test_user_context_limits_messages_in_prompt(demo, parameters, seen):
+def test_user_context_parameter_limits_dialogue_messages_in_user_model_prompt(demo, parameters, seen):
     requests = asked(demo, rounds_update=4, **parameters)
     query = requests[0].fields["query"]
     session = [request for request in requests if request.fields["query"] == query]
@@ -107,7 +107,7 @@ def test_user_context_limits_messages_in_prompt(demo, parameters, seen):
     assert (query in session[-1].fields["context"]) == (seen[-1] == 6)
 
 
-def test_published_user_model_rejects_other_context_than_two_messages(demo):
+def test_user_model_of_published_code_rejects_user_context_other_than_2_messages(demo):
     parameters = {**demo.domain.parameters, "user_model": "published_code", "user_context": 4}
     with pytest.raises(BadSettings, match=r"user_context: .* always sees the latest 2"):
         parse_config(replace(demo.domain, parameters=parameters))

@@ -14,7 +14,7 @@ from memflow.records import Reply, Score
 
 def unattributed_errors(rows: list[Score]) -> list[int]:
     """Positions that the check of the identity finds at fault."""
-    (each,) = [each for each in all_expectations() if each.name == "failures_sum_to_errors"]
+    (each,) = [each for each in all_expectations() if each.name == "failure_rates_sum_to_error_rate"]
     return list(each.rule.find_violations(rows))
 
 
@@ -28,12 +28,12 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_unused_knowledge_is_utilization_failure(made):
+def test_wrong_choice_with_correct_state_answer_is_utilization_failure(made):
     found = overall(made, perfect, clumsy=True)
     assert (found["accuracy"], found["utilization_failure"], found["state_match"]) == (0, 1, 1)
 
 
-def test_state_probe_needs_every_variable(made):
+def test_state_answer_is_correct_only_if_every_variable_is_correct(made):
     histories_by_user = histories(made.states)
     same = [
         histories_by_user[probe.episode_id].periods[0][name]
@@ -52,7 +52,7 @@ def test_state_probe_needs_every_variable(made):
     assert overall(made, frozen)["state_match"] == pytest.approx(share)
 
 
-def test_memory_score_pools_users_per_period(base):
+def test_memory_score_pools_users_per_period_and_averages_over_periods(base):
     rows = figures(base, verdicts_of(base, frozen))
     ratios = [
         (rows[("accuracy", "standard", part)].value - rows[("random", "standard", part)].value)
@@ -65,7 +65,7 @@ def test_memory_score_pools_users_per_period(base):
     assert variant != pytest.approx(sum(ratios) / 11, abs=1e-6)
 
 
-def test_intervals_contain_values(base):
+def test_confidence_intervals_contain_accuracy_and_memory_score(base):
     rows = figures(base, verdicts_of(base, one_period_late))
     row = rows[("accuracy", "standard", "all")]
     assert row.low < row.value < row.high
@@ -74,7 +74,7 @@ def test_intervals_contain_values(base):
     assert memory.low < memory.value < memory.high
 
 
-def test_memory_score_needs_oracle(demo):
+def test_memory_score_and_upper_bound_without_oracle_are_null_with_reason(demo):
     rows = figures(demo, verdicts_of(demo, frozen), oracle=[])
     for metric in ("memory_score", "upper_bound"):
         row = rows[(metric, "standard", "all")]
@@ -82,13 +82,13 @@ def test_memory_score_needs_oracle(demo):
     assert rows[("accuracy", "standard", "all")].value is not None
 
 
-def test_upper_bound_at_chance_gives_no_memory_score(demo):
+def test_memory_score_is_null_if_oracle_is_not_above_chance(demo):
     rows = figures(demo, verdicts_of(demo, frozen), oracle=verdicts_of(demo, perfect, clumsy=True))
     row = rows[("memory_score", "standard", "all")]
     assert row.value is None and "above chance" in row.reason
 
 
-def test_unparsed_reply_has_no_value(demo):
+def test_unparsed_reply_has_verdict_without_value_and_lowers_coverage(demo):
     lost = {probe.probe_id for probe in demo.of_kind("choice")[:5]}
     given = unparsed(replies(demo, perfect), lost)
     verdicts = make_verdicts(demo.domain, demo.probes, given)
@@ -106,7 +106,7 @@ def test_unparsed_reply_has_no_value(demo):
     assert rows[("state_unparsed", "standard", "all")].value == 0
 
 
-def test_chance_variant_counts_unparsed_reply_as_guess(demo):
+def test_chance_for_unparsed_variant_scores_unparsed_reply_as_random_guess(demo):
     lost = demo.of_kind("choice")[:5]
     given = unparsed(replies(demo, perfect), {probe.probe_id for probe in lost})
     rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
@@ -127,7 +127,7 @@ def test_chance_variant_counts_unparsed_reply_as_guess(demo):
     assert rows[("memory_score", "standard", "all")].value is None
 
 
-def test_missing_reply_is_not_counted_as_guess(demo):
+def test_chance_for_unparsed_variant_gives_no_value_to_missing_reply(demo):
     given = [replace(row, text=None, parsed=None, reason="no answer came") for row in replies(demo, perfect)]
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     assert {(row.value, row.reason) for row in verdicts if row.metric == "unparsed"} == {
@@ -139,7 +139,7 @@ def test_missing_reply_is_not_counted_as_guess(demo):
         assert (row.value, row.n, row.coverage) == (None, 0, 0)
 
 
-def test_chance_variant_bounds_unparsed_oracle(demo):
+def test_upper_bound_of_unparsed_oracle_is_chance_in_chance_for_unparsed_variant(demo):
     none = unparsed(replies(demo, perfect), {probe.probe_id for probe in demo.probes})
     oracle = make_verdicts(demo.domain, demo.probes, none)
     rows = figures(demo, verdicts_of(demo, perfect), oracle=oracle)
@@ -148,14 +148,14 @@ def test_chance_variant_bounds_unparsed_oracle(demo):
     assert rows[("upper_bound", "standard", "all")].value is None
 
 
-def test_few_unparsed_replies_keep_score(demo):
+def test_accuracy_with_one_unparsed_reply_excludes_the_reply_and_has_a_value(demo):
     given = unparsed(replies(demo, perfect), {demo.probes[0].probe_id})
     rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
     assert rows[("accuracy", "standard", "all")].value == 1
     assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
 
 
-def test_unparsed_state_probe_removes_attribution_only(demo):
+def test_unparsed_state_reply_leaves_wrong_choice_without_failure_attribution(demo):
     given = unparsed(replies(demo, frozen), {probe.probe_id for probe in demo.of_kind("state")})
     rows = make_verdicts(demo.domain, demo.probes, given)
     wrong = {row.probe_id for row in rows if row.metric == "accuracy" and row.value == 0}
@@ -165,7 +165,7 @@ def test_unparsed_state_probe_removes_attribution_only(demo):
             assert row.value is not None or "state probe of period" in row.reason
 
 
-def test_identity_includes_unattributed_errors(demo):
+def test_failure_identity_accepts_unattributed_errors_and_detects_changed_value(demo):
     given = replies(demo, one_period_late)
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     wrong = [row.probe_id for row in verdicts if row.metric == "accuracy" and row.value == 0]
@@ -180,7 +180,7 @@ def test_identity_includes_unattributed_errors(demo):
     assert found == [(metric, "all") for metric in FAILURES.values()]
 
 
-def test_unparsed_variable_probe_removes_attributions_that_need_it(demo_by_variable):
+def test_unparsed_reply_about_a_variable_removes_only_attributions_that_use_the_variable(demo_by_variable):
     made, given = demo_by_variable, replies(demo_by_variable, frozen)
     right = make_verdicts(made.domain, made.probes, given)
     wrong = {row.probe_id for row in right if row.metric == "accuracy" and row.value == 0}
@@ -200,21 +200,21 @@ def test_unparsed_variable_probe_removes_attributions_that_need_it(demo_by_varia
     }
 
 
-def test_invalid_option_has_no_value(demo):
+def test_reply_with_invalid_option_number_has_no_value_but_a_reason(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed="17")
     row = make_verdicts(demo.domain, demo.probes, given)[0]
-    assert row.value is None and "'17' is not the number of an option; the options are 1 to" in row.reason
+    assert row.value is None and "'17' is not the number of an option. Pass a number from 1 to" in row.reason
 
 
-def test_quarantined_and_missing_replies_have_reasons(demo):
+def test_verdict_of_quarantined_probe_or_missing_reply_has_reason(demo):
     probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
     rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
     assert rows[0].reason == "the probe is quarantined: no message tells it"
     assert "has no reply" in rows[-1].reason
 
 
-def test_mixed_assistants_are_rejected(demo):
+def test_make_verdicts_rejects_replies_of_two_assistants(demo):
     given = replies(demo, perfect)
     given[3] = replace(given[3], assistant="another")
     with pytest.raises(BadInput, match="one assistant"):

@@ -1,8 +1,8 @@
-"""Self-tests of AMemGym without a model, numbered as below. Expected values are for all 20 and for 12 users.
+"""Self-tests of AMemGym without a model. Expected values are for all 20 and for 12 users.
 
-2 the random baseline; 3 an oracle; 4 an agent that knows period 0 only; 5 an agent that is one period late; 6 an agent
-that forgets; 7 write + read + utilization = 1 - accuracy; 8 the number of buffer writes; 9 published memory scores. For
-1, the published counts, see test_counts.py.
+The tests cover the random baseline; an oracle; an agent that knows period 0 only; an agent that is one period late; an
+agent that forgets; write + read + utilization = 1 - accuracy; the number of buffer writes; published memory scores. The
+published counts are in test_counts.py.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ def by_period(rows, metric: str) -> list[float]:
     return [rows[metric, "standard", f"period {period}"].value for period in PERIODS]
 
 
-def test_2_random_accuracy_in_every_period(base):
+def test_random_accuracy_matches_hand_computed_value_in_every_period(base):
     rows = figures(base, verdicts_of(base, perfect))
     users = [json.loads(record.content) for record in base.records]
     by_hand = [1 / len(question["answer_choices"]) for user in users for question in user["qas"]]
@@ -69,14 +69,14 @@ def test_2_random_accuracy_in_every_period(base):
     assert rows["random", "standard", "all"].value == pytest.approx(known(base, RANDOM), abs=1e-7)
 
 
-def test_3_oracle_is_perfect_without_failures(made):
+def test_agent_that_knows_all_states_has_accuracy_1_and_no_failures(made):
     found = overall(made, perfect)
     for metric in ("accuracy", "upper_bound", "memory_score", "state_match"):
         assert found[metric] == pytest.approx(1)
     assert [found[metric] for metric in ("write_failure", "read_failure", "utilization_failure")] == [0, 0, 0]
 
 
-def test_3_oracle_exceeds_estimated_upper_bound(base):
+def test_memory_score_exceeds_1_if_agent_is_better_than_oracle(base):
     rows = figures(base, verdicts_of(base, perfect), oracle=verdicts_of(base, forgets_after(3)))
     chance, bound = (np.array(by_period(rows, metric)) for metric in ("random", "upper_bound"))
     assert bound.min() < 1
@@ -85,13 +85,13 @@ def test_3_oracle_exceeds_estimated_upper_bound(base):
     )
 
 
-def test_4_frozen_agent_accuracy_matches_count(base):
+def test_agent_frozen_in_period_0_has_precomputed_accuracy_per_period(base):
     rows = figures(base, verdicts_of(base, frozen))
     right = [round(value * 10 * len(base.records), 6) for value in by_period(rows, "accuracy")]
     assert right == known(base, AS_IN_PERIOD_0)
 
 
-def test_4_frozen_agent_knows_unchanged_states(base):
+def test_agent_frozen_in_period_0_knows_all_unchanged_states(base):
     histories_by_user = histories(base.states)
     verdicts = {row.probe_id: row.value for row in verdicts_of(base, frozen) if row.metric == "state_match"}
     for probe in base.of_kind("state"):
@@ -102,14 +102,14 @@ def test_4_frozen_agent_knows_unchanged_states(base):
 
 
 @pytest.mark.parametrize("knows", [frozen, one_period_late])
-def test_4_and_5_late_writes_are_write_failures(made, knows):
+def test_all_errors_of_frozen_or_late_agent_are_write_failures(made, knows):
     found = overall(made, knows)
     assert found["accuracy"] < 1
     assert found["write_failure"] == pytest.approx(1 - found["accuracy"])
     assert found["read_failure"] == found["utilization_failure"] == 0
 
 
-def test_5_late_agent_accuracy_is_about_60_percent(base):
+def test_agent_one_period_late_has_about_60_percent_accuracy_after_period_0(base):
     rows = figures(base, verdicts_of(base, one_period_late))
     accuracy = by_period(rows, "accuracy")
     assert accuracy[0] == 1
@@ -117,7 +117,7 @@ def test_5_late_agent_accuracy_is_about_60_percent(base):
 
 
 @pytest.mark.parametrize("periods", [0, 1, 3])
-def test_6_forgotten_states_are_read_failures(made, periods):
+def test_all_errors_of_agent_that_forgets_states_are_read_failures(made, periods):
     rows = figures(made, verdicts_of(made, forgets_after(periods)))
     found = {metric: row.value for (metric, _, part), row in rows.items() if part == "all"}
     assert found["read_failure"] == pytest.approx(1 - found["accuracy"])
@@ -127,7 +127,7 @@ def test_6_forgotten_states_are_read_failures(made, periods):
             assert rows["read_failure", "standard", f"period {period}"].value == 0
 
 
-def test_6_state_ages_match_counts(base):
+def test_numbers_of_states_per_age_match_precomputed_counts(base):
     histories_by_user = histories(base.states)
     ages = Counter(
         probe.checkpoint - last_change(histories_by_user[probe.episode_id].periods, name, probe.checkpoint)
@@ -139,7 +139,7 @@ def test_6_state_ages_match_counts(base):
 
 @examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_7_failures_add_up_to_errors(demo, seed):
+def test_write_read_and_utilization_failures_add_up_to_error_rate(demo, seed):
     def knows(history, period, name):
         whims = (frozen, one_period_late, forgets_after(1), perfect)
         return whims[(seed >> (2 * (len(name) + period) % 16)) % 4](history, period, name)
@@ -171,7 +171,7 @@ def buffers(made, memory: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("memory", WRITES[12])
-def test_8_buffer_writes_match_counts(base, memory):
+def test_numbers_of_buffered_memory_writes_match_precomputed_counts(base, memory):
     freq, ns = (int(number) for number in memory.split("_")[1:3])
     written, left = buffers(base, memory)
     assert written == known(base, WRITES)[memory] * freq
@@ -197,9 +197,8 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("agent", PUBLISHED)
-def test_9_memory_score_matches_paper(agent):
-    """The paper prints only the mean over the periods. The expected score is therefore accurate to 0.006, the
-    effect of the different upper bounds of the periods."""
+def test_memory_score_from_published_mean_accuracy_matches_paper(agent):
+    """Compute the score from the mean over the periods, which is accurate to 0.006, since upper bounds differ."""
     mean, score = PUBLISHED[agent]
     found = memory_score(np.full(11, mean), np.array(UPPER), np.full(11, RANDOM[20]))
     assert float(found) == pytest.approx(score, abs=0.006)

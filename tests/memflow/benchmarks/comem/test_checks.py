@@ -62,11 +62,11 @@ def at(rows: Rows, table: str, question: str, checkpoint: int) -> int:
     )
 
 
-def test_valid_rows_pass_every_check(rows: Rows):
+def test_demo_rows_pass_every_comem_check(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_other_benchmarks_are_skipped(rows: Rows):
+def test_comem_checks_skip_domains_of_other_benchmarks(rows: Rows):
     rows[KEYS] = [replace(row, answer="elf", visible=-1) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold="9", revealed="everything") for row in rows[PROBES]]
     assert failed(rows, "amemgym_demo") == {}
@@ -110,14 +110,14 @@ def message_of_other_context(rows: Rows) -> list[str]:
     return [next(turn.message_id for turn in rows[TURNS] if turn.episode_id != "ana")]
 
 
-NO_OPTION = {"labels_in_options", "gold_matches_final_label"}
-NO_NUMBER = {"labels_are_option_numbers_or_unknown", *NO_OPTION}
-UNSEEN = {"labels_see_no_future_messages", "probes_see_same_messages_as_labels"}
-UNLABELED = {"probes_have_labels", "gold_matches_final_label"}
+NO_OPTION = {"label_answers_in_options", "gold_matches_final_label"}
+NO_NUMBER = {"label_is_option_number_or_unknown", *NO_OPTION}
+UNSEEN = {"labels_use_no_future_messages", "probes_see_same_messages_as_labels"}
+UNLABELED = {"probes_after_checkpoint_0_have_labels", "gold_matches_final_label"}
 
 DAMAGES: list[tuple[Damage, set[str]]] = [
-    (edit(KEYS, 2, answer=None), {"labels_have_answer_or_reason", *UNLABELED}),
-    (edit(KEYS, 2, reason="no usable answer"), {"labels_have_answer_or_reason"}),
+    (edit(KEYS, 2, answer=None), {"labels_have_either_answer_or_reason", *UNLABELED}),
+    (edit(KEYS, 2, reason="no usable answer"), {"labels_have_either_answer_or_reason"}),
     (edit(KEYS, 2, answer="B"), NO_NUMBER),
     (edit(KEYS, 2, answer="0"), NO_NUMBER),
     (edit(KEYS, 2, answer="5"), NO_OPTION),
@@ -127,7 +127,7 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
     ),
     (
         edit(KEYS, 4, visible=11),
-        {"visible_messages_never_decrease", "probes_see_same_messages_as_labels"},
+        {"visible_message_count_never_decreases", "probes_see_same_messages_as_labels"},
     ),
     (edit(KEYS, 4, visible=25), UNSEEN),
     (edit(KEYS, 1, visible=7), UNSEEN),
@@ -135,9 +135,9 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
         add_label_with_fewer_messages,
         {"annotators_see_same_messages", "kept_questions_labeled_at_every_checkpoint"},
     ),
-    (drop_question, {"no_probes_of_dropped_questions"}),
+    (drop_question, {"dropped_questions_have_no_probes"}),
     (lose(PROBES), {"kept_questions_have_probes"}),
-    (lambda rows: rows[PROBES].pop(at(rows, PROBES, WORK, 3)), {"probes_at_every_checkpoint"}),
+    (lambda rows: rows[PROBES].pop(at(rows, PROBES, WORK, 3)), {"questions_have_probes_at_every_checkpoint"}),
     (lose(KEYS), UNLABELED),
     (
         edit(PROBES, 3, options=lambda rows: probe_at(rows, 3).options[::-1]),
@@ -147,9 +147,9 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
     (edit(PROBES, 0, gold=lambda rows: probe_at(rows, 4).gold), {"gold_matches_final_label"}),
     (edit(PROBES, 3, after="ana/1.0", evidence=[]), {"probes_see_same_messages_as_labels"}),
     (edit(PROBES, 3, after="ana/1.99", evidence=[]), {"probes_see_same_messages_as_labels"}),
-    (edit(PROBES, 1, evidence=["ana/2.8"]), {"evidence_before_probe"}),
-    (edit(PROBES, 1, evidence=message_of_other_context), {"evidence_before_probe"}),
-    (edit(PROBES, 0, revealed="by bus"), {"nothing_revealed_at_checkpoint_0"}),
+    (edit(PROBES, 1, evidence=["ana/2.8"]), {"evidence_messages_precede_probe"}),
+    (edit(PROBES, 1, evidence=message_of_other_context), {"evidence_messages_precede_probe"}),
+    (edit(PROBES, 0, revealed="by bus"), {"no_gold_context_or_evidence_at_checkpoint_0"}),
     (
         edit(KEYS, 1, visible=0),
         {"rule_labels_unknown_before_first_message", "probes_see_same_messages_as_labels"},
@@ -158,7 +158,7 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
 
 
 @pytest.mark.parametrize(("damage", "checks"), DAMAGES)
-def test_corruption_fails_named_checks(rows: Rows, damage: Damage, checks: set[str]):
+def test_corrupted_rows_fail_expected_comem_checks(rows: Rows, damage: Damage, checks: set[str]):
     damage(rows)
     assert set(failed(rows)) == checks
 
@@ -175,26 +175,26 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
     ("models", "sentences"),
     [
         (("a", "b"), set()),
-        (("a", "a"), {"annotator_and_verifier_differ"}),
-        ((None, "b"), {"annotator_and_verifier_differ"}),
+        (("a", "a"), {"verifier_is_not_the_annotator"}),
+        ((None, "b"), {"verifier_is_not_the_annotator"}),
     ],
 )
-def test_labels_without_two_different_models_warn(
+def test_labels_of_fewer_than_two_models_give_warning(
     rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
 ):
     annotate(rows, models)
     assert set(failed(rows)) == sentences
-    assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
+    assert {each.severity for each in EXPECTED if each.name == "verifier_is_not_the_annotator"} == {"warn"}
 
 
-def test_constant_gold_warns(rows: Rows):
+def test_equal_gold_of_all_probes_gives_warning(rows: Rows):
     first = rows[PROBES][0].gold
     rows[KEYS] = [replace(row, answer=first) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold=first) for row in rows[PROBES]]
     assert failed(rows) == {"constant_answer_accuracy_at_most_50_percent": 4 * 22}
 
 
-def test_unknown_option_is_constant_at_any_position(rows: Rows):
+def test_unknown_option_counts_as_constant_answer_at_any_position(rows: Rows):
     untold = ("I don't know.", "a", "b", "c")
     rows[PROBES] = [
         replace(
@@ -217,15 +217,15 @@ def unknown_gold(rows: Rows) -> set[str]:
     }
 
 
-def test_correct_no_context_answers_warn(rows: Rows):
+def test_correct_answers_without_context_give_warning(rows: Rows):
     untold = unknown_gold(rows)
     guesses = [row for row in rows[VERDICTS] if row.checkpoint == 0]
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
     told = [row for row in guesses if row.probe_id not in untold]
-    assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
+    assert untold and failed(rows) == {"no_context_accuracy_not_above_chance": len(told)}
 
 
-def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
+def test_correct_unknown_option_without_context_gives_no_warning(rows: Rows):
     unknown_option = unknown_gold(rows)
     rows[VERDICTS] = [
         replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row
@@ -234,11 +234,11 @@ def test_unknown_option_is_not_counted_as_no_context_answer(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_every_check_has_a_corruption():
+def test_every_comem_check_has_a_corruption_test():
     warned = {
-        "annotator_and_verifier_differ",
+        "verifier_is_not_the_annotator",
         "constant_answer_accuracy_at_most_50_percent",
-        "no_context_accuracy_near_chance",
+        "no_context_accuracy_not_above_chance",
     }
     found = set().union(*(sentences for _, sentences in DAMAGES)) | warned
     # Those of speakers have theirs in test_speakers.py.

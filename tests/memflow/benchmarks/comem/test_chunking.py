@@ -68,7 +68,7 @@ async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) ->
 @pytest.mark.parametrize("name", COVERING)
 @examples(25)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_entries_and_buffer_cover_messages_at_every_step(name: str, context: Context, arrivals: str):
+def test_memory_entries_contain_all_messages_after_every_write(name: str, context: Context, arrivals: str):
     come = events(context, arrivals, arrival_tokens=60)
     memory, sequences = asyncio.run(lived(name, come))
     for number, sequence in enumerate(sequences, start=1):
@@ -87,7 +87,7 @@ def test_entries_and_buffer_cover_messages_at_every_step(name: str, context: Con
 
 @examples(40)
 @given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
-def test_script_chunks_are_independent_of_number_of_messages_per_write(
+def test_rag_chunks_are_independent_of_number_of_messages_per_write(
     context: Context, size: int, overlap: int
 ):
     made = []
@@ -121,7 +121,7 @@ def asked_of(name: str, come: Sequence[Event]) -> Counting:
 
 @examples(30)
 @given(context=contexts(), tokens=st.integers(20, 120))
-def test_messages_of_one_write_are_one_memp_trajectory(context: Context, tokens: int):
+def test_memp_builds_one_trajectory_from_messages_of_one_write(context: Context, tokens: int):
     come = events(context, "tokens", arrival_tokens=tokens)
     whole = [
         event for event in come if len(event.messages) > 1 or quarters(event.messages[0].line()) <= 4 * tokens
@@ -134,7 +134,7 @@ def test_messages_of_one_write_are_one_memp_trajectory(context: Context, tokens:
 
 @examples(20)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_mem0_extracts_from_every_message_once(context: Context, arrivals: str):
+def test_mem0_extracts_facts_from_every_message_once(context: Context, arrivals: str):
     come = events(context, arrivals, arrival_tokens=60)
     chat = asked_of("mem0", come)
     drawn = [request for request in chat.requests if request.prompt == "mem0/extract"]

@@ -210,7 +210,7 @@ def test_correct_answers_per_checkpoint_match_hand_computed_values(contexts: str
 
 
 @pytest.mark.parametrize("case", HAND)
-def test_continual_metrics_match_hand_computed_values(case: tuple[str, str]):
+def test_forgetting_and_transfer_metrics_match_hand_computed_values(case: tuple[str, str]):
     correct = np.array([[int(digit) for digit in row] for row in HAND[case].values()], dtype=float)
     found = summary(correct)
     accuracy, forgetting, transfer, always, never, flips = FIGURES[case]
@@ -225,7 +225,7 @@ def test_continual_metrics_match_hand_computed_values(case: tuple[str, str]):
 
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
-def test_memory_none_never_changes_its_answers(contexts: str, asked: Asked):
+def test_memory_none_gives_same_answer_to_a_question_at_every_checkpoint(contexts: str, asked: Asked):
     probes, replies, _ = asked(CONTEXTS[contexts], "none")
     answers: dict[str | None, set[str | None]] = {}
     for probe, reply in zip(probes, replies, strict=True):

@@ -107,7 +107,7 @@ def arrivals(turns: Sequence[Turn]) -> int:
 
 
 @pytest.mark.parametrize("memory", ["mem0", "memp_300_10"])
-def test_four_checkpoints_need_same_writes_as_one_checkpoint(memory: str, lab: Callable[..., Any]):
+def test_four_checkpoints_need_as_many_memory_writes_as_one_checkpoint(memory: str, lab: Callable[..., Any]):
     with (
         lab("four", memory, checkpoints=QUARTERS) as four,
         lab("one", memory, checkpoints=WHOLE) as one,
@@ -137,7 +137,7 @@ def test_four_checkpoints_need_same_writes_as_one_checkpoint(memory: str, lab: C
 def test_checkpoint_within_batch_adds_one_write_and_repeats_no_message(
     together: str, lab: Callable[..., Any]
 ):
-    """A checkpoint within a batch splits it into two writes. There are no other additional writes."""
+    """Count the memory writes: a checkpoint within a batch splits the batch into two writes."""
     over = {"arrivals": together, "arrival_tokens": 40}
     memory = "memp_300_10"
     with (

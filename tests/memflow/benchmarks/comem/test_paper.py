@@ -35,7 +35,7 @@ def held(dataset, model, memory):
     return row
 
 
-def test_every_published_value_is_present() -> None:
+def test_every_value_of_the_published_tables_is_present() -> None:
     assert [row.memory for row in ROWS[:4]] == list(reference().memories) == ["full", "rag", "memp", "mem0"]
     by_dataset = {name: sum(row.dataset == name for row in ROWS) for name in reference().datasets}
     # Mem0 was not run on 128k. A row has two figures at each of four checkpoints, and two over all.
@@ -45,7 +45,7 @@ def test_every_published_value_is_present() -> None:
     assert all(row.doubt is None or row.doubt in reference().doubts for row in ROWS)
 
 
-def test_every_value_is_a_share_of_its_questions() -> None:
+def test_every_published_value_is_a_share_of_its_questions() -> None:
     for row in ROWS:
         assert row.questions == reference().datasets[row.dataset].questions
         for share in row.plain().values():
@@ -56,7 +56,7 @@ def test_every_value_is_a_share_of_its_questions() -> None:
         count(0.1275, 322)
 
 
-def test_t2_tables_4_and_5_were_rounded_twice() -> None:
+def test_listed_values_of_published_tables_4_and_5_are_rounded_twice() -> None:
     for one in reference().again:
         row = held(one.dataset, one.model, one.memory)
         exact = Fraction(count_questions(row).always, row.questions)
@@ -94,7 +94,7 @@ def counts_of(answers):
     return QuestionCounts(len(answers), forgotten, learnt, always, never), sum(each[0] for each in answers)
 
 
-def test_initial_counts_match_enumeration() -> None:
+def test_initial_counts_match_enumeration_of_all_answers_to_3_questions() -> None:
     initial_counts: dict[QuestionCounts, set[int]] = {}
     for answers in combinations_with_replacement(PATTERNS, 3):
         counts, start = counts_of(answers)
@@ -103,25 +103,25 @@ def test_initial_counts_match_enumeration() -> None:
     assert all(counts.initial_counts() == found for counts, found in initial_counts.items())
 
 
-def test_initial_counts_exist_only_for_possible_counts() -> None:
+def test_initial_counts_exist_only_for_possible_question_counts() -> None:
     realised = {counts_of(answers)[0] for answers in combinations_with_replacement(PATTERNS, 1)}
     for values in product((0, 1), repeat=10):
         counts = QuestionCounts(1, values[:4], values[4:8], *values[8:])
         assert bool(counts.initial_counts()) == (counts in realised)
 
 
-def test_accuracy_follows_from_initial_count() -> None:
+def test_published_gains_and_initial_counts_match_hand_computed_values() -> None:
     full = count_questions(held("personamem_128k", "Gemini-2.5-flash", "full"))
     assert (full.forgotten, full.learnt) == ((41, 63, 60, 77), (104, 19, 11, 4))
     assert full.gains() == (63, 60, 74, 61)  # A_n - A_0 in questions of 322
     assert (min(full.initial_counts()), max(full.initial_counts())) == (161, 184)
 
 
-def test_every_row_alone_allows_an_initial_count() -> None:
+def test_every_published_row_alone_has_a_possible_initial_count() -> None:
     assert all(count_questions(row).initial_counts() for row in ROWS)
 
 
-def test_t1_six_mem0_rows_disagree_on_initial_count() -> None:
+def test_six_published_mem0_rows_contradict_initial_count_of_other_rows() -> None:
     assert {(row.dataset, row.model, row.memory) for row in ROWS if row.doubt == "T1"} == MISFITS
     for dataset, model in GROUPS:
         rows = of(dataset, model)
@@ -132,7 +132,7 @@ def test_t1_six_mem0_rows_disagree_on_initial_count() -> None:
                 assert max(count_questions(row).initial_counts()) < min(common_initial_counts(sound))
 
 
-def test_gaps_between_initial_counts_match_known_values() -> None:
+def test_ranges_of_initial_counts_per_model_match_known_values() -> None:
     found = {}
     for dataset, model in GROUPS:
         rows = of(dataset, model)
@@ -160,7 +160,7 @@ def test_gaps_between_initial_counts_match_known_values() -> None:
     }
 
 
-def test_only_two_of_six_statements_in_text_match_tables() -> None:
+def test_only_two_of_six_statements_in_text_of_paper_match_its_tables() -> None:
     fits = {}
     for name, claim in reference().claims.items():
         sound = [row for row in of(claim.dataset, claim.model) if row.doubt is None]
@@ -181,7 +181,7 @@ def test_only_two_of_six_statements_in_text_match_tables() -> None:
     )
 
 
-def test_three_models_share_all_correct_with_mem0() -> None:
+def test_three_models_have_same_published_all_correct_count_with_mem0() -> None:
     assert {count_questions(held("dialsim", model, "mem0")).always for model in OTHERS} == {194}
 
 
@@ -199,10 +199,10 @@ DIALSIM = ("comem_friends", "comem_bigbang", "comem_theoffice")
         (("personamem_32k",), {"checkpoints": (0.5, 1.0)}, None),
     ],
 )
-def test_domain_maps_to_paper_dataset(datasets, parameters, theirs) -> None:
+def test_domain_maps_to_data_set_of_paper(datasets, parameters, theirs) -> None:
     assert stands_for(Domain("d", "comem", datasets, "d", parameters)) == theirs
 
 
-def test_row_uses_leaderboard_names() -> None:
+def test_published_row_uses_metric_names_of_leaderboard() -> None:
     row = PaperRow("d", "m", "full", 10, (0.1, 0.2, 0.3, 0.4), (0.5, 0.0, 0.0, 0.1), 0.6, 0.2)
     assert row.plain()["forgetting/checkpoint 3"] == 0.3 and row.plain()["all_wrong/all"] == 0.2

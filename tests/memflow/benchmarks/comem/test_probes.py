@@ -26,7 +26,7 @@ def made(context: Context, **settled: object) -> list[Probe]:
     return list(make_probes("d", [context], keys, parameters))
 
 
-def test_rule_labels_follow_visible_messages(context: Made):
+def test_gold_by_rule_is_latest_answer_in_visible_messages(context: Made):
     probes = made(context(8, [CHANGING]))
     assert [(probe.checkpoint, probe.gold) for probe in probes] == [
         (0, "1"), (1, "1"), (2, "1"), (3, "2"), (4, "2"),
@@ -36,12 +36,12 @@ def test_rule_labels_follow_visible_messages(context: Made):
 
 
 @pytest.mark.parametrize(("guess_key", "gold"), [("first", "1"), ("last", "2")])
-def test_guess_key_selects_checkpoint_0_gold(context: Made, guess_key: str, gold: str):
+def test_guess_key_parameter_selects_gold_of_checkpoint_0(context: Made, guess_key: str, gold: str):
     guess = made(context(8, [CHANGING]), guess_key=guess_key)[0]
     assert (guess.checkpoint, guess.gold, guess.revealed) == (0, gold, "")
 
 
-def test_published_answer_labels_every_checkpoint(context: Made):
+def test_published_answer_is_gold_at_every_checkpoint(context: Made):
     assert [probe.gold for probe in made(context(8, [CHANGING]), keys="published")] == ["2"] * 5
 
 
@@ -57,7 +57,7 @@ def test_unanswerable_question_is_dropped_or_gets_not_enough_information_option(
     assert [probe.gold for probe in probes] == ["3", "3", "3", "1", "1"]
 
 
-def test_question_without_rule_is_quarantined(context: Made):
+def test_question_without_rule_based_label_is_quarantined(context: Made):
     probes = made(context(8, [ContextQuestion("q", "?", ("a", "b"))]))
     assert len(probes) == 5
     assert {probe.reason for probe in probes} == {
@@ -65,7 +65,7 @@ def test_question_without_rule_is_quarantined(context: Made):
     }
 
 
-def test_probe_with_early_end_names_last_visible_message(context: Made):
+def test_probe_of_question_with_early_end_names_last_visible_message(context: Made):
     probes = made(context(8, [replace(CHANGING, end=7)]))
     assert [probe.after for probe in probes] == [None, None, None, None, "c/3.6"]
 

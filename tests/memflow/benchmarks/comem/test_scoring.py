@@ -52,7 +52,7 @@ def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:
     return {(each.metric, each.variant, each.slice): each for each in make_scores(DOMAIN, measured)}
 
 
-def test_every_accuracy_slice_has_baselines() -> None:
+def test_every_accuracy_slice_has_random_constant_and_no_context_baselines() -> None:
     found = figures()
     slices = {name for metric, _, name in found if metric == "accuracy"}
     assert slices == {
@@ -67,7 +67,7 @@ def test_every_accuracy_slice_has_baselines() -> None:
         assert {name for metric, variant, name in found if (metric, variant) == (floor, "standard")} == slices
 
 
-def test_constant_answer_accuracy_uses_best_constant_of_slice() -> None:
+def test_constant_answer_accuracy_uses_best_constant_answer_of_slice() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "standard").items()}
     # Golds: all 1 2, 3 1, 3 3, 1 1; checkpoint 1 1 3 3 1, checkpoint 2 2 1 3 1; likes 1 2 3 1, dates 3 3 1 1.
     assert found == {
@@ -76,7 +76,7 @@ def test_constant_answer_accuracy_uses_best_constant_of_slice() -> None:
     }  # fmt: skip
 
 
-def test_constant_unknown_answer_matches_unknown_gold() -> None:
+def test_accuracy_of_constant_unknown_answer_is_share_of_unknown_gold() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "unknowing").items()}
     assert found == {
         "all": 3 / 8, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 1 / 4, "category likes": 1 / 4,
@@ -84,7 +84,7 @@ def test_constant_unknown_answer_matches_unknown_gold() -> None:
     }  # fmt: skip
 
 
-def test_no_context_accuracy_uses_checkpoint_0() -> None:
+def test_no_context_accuracy_of_a_slice_uses_replies_at_checkpoint_0() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("guess", "standard").items()}
     assert found == {
         "all": 2 / 4, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 2 / 4, "category likes": 1 / 2,

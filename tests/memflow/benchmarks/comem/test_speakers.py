@@ -57,7 +57,7 @@ async def judged(
     return [row for row in verdicts if row.metric == OTHER_SPEAKER], figures
 
 
-async def test_errors_are_classified_as_other_speaker_or_same_speaker(
+async def test_errors_are_classified_as_true_of_other_speaker_or_same_speaker(
     bench: CoMem, demo: Domain, house: dict[str, Probe]
 ):
     # Jon drives a tram (2) by checkpoint 4; the bakery (1) was his, the library (3) is Paul's, the garden Sade's.
@@ -92,7 +92,7 @@ async def test_errors_are_classified_as_other_speaker_or_same_speaker(
     assert third.reason is not None and third.reason.startswith("0 of 1 probes have a value")
 
 
-async def test_share_is_null_without_errors(bench: CoMem, demo: Domain, house: dict[str, Probe]):
+async def test_other_speaker_share_is_null_if_no_errors(bench: CoMem, demo: Domain, house: dict[str, Probe]):
     probes = list(house.values())
     rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
     assert rows == []
@@ -107,14 +107,14 @@ async def test_options_without_speakers_give_no_metric(bench: CoMem, demo: Domai
     assert rows == [] and not [metric for metric, _ in figures if metric.startswith(OTHER_SPEAKER)]
 
 
-def test_chance_is_share_of_other_speakers(house: dict[str, Probe]):
+def test_chance_of_other_speaker_error_is_share_of_options_of_other_speakers(house: dict[str, Probe]):
     assert by_chance(house["jonwork/c4"]) == pytest.approx(2 / 3)
     assert by_chance(house["mplay/c4"]) == 1.0
     assert by_chance(house["mplay/c1"]) is None  # nobody is right where there is no telling
 
 
 @given(st.data())
-def test_only_wrong_answers_with_known_speakers_give_rows(data: st.DataObject):
+def test_only_wrong_answers_with_known_speakers_give_speaker_verdicts(data: st.DataObject):
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
@@ -135,7 +135,7 @@ class MixedUp(Full):
         )
 
 
-async def test_errors_of_speaker_confusing_memory_are_other_speakers(
+async def test_errors_of_memory_that_confuses_speakers_are_other_speaker_errors(
     bench: CoMem, build: Callable[..., Any], tmp_path: Path
 ):
     pets = [

@@ -19,12 +19,12 @@ from memflow.benchmarks.comem.turns import make_turns
 Made = Callable[..., Context]
 
 
-def test_checkpoints_are_rounded_down_quarters(context: Made):
+def test_truncation_indices_are_quarters_of_message_count_rounded_down(context: Made):
     assert truncation_indices(context(10), CoMemConfig()) == (0, 2, 5, 7, 10)
     assert truncation_indices(context(3), CoMemConfig()) == (0, 0, 1, 2, 3)
 
 
-def test_inexact_binary_fraction_loses_no_message(context: Made):
+def test_truncation_index_of_inexact_binary_fraction_loses_no_message(context: Made):
     assert truncation_indices(context(100), CoMemConfig(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
 
 
@@ -34,7 +34,7 @@ def test_visible_messages_stop_at_end_of_question(context: Made):
     assert visible_counts(context(10, [asked]), asked, CoMemConfig(ends="context")) == (0, 2, 5, 7, 10)
 
 
-def test_label_is_latest_known_answer():
+def test_label_is_latest_answer_known_from_visible_messages():
     asked = ContextQuestion(
         "q", "?", ("a", "b", "I don't know."), known=(KnownAnswer(3, 1, (2,)), KnownAnswer(7, 2, (6,)))
     )
@@ -54,7 +54,7 @@ dialogues = st.lists(
     arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
     ends=st.lists(st.integers(1, 40), max_size=4),
 )
-def test_batches_are_ordered_and_do_not_cross_checkpoints(said, arrivals, ends):
+def test_message_batches_are_ordered_and_do_not_cross_checkpoints(said, arrivals, ends):
     sessions = sorted(session for _, session, _ in said)
     lines = [
         ContextMessage("x" * size, role, session=at)

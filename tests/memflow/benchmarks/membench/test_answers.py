@@ -16,7 +16,7 @@ def matches(kind, text: str, side: str = "text") -> bool:
     return len(text) <= schema["maxLength"] and re.search(schema.get("pattern", ""), text) is not None
 
 
-def test_pattern_requires_all_given_words():
+def test_output_pattern_requires_all_words_of_the_request():
     kind = told_of("Ann's height is 161 cm.", ("161 cm", "Ann"))
     assert_bounded(kind)
     assert matches(kind, "You know, 161 cm is what Ann measures.")
@@ -25,17 +25,17 @@ def test_pattern_requires_all_given_words():
     assert not matches(kind, "She stands 161 cm tall.")
 
 
-def test_pattern_allows_capitalized_word():
+def test_output_pattern_accepts_required_word_with_capital_first_letter():
     kind = told_of("My aunt is a nurse.", ("nurse",))
     assert matches(kind, "Nurse, that is what she is.")
     assert not matches(kind, "NURSE!")
 
 
-def test_pattern_ignores_words_that_plain_sentence_lacks():
+def test_output_pattern_ignores_required_word_missing_in_plain_sentence():
     assert matches(told_of("My aunt is a nurse.", ("161 cm",)), "She nurses people.")
 
 
-def test_pattern_applies_per_role():
+def test_output_pattern_requires_words_only_in_message_of_their_role():
     kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
     assert_bounded(kind)
     assert matches(kind, "What shall I see?", "user")
@@ -43,7 +43,7 @@ def test_pattern_applies_per_role():
     assert not matches(kind, "Try another one.", "assistant")
 
 
-def test_pattern_of_many_words_requires_their_order():
+def test_output_pattern_of_four_words_requires_order_of_plain_sentence():
     kind = told_of("a1 b2 c3 d4", ("d4", "c3", "b2", "a1"))
     assert matches(kind, "a1, b2, c3 and d4")
     assert not matches(kind, "d4, c3, b2 and a1")
@@ -54,6 +54,6 @@ def test_pattern_of_many_words_requires_their_order():
         st.text("ab.*[(1 年\\|", min_size=1, max_size=8).map(str.strip).filter(bool), min_size=1, max_size=3
     )
 )
-def test_pattern_accepts_plain_sentence(words):
+def test_output_pattern_accepts_plain_sentence_with_any_required_words(words):
     plain = f"I say {' and '.join(words)}."
     assert matches(told_of(plain, tuple(words)), plain)

@@ -118,7 +118,7 @@ def one(found, metric, name="all", variant="standard"):
 
 
 @pytest.mark.parametrize("tokens", [300, 700])
-async def test_knee_equals_token_limit_of_memory(tokens):
+async def test_capacity_knee_equals_token_limit_of_memory_with_newest_messages(tokens):
     made = [trajectory(number) for number in range(24)]
     found = await scores("newest", lambda store: Newest(store, tokens=tokens), made)
     knee = one(found, CAPACITY)
@@ -132,21 +132,21 @@ async def test_knee_equals_token_limit_of_memory(tokens):
     assert all(each.value > 0.95 for each in early)
 
 
-async def test_knee_by_total_tokens_equals_token_limit_with_early_evidence():
+async def test_capacity_knee_by_total_tokens_equals_token_limit_with_early_evidence():
     made = [trajectory(number, within=0.04) for number in range(16)]
     found = await scores("newest", lambda store: Newest(store, tokens=700), made)
     for variant in ("standard", IN_ALL):
         assert abs(one(found, CAPACITY, variant=variant).value - 700) <= 70
 
 
-async def test_knee_of_flushing_memory_equals_its_total_token_limit():
+async def test_capacity_knee_of_flushing_memory_equals_its_total_token_limit():
     made = [trajectory(number, within=0.2) for number in range(16)]
     found = await scores("flushing", lambda store: Flushing(store, tokens=900), made)
     assert abs(one(found, CAPACITY, variant=IN_ALL).value - 900) <= 90
 
 
 @pytest.mark.parametrize("name", ["full", "bm25_message", "oracle", "none"])
-async def test_memory_without_loss_or_content_has_no_knee(name):
+async def test_memory_that_loses_nothing_or_has_no_entries_has_no_capacity_knee(name):
     made = [trajectory(number, steps=40) for number in range(12)]
     found = await scores(name, find(name).factory(Tools()), made)
     for variant in ("standard", IN_ALL):
@@ -158,7 +158,7 @@ async def test_memory_without_loss_or_content_has_no_knee(name):
         assert one(found, "accuracy").value == 1.0
 
 
-def test_question_is_asked_after_evidence_and_after_each_later_message():
+def test_capacity_question_is_asked_after_evidence_and_after_each_later_message():
     said = tuple(Step("x" * 4 * size) for size in (3, 5, 7, 11))
     made = trajectory_of(1, said)
     evidence = (made.message_id(2), made.message_id(1))
@@ -186,7 +186,7 @@ def test_quarantined_question_or_question_without_evidence_is_asked_once():
     assert all(turn.reason for turn in turns) and probe.reason == "it is damaged"
 
 
-def test_quarantined_messages_count_no_tokens():
+def test_token_counts_of_probes_exclude_quarantined_messages():
     said = (Step("x" * 40), Step("y" * 40, reason="damaged"), Step("z" * 40))
     made = trajectory_of(1, said)
     made = replace(made, questions=(ChoiceQuestion("q?", None, ("a", "b"), 1, "a", (made.message_id(0),)),))
@@ -195,14 +195,14 @@ def test_quarantined_messages_count_no_tokens():
 
 
 @given(st.floats(1, 1e7))
-def test_bins_are_few_and_have_round_width(last):
+def test_token_bins_are_few_and_have_round_width(last):
     width = width_of(last)
     assert width * BINS >= last
     assert str(width).rstrip("0") in {"1", "2", "5"}
     assert width == 1 or last > width * BINS / 2.5
 
 
-async def test_capacity_chart_has_curves_and_knee():
+async def test_capacity_chart_has_one_curve_per_memory_and_names_the_knee():
     made = [trajectory(number, steps=50) for number in range(12)]
     found = await scores("newest", lambda store: Newest(store, tokens=400), made)
     found += await scores("full", find("full").factory(Tools()), made)

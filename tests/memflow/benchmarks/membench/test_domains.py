@@ -42,7 +42,7 @@ def counts(names: list[str]) -> Counter[str]:
     return Counter(name.rpartition("/")[0] for name in names)
 
 
-async def test_sampled_domains_have_paper_sizes(published) -> None:
+async def test_sampled_domains_have_question_counts_of_paper(published) -> None:
     name, records, (factual, reflective), _ = published
     domain, bench = find_domain(name), MemBench()
     states = await bench.states(domain, records, None)  # type: ignore[arg-type]
@@ -62,14 +62,14 @@ async def test_sampled_domains_have_paper_sizes(published) -> None:
     assert {each.trajectory_id for each in select_trajectories(replace(domain, seed=7), records)} != drawn
 
 
-def test_all_domains_include_emotion(published) -> None:
+def test_domains_with_all_trajectories_include_emotion_questions(published) -> None:
     name, records, _, each = published
     whole = [one.trajectory_id for one in select_trajectories(find_domain(f"{name}_all"), records)]
     assert sorted(whole) == sorted(ids(records))
     assert counts(whole)[f"{name.split('_')[1]}/highlevel/emotion"] == each["reflective"]
 
 
-def test_raw_domains_select_everything(tmp_path: Path) -> None:
+def test_raw_domains_select_all_trajectories(tmp_path: Path) -> None:
     from membench_files import messages, sessions
 
     for scene, agent, content in (
@@ -84,12 +84,12 @@ def test_raw_domains_select_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
-def test_domains_use_data_sets_of_membench_only(domain) -> None:
+def test_membench_domains_use_data_sets_of_membench_only(domain) -> None:
     parameters_of(domain)
     assert {registry.datasets()[name].benchmark for name in domain.datasets} <= {"membench"}
 
 
-def test_published_files_name_their_scene() -> None:
+def test_published_file_paths_contain_agent_name_of_their_scene() -> None:
     names: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
     for scene, agent in names.items():
         for end in ("", "_100k", "_raw"):

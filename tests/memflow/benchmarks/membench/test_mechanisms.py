@@ -45,7 +45,7 @@ def step(number):
     ]
 
 
-def test_all_paper_mechanisms_are_memories() -> None:
+def test_every_memory_mechanism_of_paper_has_a_memory_in_the_settings() -> None:
     named = {mechanism(name) for name in SETTINGS["assistants"]} - {None}
     assert named == set(mechanisms()) - {"recent"} and "full_1024" in COMPARED  # which is RecentMemory
     for name in COMPARED:
@@ -53,7 +53,7 @@ def test_all_paper_mechanisms_are_memories() -> None:
 
 
 @pytest.mark.parametrize("name", COMPARED)
-def test_mechanism_respects_token_budget(name) -> None:
+def test_recall_of_each_memory_mechanism_respects_token_budget(name) -> None:
     async def recalled():
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         memory = find(name, OWN).factory(tools)(EntryStore())

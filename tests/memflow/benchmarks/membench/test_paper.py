@@ -25,7 +25,7 @@ def right(table, mechanism):
     return sum(count[0] for count in counts), sum(one.questions for one in accuracies(table, mechanism))
 
 
-def test_all_published_values_are_present() -> None:
+def test_all_values_of_the_published_tables_are_present() -> None:
     count = {table: sum(one.table == table for one in VALUES) for table in (3, 4, 5, 10, 11, 12)}
     # By mechanism: 8 columns, and 4 figures of recall; 8; 8 for 4 mechanisms and 3 models; 4; 8; 6.
     assert count == {3: 7 * 8 + 4, 4: 7 * 8, 5: 8 * 4 * 3, 10: 7 * 4, 11: 7 * 8, 12: 7 * 6}
@@ -35,7 +35,7 @@ def test_all_published_values_are_present() -> None:
         assert one.value == "<0.001" or one.value > 0
 
 
-def test_tables_4_and_5_repeat_tables_10_and_3() -> None:
+def test_published_tables_4_and_5_repeat_values_of_tables_10_and_3() -> None:
     preference_values = {(one.scene, one.mechanism): one.value for one in accuracies(4) if one.subset == 1}
     assert preference_values == {
         (one.scene, one.mechanism): one.value for one in accuracies(10) if one.kind == "preference"
@@ -47,19 +47,19 @@ def test_tables_4_and_5_repeat_tables_10_and_3() -> None:
 
 
 class TestD1:
-    def test_d1_two_accuracies_of_retrieval_are_impossible(self) -> None:
+    def test_two_published_accuracies_of_retrieval_match_no_number_of_questions(self) -> None:
         assert shares(0.883, 280) == [] and shares(0.933, 84) == []
         assert shares(0.883, 60) == [53] and shares(0.933, 15) == [14]
         assert shares(0.833, 30) == [25]
 
-    def test_d1_no_other_accuracy_is_impossible(self) -> None:
+    def test_all_other_published_accuracies_match_their_numbers_of_questions(self) -> None:
         impossible = [one for one in VALUES if one.questions and not shares(one.value, one.questions)]
         assert [(one.table, one.mechanism, one.value, one.doubt) for one in impossible] == [
             (3, "retrieval", 0.883, "D1"),
             (3, "retrieval", 0.933, "D1"),
         ]
 
-    def test_d1_truncated_values_are_marked(self) -> None:
+    def test_published_values_that_were_truncated_are_marked(self) -> None:
         def rounds(one):
             return any(
                 abs(each / one.questions - one.value) <= 0.0005 + 1e-9
@@ -71,7 +71,7 @@ class TestD1:
             one for one in VALUES if one.doubt == "cut"
         }
 
-    def test_d1_rows_in_tables_3_and_4_are_equal(self) -> None:
+    def test_published_retrieval_rows_of_tables_3_and_4_are_equal(self) -> None:
         def row(table):
             return [one.value for one in accuracies(table, "retrieval")]
 
@@ -79,7 +79,7 @@ class TestD1:
         assert {one.doubt for one in accuracies(3, "retrieval")} == {"D1"}
 
     @pytest.mark.parametrize(("table", "listed", "of", "noisy"), [(11, 175, 320, 40), (12, 170, 230, 50)])
-    def test_d1_accuracies_by_kind_contradict_total(self, table, listed, of, noisy) -> None:
+    def test_retrieval_accuracies_by_kind_contradict_the_total(self, table, listed, of, noisy) -> None:
         assert right(table, "retrieval") == (listed, of)
         [said] = [
             one for one in accuracies(3, "retrieval") if one.subset == 1 and one.questions == of + noisy
@@ -89,7 +89,7 @@ class TestD1:
         assert (round(low, 2), round(high, 2)) == ((0.49, 0.60) if table == 11 else (0.61, 0.79))
 
 
-def test_d2_question_counts_of_emotion_differ_between_mechanisms() -> None:
+def test_published_emotion_question_counts_differ_between_mechanisms() -> None:
     def question_counts(scene):
         shares_by_mechanism = {
             one.mechanism: one.value for one in accuracies(10) if (one.kind, one.scene) == ("emotion", scene)
@@ -104,7 +104,7 @@ def test_d2_question_counts_of_emotion_differ_between_mechanisms() -> None:
     assert question_counts("observation")["generative_agent"] == [34]
 
 
-def test_d3_times_of_sc_memory_equal_retrieval() -> None:
+def test_published_times_of_sc_memory_equal_times_of_retrieval() -> None:
     def times(mechanism):
         return [
             one.value
@@ -116,20 +116,20 @@ def test_d3_times_of_sc_memory_equal_retrieval() -> None:
     assert times("sc_memory") == [0.036, 0.057, 0.025, 0.028]
 
 
-def test_d4_table_11_lacks_40_questions() -> None:
+def test_published_table_11_lacks_40_questions_of_table_3() -> None:
     listed, of = right(11, "full")
     [said] = [one for one in accuracies(3, "full") if one.questions == 360]
     assert (listed, of) == (206, 320) and shares(said.value, 360) == [233] == [listed + 27]
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_shares_match_rounded_or_truncated_values(of) -> None:
+def test_shares_returns_counts_of_rounded_or_truncated_accuracies(of) -> None:
     count, questions = of
     rounded, cut = round(count / questions, 3), 1000 * count // questions / 1000
     assert count in shares(rounded, questions) and count in shares(cut, questions)
 
 
-def test_memories_follow_paper_order() -> None:
+def test_memories_are_sorted_in_order_of_paper() -> None:
     names = ["oracle", "mem_gpt_1024", "bm25_message", "retrieval", "full", "none"]
     assert sorted(names, key=order) == ["none", "full", "retrieval", "mem_gpt_1024", "bm25_message", "oracle"]
     assert mechanism("memory_bank_5") == "memory_bank" and mechanism("fuller") is None

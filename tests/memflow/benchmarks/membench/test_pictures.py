@@ -19,7 +19,7 @@ def of(assistant, **given):
     return replace(SCORE, assistant=assistant, memory=memory, model=model or "m", **given)
 
 
-def test_mechanisms_chart_has_levels_and_chance() -> None:
+def test_mechanisms_chart_has_one_curve_per_level_and_chance_line() -> None:
     scores = [
         of("retrieval", value=0.75, low=0.7, high=0.8, scripted=True),
         of("full"),
@@ -42,7 +42,7 @@ def test_mechanisms_chart_has_levels_and_chance() -> None:
     assert chart.label == f"{LABEL}: factual"
 
 
-def test_chance_is_drawn_per_level_if_it_differs() -> None:
+def test_mechanisms_chart_has_chance_line_per_level_if_chance_differs() -> None:
     scores = [
         each
         for slice_, chance in (("level factual", 0.25), ("level reflective", 0.2))
@@ -54,7 +54,7 @@ def test_chance_is_drawn_per_level_if_it_differs() -> None:
     )
 
 
-def test_kinds_follow_paper_order_and_models_need_several() -> None:
+def test_kinds_chart_follows_paper_order_and_models_chart_needs_two_models() -> None:
     scores = [
         of("full", slice="category noisy"),
         of("full", slice="category simple"),
@@ -74,7 +74,7 @@ def test_kinds_follow_paper_order_and_models_need_several() -> None:
     assert "models" not in pictures(scores[:5], D) and "mechanisms" not in chart
 
 
-def test_times_chart_is_logarithmic_without_zeros() -> None:
+def test_times_chart_is_logarithmic_and_omits_zero_times() -> None:
     whole = {"slice": "all", "low": None, "high": None}
     scores = [
         of("none", metric="read_time", **{**whole, **LOST, "slice": "all"}),
@@ -89,13 +89,13 @@ def test_times_chart_is_logarithmic_without_zeros() -> None:
     assert "no time at all: read of full" in chart.caption and "1 without a value" in chart.caption
 
 
-def test_other_domains_are_not_drawn() -> None:
+def test_capacity_domains_and_other_benchmarks_give_no_mechanisms_chart() -> None:
     capacity = replace(D, parameters={"protocol": "capacity"})
     assert pictures([SCORE], capacity) == pictures([SCORE], replace(D, benchmark="amemgym")) == {}
     assert pictures([], D) == {} == pictures_over([], [D])
 
 
-def test_chart_over_several_domains_has_curve_per_domain() -> None:
+def test_mechanisms_chart_over_several_domains_has_one_curve_per_domain() -> None:
     scores = [of("full"), of("full", domain="e", value=0.9), of("full", slice="level reflective")]
     chart = pictures_over(scores, [D, replace(D, name="e")])
     assert list(chart) == ["factual_mechanisms", "reflective_mechanisms"]

@@ -35,7 +35,7 @@ def probe(language: str = "en") -> Probe:
         ("zh", Recall(), "172 cm", "membench/choice_told_zh"),
     ],
 )
-async def test_probe_uses_matching_prompt(language, recall, gold_context, name):
+async def test_answer_prompt_depends_on_language_notes_and_gold_context(language, recall, gold_context, name):
     question = build_question(probe(language), recall, gold_context)
     assert question.prompt.name == name
     assert question.query == "How tall is Ann? ('2024-10-03 08:00' Thursday)"
@@ -45,7 +45,7 @@ async def test_probe_uses_matching_prompt(language, recall, gold_context, name):
         assert number_of(answer.value) == "3"
 
 
-def test_answer_is_limited_to_option_letters():
+def test_choice_output_type_accepts_option_letters_only():
     assert_bounded(choice_of(4))
     assert number_of(choice_of(4).model_validate_json('{"choice": "D"}')) == "4"
     with pytest.raises(ValueError, match="Input should be"):

@@ -73,7 +73,7 @@ def independent_recall(
 
 
 @pytest.mark.parametrize(("name", "scores"), [("retrieval", cosines), ("bm25_message_10", bm25)])
-def test_recall_at_10_equals_independent_count(name: str, scores: Scores) -> None:
+def test_recall_at_10_on_memdaily_equals_independent_count(name: str, scores: Scores) -> None:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / "memdaily").is_dir():
         pytest.skip("set MEMFLOW_DATA to the data folder; it has no memdaily")

@@ -45,7 +45,7 @@ def test_default_parameters_select_all_trajectories():
     assert drawn(DAILY) == [row.record_id for row in RECORDS]
 
 
-def test_selection_samples_number_per_kind_and_scenario_by_seed():
+def test_selection_samples_given_number_of_trajectories_per_kind_and_scenario():
     first = drawn(of(factual=10))
     assert Counter(name.rsplit("/", 1)[0] for name in first) == {
         "observation/simple/roles": 10,
@@ -57,12 +57,12 @@ def test_selection_samples_number_per_kind_and_scenario_by_seed():
     assert drawn(of(factual=10, reflective=0)) == first
 
 
-def test_selection_is_independent_between_kinds():
+def test_selected_trajectories_of_one_kind_are_independent_of_other_kinds():
     alone = [name for name in drawn(of(factual=10, kinds=("noisy",)))]
     assert alone == [name for name in drawn(of(factual=10)) if "/noisy/" in name]
 
 
-def test_limit_alternates_kinds_and_scenarios():
+def test_limit_selects_trajectories_of_all_kinds_and_scenarios_in_turn():
     assert drawn(DAILY.limited(4)) == [
         "observation/simple/roles/0",
         "observation/simple/events/0",
@@ -71,7 +71,7 @@ def test_limit_alternates_kinds_and_scenarios():
     ]
 
 
-def test_selection_filters_kinds_scenarios_and_scenes():
+def test_selection_filters_trajectories_by_scenario_and_scene():
     assert {name.split("/")[2] for name in drawn(of(scenarios=("events",)))} == {"events"}
     assert drawn(of(scene="participation")) == []
 
@@ -85,6 +85,6 @@ def test_selection_filters_kinds_scenarios_and_scenes():
         ("noise", 3, "parameter noise"),
     ],
 )
-def test_invalid_parameter_is_rejected_with_specific_message(parameter, value, said):
+def test_invalid_selection_parameter_is_rejected_with_specific_message(parameter, value, said):
     with pytest.raises(BadSettings, match=said):
         parameters_of(of(**{parameter: value}))

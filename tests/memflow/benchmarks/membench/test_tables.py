@@ -25,7 +25,7 @@ def domain(name="d", benchmark="membench", **parameters):
     return Domain(name, benchmark, ("memdaily",), name, parameters)
 
 
-def test_rows_are_assistants_per_domain_in_paper_order() -> None:
+def test_table_rows_are_assistants_per_domain_in_order_of_paper() -> None:
     scores = [
         replace(SCORE, assistant=name, memory=name.partition("@")[0], model=name.partition("@")[2] or "m")
         for name in ("oracle", "bm25_message", "mem_gpt_1024", "full", "none", "full@a")
@@ -43,7 +43,7 @@ def test_rows_are_assistants_per_domain_in_paper_order() -> None:
     ]
 
 
-def test_missing_score_has_reason() -> None:
+def test_table_row_has_reason_for_each_missing_score() -> None:
     lost = replace(SCORE, metric="read_time", value=None, low=None, high=None, reason="no read was timed")
     [row] = rows([SCORE, lost], [domain()], LEVEL_SLICES)
     assert (row.value("accuracy"), row.reason("accuracy")) == (0.5, None)
@@ -54,7 +54,7 @@ def test_missing_score_has_reason() -> None:
     assert "read_time: no read was timed" in plain["reasons"] and "accuracy" not in plain["reasons"]
 
 
-def test_accuracy_is_at_floor_if_interval_contains_chance() -> None:
+def test_accuracy_is_at_floor_if_interval_contains_chance_or_is_below_chance() -> None:
     chance = replace(SCORE, metric="random", value=0.25, low=0.25, high=0.25)
 
     def at_floor(**interval):
@@ -68,12 +68,12 @@ def test_accuracy_is_at_floor_if_interval_contains_chance() -> None:
     assert not row.at_floor
 
 
-def test_other_variants_and_slices_have_no_row() -> None:
+def test_scores_of_other_variants_slices_and_domains_have_no_table_row() -> None:
     others = [replace(SCORE, variant="odd"), replace(SCORE, slice="all"), replace(SCORE, domain="x")]
     assert rows(others, [domain()], (*LEVEL_SLICES, *KIND_SLICES)) == []
 
 
-def test_tables_exclude_capacity_and_other_languages() -> None:
+def test_paper_tables_exclude_capacity_domains_and_chinese_domains() -> None:
     at_end, capacity = domain(), domain("c", protocol="capacity")
     assert tabled([at_end, capacity, domain("a", benchmark="amemgym")]) == [at_end]
     assert stands_for(at_end) == ("participation", 1)
@@ -82,7 +82,7 @@ def test_tables_exclude_capacity_and_other_languages() -> None:
     assert stands_for(domain(language="zh")) is None
 
 
-def test_kind_has_one_column_and_emotion_has_separate_column() -> None:
+def test_every_question_kind_has_a_table_column_and_emotion_a_separate_column() -> None:
     assert column(KINDS["highlevel"], "emotion") == "emotion"
     assert column(KINDS["highlevel"], "movie") == column(KINDS["highlevel_rec"], "book") == "preference"
     assert column(KINDS["lowlevel_rec"], "movie") == "lowlevel_rec"

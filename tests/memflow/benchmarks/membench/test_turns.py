@@ -45,7 +45,7 @@ SIMPLE = Trajectory(
 )
 
 
-def test_participation_step_is_event_of_two_messages():
+def test_participation_step_becomes_event_of_user_and_assistant_message():
     turns = list(turn_rows("d", SIMPLE))
     assert [(turn.message_id, turn.event, turn.position, turn.role) for turn in turns] == [
         ("participation/simple/roles/7/0.0u", 0, 0, "user"),
@@ -57,12 +57,12 @@ def test_participation_step_is_event_of_two_messages():
     assert [len(event.messages) for event in given_episodes(turns)[0].events] == [2, 2]
 
 
-def test_observation_step_is_one_message():
+def test_observation_step_becomes_one_user_message():
     observed = replace(SIMPLE, steps=tuple(replace(step, assistant=None) for step in SIMPLE.steps))
     assert [turn.role for turn in turn_rows("d", observed)] == ["user", "user"]
 
 
-def test_gold_is_on_evidence_message_of_its_role():
+def test_gold_is_on_user_message_or_on_recommendation_of_assistant():
     exposed = {turn.message_id[-2:]: turn.exposes for turn in turn_rows("d", SIMPLE)}
     assert exposed["1u"] is not None
     assert json.loads(exposed["1u"]) == {"attribute": "age", "value": "61"}
@@ -72,41 +72,41 @@ def test_gold_is_on_evidence_message_of_its_role():
     assert recommended.evidence_id(1).endswith("1.1a")
 
 
-def test_gold_does_not_reach_memory():
+def test_messages_given_to_the_memory_contain_no_gold():
     (episode,) = given_episodes(list(turn_rows("d", SIMPLE)))
     shown = [message.text for event in episode.events for message in event.messages]
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
 
 
-def test_probe_gold_is_option_number():
+def test_gold_of_probe_is_number_of_the_answer_option():
     (probe,) = probe_rows("d", SIMPLE)
     assert (probe.gold, probe.revealed, probe.options[1]) == ("2", "61", "61")
     assert probe.evidence == ["participation/simple/roles/7/1.1u"]
     assert probe.category == "simple"
 
 
-def test_quarantined_trajectory_is_not_played():
+def test_quarantined_trajectory_has_rows_with_reason_and_is_not_played():
     bad = replace(SIMPLE, reason="it is truncated")
     turns, probes = list(turn_rows("d", bad)), list(probe_rows("d", bad))
     assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is truncated"}
     assert given_episodes(turns) == []
 
 
-def test_ids_encode_scenario_session_and_noise():
+def test_trajectory_and_message_ids_contain_scenario_session_and_noise_mark():
     assert scenario_of(SIMPLE.trajectory_id) == "roles"
     assert session_of("participation/simple/roles/7/1.1u") == "participation/simple/roles/7/1"
     assert is_noise("participation/simple/roles/7/noise/3.0u")
     assert not is_noise("participation/simple/roles/7/1.1u")
 
 
-def test_kind_is_found_by_published_name():
+def test_find_kind_accepts_published_kind_name_and_rejects_unknown_name():
     assert find_kind("RecMultiSession") is KINDS["rec_multi_session"]
     with pytest.raises(BadInput, match="unknown question kind 'hard'"):
         find_kind("hard")
 
 
-def test_numbers_of_kinds_and_scenarios_match_paper():
-    """28 pairs of 10 and 18 pairs of 20 give the paper's 280 and 360, including `noisy`, which its tables omit."""
+def test_numbers_of_question_kinds_and_scenarios_match_paper():
+    """Count the pairs of question kind and scenario, including `noisy`, which the paper's tables omit."""
     pairs = {
         (scene, level): sum(
             len([name for name in each.scenarios(scene) if name != "emotion"])

@@ -16,19 +16,19 @@ def of(**parameters: Any) -> Any:
     return parameters_of(replace(DEMO, parameters=parameters))
 
 
-def test_default_users_match_paper() -> None:
+def test_default_parameters_of_simulated_users_match_paper() -> None:
     found = of()
     assert found.actions == ActionModel()
     assert (found.calibration, found.noise) == ("own", 0.0)
 
 
-def test_action_parameters_can_be_set_individually() -> None:
+def test_domain_can_set_single_parameters_of_action_model() -> None:
     found = of(actions={"like_midpoint": 3, "copies_per_like": 2}, noise=0.5)
     assert found.actions == ActionModel(like_midpoint=3, copies_per_like=2)
     assert found.noise == 0.5
 
 
-def test_histogram_is_parsed_from_toml() -> None:
+def test_calibration_histogram_is_parsed_from_toml_table() -> None:
     found = of(calibration={"general": {"7": 2, "9": 3.5}})
     assert found.calibration == {"general": {7: 2.0, 9: 3.5}}
 
@@ -49,12 +49,12 @@ def test_histogram_is_parsed_from_toml() -> None:
         ({"calibration": {"general": {}}}, "parameter calibration"),
     ],
 )
-def test_invalid_parameter_is_rejected_with_specific_message(wrong: dict[str, Any], message: str) -> None:
+def test_invalid_domain_parameter_error_names_the_parameter(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSettings, match=message):
         of(**wrong)
 
 
-def test_fingerprint_depends_on_parameters() -> None:
+def test_domain_digest_depends_on_every_simulated_user_parameter() -> None:
     tuned: list[dict[str, Any]] = [
         {},
         {"noise": 0.5},

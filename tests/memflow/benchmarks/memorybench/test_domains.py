@@ -16,7 +16,7 @@ SEVEN = [f"memorybench_{part}" for part in ("open", "legal", "academic", "liso",
 
 
 @pytest.mark.parametrize("name", SEVEN)
-async def test_domain_produces_answerable_probes(name: str) -> None:
+async def test_published_domain_gives_unique_probes_with_answers_and_hidden_gold(name: str) -> None:
     if not os.environ.get("MEMFLOW_DATA"):
         pytest.skip("set MEMFLOW_DATA to the data folder")
     bench, library, domain = MemoryBench(), Library(os.environ["MEMFLOW_DATA"]), find_domain(name)

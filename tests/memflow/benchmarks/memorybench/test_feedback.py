@@ -23,7 +23,7 @@ def chat(**instead: Handler) -> ScriptedChat:
     return ScriptedChat({**MemoryBench().handlers(), **named})
 
 
-async def test_training_case_has_at_most_three_answers(demo: Any) -> None:
+async def test_feedback_dialogue_of_training_case_has_at_most_three_answers(demo: Any) -> None:
     train = [probe.probe_id for probe in demo.probes if probe.split == "train"]
     assert list(dict.fromkeys(row.case_id for row in demo.feedback)) == train
     for case_id in train:
@@ -38,7 +38,7 @@ async def test_training_case_has_at_most_three_answers(demo: Any) -> None:
         assert last.ended or (last.round == 2 and last.critique is None and last.satisfaction is None)
 
 
-async def test_metric_scored_cases_have_scores(demo: Any) -> None:
+async def test_feedback_of_metric_scored_case_has_score_and_derived_satisfaction(demo: Any) -> None:
     rows = [row for row in demo.feedback if row.dataset == "memorybench_sample" and row.critique]
     assert rows
     for row in rows:
@@ -48,7 +48,7 @@ async def test_metric_scored_cases_have_scores(demo: Any) -> None:
     assert not any(row.copied for row in rows)
 
 
-async def test_simulated_critique_improves_next_answer(demo: Any) -> None:
+async def test_scripted_backbone_uses_simulated_critique_in_next_answer(demo: Any) -> None:
     probes = {probe.probe_id: probe for probe in demo.probes}
     rows = [row for row in demo.feedback if row.dataset != "memorybench_sample"]
     first = [row for row in rows if row.round == 0]
@@ -57,7 +57,7 @@ async def test_simulated_critique_improves_next_answer(demo: Any) -> None:
     assert sum(row.ended for row in rows) >= len(first) - 2
 
 
-async def test_failed_simulator_gives_row_with_reason(demo: Any) -> None:
+async def test_failed_user_simulator_gives_feedback_row_with_reason(demo: Any) -> None:
     broken: dict[str, Handler] = {"feedback": lambda _: "half a {", "satisfaction": lambda _: '{"score": 11}'}
     simulator = chat(**{f"{name}{end}": broken[name] for name in broken for end in ("", "_zh")})
     rows = await feedback(demo.domain, demo.turns, demo.probes, chat(), simulator)
@@ -70,7 +70,7 @@ async def test_failed_simulator_gives_row_with_reason(demo: Any) -> None:
     assert len(dialogues.events) == 12
 
 
-async def test_failed_backbone_ends_dialogue_with_reason(demo: Any) -> None:
+async def test_failed_backbone_reply_ends_feedback_dialogue_with_reason(demo: Any) -> None:
     silent = chat(retry_en=lambda _: "", retry_zh=lambda _: "")
     rows = await feedback(demo.domain, demo.turns, demo.probes, silent, chat())
     lost = [row for row in rows if row.reason]
@@ -81,7 +81,7 @@ async def test_failed_backbone_ends_dialogue_with_reason(demo: Any) -> None:
         assert [message.role for message in event.messages] == ["user", "assistant", "user"]
 
 
-async def test_backbone_requests_contain_no_gold(demo: Any) -> None:
+async def test_backbone_requests_of_first_round_contain_no_gold(demo: Any) -> None:
     seen: list[ChatRequest] = []
 
     handler = MemoryBench().handlers()["memorybench/answer_en"]
@@ -94,17 +94,17 @@ async def test_backbone_requests_contain_no_gold(demo: Any) -> None:
         assert not any(gold in text or revealed in text for gold, revealed in golds)
 
 
-async def test_missing_persona_error_names_the_data_set(demo: Any) -> None:
+async def test_error_for_missing_user_persona_names_the_data_set(demo: Any) -> None:
     stranger = [replace(probe, dataset="unheard_of") for probe in demo.probes if probe.metric == "rouge_l"]
     with pytest.raises(BadInput, match="unheard_of"):
         await feedback(demo.domain, demo.turns, stranger, chat(), chat())
 
 
-async def test_feedback_is_reproducible(demo: Any) -> None:
+async def test_feedback_simulation_with_scripted_chat_is_reproducible(demo: Any) -> None:
     assert await feedback(demo.domain, demo.turns, demo.probes, chat(), chat()) == demo.feedback
 
 
-async def test_locomo_backbone_reads_own_conversation(
+async def test_locomo_feedback_dialogues_and_conversations_become_separate_episodes(
     locomo: list[Record], run_domain: Callable[..., Awaitable[Any]]
 ) -> None:
     run = await run_domain(OPEN.limited(4), locomo)
@@ -120,7 +120,7 @@ async def test_locomo_backbone_reads_own_conversation(
     assert len(episodes[1].events) == 19
 
 
-async def test_context_is_truncated_by_whole_sessions(demo: Any) -> None:
+async def test_context_tokens_parameter_limits_conversation_in_backbone_prompt(demo: Any) -> None:
     longest = []
     for tokens in (30_000, 400, 0):
         seen: list[int] = []

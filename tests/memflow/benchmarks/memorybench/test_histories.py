@@ -15,7 +15,7 @@ async def stepwise(run_domain: Any, sample: Any, end: str = "stepwise") -> Any:
     return await run_domain(find_domain(f"memorybench_demo_{end}"), sample)
 
 
-async def test_stepwise_case_is_one_question_from_step_0(run_domain: Any, sample: Any) -> None:
+async def test_stepwise_probes_of_a_case_share_one_question_id(run_domain: Any, sample: Any) -> None:
     for end in ("stepwise", "onpolicy"):
         run = await stepwise(run_domain, sample, end)
         for probe in run.probes:
@@ -26,13 +26,13 @@ async def test_stepwise_case_is_one_question_from_step_0(run_domain: Any, sample
                 assert probe.opens == (probe.checkpoint == 0)
 
 
-async def test_single_question_has_no_history(run_domain: Any, sample: Any) -> None:
+async def test_probe_outside_stepwise_protocols_has_no_question_id(run_domain: Any, sample: Any) -> None:
     for name in ("memorybench_demo", "memorybench_demo_same"):
         run = await run_domain(find_domain(name), sample)
         assert {probe.question_id for probe in run.probes} == {None}
 
 
-async def test_demo_curves_match_hand_computed_values(run_domain: Any, sample: Any, tmp_path: Any) -> None:
+async def test_forgetting_scores_match_hand_computation(run_domain: Any, sample: Any, tmp_path: Any) -> None:
     run = await stepwise(run_domain, sample)
     cases = list(dict.fromkeys(probe.question_id for probe in run.probes if probe.question_id))
     assert len(cases) == CASES

@@ -23,7 +23,7 @@ def small(**conversation: Any) -> dict[str, Any]:
     return {"sample_id": "t-1", "conversation": {**said, **conversation}, "qa": asked}
 
 
-def test_record_keeps_published_content(read_files: Any) -> None:
+def test_locomo_record_keeps_published_content_and_license(read_files: Any) -> None:
     (record,) = read_files("locomo", {LOCOMO: json.dumps([small()])})
     assert record.record_id == "t-1"
     assert json.loads(record.content) == small()
@@ -68,7 +68,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([{**small(), "conversation": "text"}], "does not have the structure of a LoCoMo conversation"),
     ],
 )
-def test_reader_rejects_invalid_file(read_files: Any, content: Any, complaint: str) -> None:
+def test_locomo_reader_rejects_invalid_file(read_files: Any, content: Any, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint) as refused:
         read_files("locomo", {LOCOMO: content if isinstance(content, bytes) else json.dumps(content)})
     assert LOCOMO in str(refused.value) and "Download" in str(refused.value)
@@ -90,19 +90,19 @@ TRAIN = {
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),
     ],
 )
-def test_invalid_sample_case_is_rejected(tmp_path: Path, lines: list[str], complaint: str) -> None:
+def test_bundled_sample_reader_rejects_invalid_case(tmp_path: Path, lines: list[str], complaint: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(BadInput, match=complaint):
         MemoryBench().records(find_dataset("memorybench_sample"), {"cases.jsonl": path})
 
 
-def test_bundled_sample_is_complete(sample: list[Record]) -> None:
+def test_bundled_sample_has_29_records_with_apache_license(sample: list[Record]) -> None:
     assert [record.position for record in sample] == list(range(29))
     assert {record.licence for record in sample} == {"Apache-2.0"}
 
 
-def test_locomo_has_ten_conversations(locomo: list[Record]) -> None:
+def test_published_locomo_file_has_10_conversations_and_1986_questions(locomo: list[Record]) -> None:
     assert len(locomo) == 10
     assert locomo[0].record_id == "conv-26"
     assert sum(len(json.loads(record.content)["qa"]) for record in locomo) == 1986

@@ -57,7 +57,7 @@ async def on_policy(
     return await run_domain(ONPOLICY, sample)
 
 
-async def test_second_answer_is_written_to_memory(on_policy: Any) -> None:
+async def test_second_answer_of_on_policy_dialogue_is_written_to_memory(on_policy: Any) -> None:
     played = await play(on_policy)
     rounds = BENCH.rounds(ONPOLICY, "bm25_session", [played])
     assert on_policy.feedback == []
@@ -70,7 +70,7 @@ async def test_second_answer_is_written_to_memory(on_policy: Any) -> None:
         assert (row.checkpoint, row.answer) in said
 
 
-async def test_step_has_own_cases_and_at_most_three_answers(on_policy: Any) -> None:
+async def test_each_on_policy_step_has_8_cases_with_at_most_three_answers(on_policy: Any) -> None:
     rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await play(on_policy)])
     for step in (1, 2, 3):
         rows = [row for row in rounds if row.checkpoint == step]
@@ -80,7 +80,7 @@ async def test_step_has_own_cases_and_at_most_three_answers(on_policy: Any) -> N
     assert len({(row.checkpoint, row.case_id, row.round) for row in rounds}) == len(rounds)
 
 
-async def test_step_uses_memory_of_previous_step(on_policy: Any) -> None:
+async def test_on_policy_step_answers_from_memory_of_previous_steps(on_policy: Any) -> None:
     seen: list[ChatRequest] = []
 
     played = await play(on_policy, answering=chat(**recording(seen, "answer_en", "answer_zh")))
@@ -95,7 +95,7 @@ async def test_step_uses_memory_of_previous_step(on_policy: Any) -> None:
     assert any("user:" in notes for notes in late)
 
 
-async def test_follow_ups_reuse_recall(on_policy: Any) -> None:
+async def test_follow_up_answers_reuse_recalled_notes_of_first_answer(on_policy: Any) -> None:
     answers: list[ChatRequest] = []
     retries: list[ChatRequest] = []
     reads: list[str] = []
@@ -113,13 +113,13 @@ async def test_follow_ups_reuse_recall(on_policy: Any) -> None:
     assert {each.fields["notes"] for each in retries} <= {each.fields["notes"] for each in answers}
 
 
-async def test_on_policy_run_is_reproducible(on_policy: Any) -> None:
+async def test_on_policy_run_with_scripted_chat_is_reproducible(on_policy: Any) -> None:
     first, second = await play(on_policy), await play(on_policy)
     assert list(first.store) == list(second.store)
     assert transcript_rows("d", "a", [first]) == transcript_rows("d", "a", [second])
 
 
-async def test_number_of_correct_answers_rises_over_checkpoints(on_policy: Any) -> None:
+async def test_number_of_correct_answers_rises_from_first_to_last_checkpoint(on_policy: Any) -> None:
     played, probes = await play(on_policy), [probe for probe in on_policy.probes if probe.split == "test"]
     pasts = episode_histories(entry_rows("d", "a", [played]), transcript_rows("d", "a", [played]), probes)
     make = memory_factory("bm25_session", Tools())
@@ -129,14 +129,14 @@ async def test_number_of_correct_answers_rises_over_checkpoints(on_policy: Any) 
     assert {row.checkpoint for row in replies} == {0, 1, 2, 3} and correct[0] < correct[3]
 
 
-async def test_published_code_answers_no_follow_up(on_policy: Any) -> None:
+async def test_published_code_variant_gives_one_answer_per_on_policy_dialogue(on_policy: Any) -> None:
     domain = replace(ONPOLICY, parameters={**ONPOLICY.parameters, "follow_ups": "published_code"})
     rounds = BENCH.rounds(domain, "a", [await play(replace(on_policy, domain=domain))])
     assert {row.round for row in rounds} == {0}
     assert any(row.critique and not row.ended for row in rounds)
 
 
-async def test_failed_rounds_have_reasons_and_are_not_remembered(on_policy: Any) -> None:
+async def test_failed_on_policy_rounds_have_reasons_and_add_no_memory_entries(on_policy: Any) -> None:
     class Broken(Lexical):
         async def read(self, query: str, frozen: bool = True) -> Recall:
             raise RecallFailed("the memory is out")
@@ -154,7 +154,7 @@ async def test_failed_rounds_have_reasons_and_are_not_remembered(on_policy: Any)
     assert not any(row.satisfaction or row.liked for row in rounds if row.reason)
 
 
-async def test_memory_receives_no_gold(on_policy: Any) -> None:
+async def test_on_policy_memory_contains_no_gold_of_test_cases(on_policy: Any) -> None:
     played = await play(on_policy)
     told = {probe.gold for probe in on_policy.probes if probe.split == "train"}
     held_back = {

@@ -29,13 +29,13 @@ def both(**given):
     return [min_max, replace(min_max, metric="z_score", value=z_score)]
 
 
-def test_partitions_are_the_off_policy_domains_of_the_paper():
+def test_partitions_returns_the_seven_off_policy_domains_of_the_paper():
     assert [domain.name for domain in partitions(DOMAINS)] == [
         f"memorybench_{name}" for name in ("open", "legal", "academic", "liso", "silo", "lilo", "siso")
     ]
 
 
-def test_assistant_has_cell_per_partition_with_reason_if_not_measured():
+def test_every_assistant_has_one_cell_per_partition_with_reason_if_not_measured():
     scores = [
         *both(),
         *both(domain="memorybench_open", **LOST),
@@ -58,12 +58,12 @@ def test_assistant_has_cell_per_partition_with_reason_if_not_measured():
     assert pooled.min_max.value == 0.9
 
 
-def test_macro_cell_without_score_has_reason():
+def test_macro_average_cell_without_score_has_reason():
     [cell] = cells(both(**LOST), [LEGAL], slice_="macro")
     assert cell.reason == "only 1 of 4 probes have a score"
 
 
-def test_columns_are_partitions_and_best_memory_is_first():
+def test_partition_chart_has_one_column_per_partition_and_best_memory_first():
     scores = [*both(), *both(assistant="none", value=0.7, scripted=True), *both(domain=OPEN.name, value=0.1)]
     chart = partition_columns(cells(scores, [OPEN, LEGAL]))
     assert chart is not None and chart.place_names == ("open", "legal")
@@ -82,7 +82,7 @@ def noisy(name, **parameters):
     return Domain(name, "memorybench", ("judge",), name, parameters)
 
 
-def test_noise_chart_has_domains_that_differ_in_noise_only():
+def test_noise_chart_groups_domains_that_differ_only_in_noise():
     domains = [noisy("calm"), noisy("loud", noise=1.2), noisy("mild", noise=0.5), find_domain("amemgym_demo")]
     domains += [
         noisy("lenient", actions={"like_midpoint": 3}),
@@ -103,7 +103,7 @@ def test_noise_chart_has_domains_that_differ_in_noise_only():
     assert chart.caption.startswith("50 probes of 1 episode a point")
 
 
-def test_noise_chart_excludes_pooled_scores():
+def test_noise_chart_excludes_scores_of_pooled_variant():
     domains = [noisy("calm"), noisy("loud", noise=1.2)]
     names = ("calm", "loud")
     scores = [replace(SCORE, domain=name, variant="pooled") for name in names]
@@ -121,7 +121,7 @@ def timed(**given):
     return Times(**{"domain": "d", "assistant": "rag", "format": "LiSo", **counted, **seconds, **given})
 
 
-def test_time_bars_have_panel_per_format():
+def test_time_chart_has_one_panel_per_task_format():
     rows = [
         timed(),
         timed(format="SiSo", scripted=True),
@@ -138,5 +138,5 @@ def test_time_bars_have_panel_per_format():
 
 
 @pytest.mark.parametrize("scores", [[], [SCORE]])
-def test_single_domain_gives_no_noise_chart(scores):
+def test_scores_of_a_single_domain_give_no_noise_chart(scores):
     assert noise_charts(scores, [LEGAL]) == {}

@@ -26,7 +26,7 @@ OPEN = find_domain("memorybench_open")
 DEMO = find_domain("memorybench_demo")
 
 
-def test_corpus_turns_are_ordered_and_follow_dialogue_episode(locomo: list[Record]) -> None:
+def test_locomo_turns_are_unique_and_follow_the_episode_of_training_dialogues(locomo: list[Record]) -> None:
     said = turns(OPEN.name, select(OPEN, locomo))
     assert len(said) == 5882
     assert len({turn.message_id for turn in said}) == 5882
@@ -42,7 +42,7 @@ def test_corpus_turns_are_ordered_and_follow_dialogue_episode(locomo: list[Recor
     assert first.sent_at == "1:56 pm on 8 May, 2023"
 
 
-def test_locomo_split_matches_published(locomo: list[Record]) -> None:
+def test_locomo_split_matches_published_split_per_category(locomo: list[Record]) -> None:
     all_probes = probes(OPEN.name, select(OPEN, locomo))
     by_split = {
         split: Counter(probe.category for probe in all_probes if probe.split == split)
@@ -56,7 +56,7 @@ def test_locomo_split_matches_published(locomo: list[Record]) -> None:
     assert first == [f"locomo-0/{place}" for place in (129, 189, 163, 143, 188)]
 
 
-def test_category_and_gold_match_published_pairs(locomo: list[Record]) -> None:
+def test_locomo_categories_and_gold_match_published_question_pairs(locomo: list[Record]) -> None:
     pairs = json.loads(
         (Path(os.environ["MEMFLOW_DATA"]) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8")
     )
@@ -70,7 +70,7 @@ def test_category_and_gold_match_published_pairs(locomo: list[Record]) -> None:
         assert all_probes.gold == pair["golden_answer"] or all_probes.options
 
 
-def test_limit_reduces_test_and_training_probes(locomo: list[Record]) -> None:
+def test_limited_domain_has_fewer_test_probes_training_probes_and_turns(locomo: list[Record]) -> None:
     limited = OPEN.limited(3)
     selection = select(limited, locomo)
     all_probes = probes(limited.name, selection)
@@ -78,7 +78,7 @@ def test_limit_reduces_test_and_training_probes(locomo: list[Record]) -> None:
     assert {turn.episode_id for turn in turns(limited.name, selection)} == {f"locomo-{n}" for n in range(3)}
 
 
-def test_evidence_ids_are_normalized(read_files: Any) -> None:
+def test_locomo_evidence_ids_and_gold_of_invented_file_are_normalized(read_files: Any) -> None:
     said = {
         "speaker_a": "Ann", "speaker_b": "Bo", "session_1_date_time": "2 May, 2024",
         "session_1": [
@@ -107,7 +107,7 @@ def test_evidence_ids_are_normalized(read_files: Any) -> None:
     assert not any("green" in turn.text for turn in turns("d", select(OPEN, records)))
 
 
-def test_training_cases_needed_as_evidence_are_selected(sample: list[Record]) -> None:
+def test_limited_domain_selects_training_cases_that_test_cases_need_as_evidence(sample: list[Record]) -> None:
     for limit in (0, 1, 4, 9):
         domain = DEMO.limited(limit)
         all_probes = probes(domain.name, select(domain, sample))
@@ -122,7 +122,7 @@ def test_training_cases_needed_as_evidence_are_selected(sample: list[Record]) ->
                 assert train[case_id].question != probe.question
 
 
-def test_prompt_depends_on_category_and_language(sample: list[Record]) -> None:
+def test_answer_prompt_depends_on_category_and_language_of_probe(sample: list[Record]) -> None:
     bench = MemoryBench()
     names = {}
     for probe in probes(DEMO.name, select(DEMO, sample)):
@@ -142,8 +142,8 @@ def test_prompt_depends_on_category_and_language(sample: list[Record]) -> None:
     }  # fmt: skip
 
 
-def test_parameter_selects_full_prompt_as_query(sample: list[Record]) -> None:
-    """As in the published code, the query has the instructions, question and options, but no recalled text or gold."""
+def test_query_parameter_selects_full_prompt_as_recall_query(sample: list[Record]) -> None:
+    """Build the query of the published code: instructions, question and options, without recalled text or gold."""
     bench, prompted = MemoryBench(), replace(DEMO, parameters={"query": "prompt"})
     for probe in probes(DEMO.name, select(DEMO, sample)):
         bare = bench.question(prompted, probe, Recall(), None)
@@ -157,10 +157,10 @@ def test_parameter_selects_full_prompt_as_query(sample: list[Record]) -> None:
             assert bare.query != probe.question
 
 
-async def test_full_prompt_query_changes_recall(
+async def test_recall_with_full_prompt_as_query_returns_other_entries(
     demo: Any, scored: Callable[[Any, str], Awaitable[tuple[list[Reply], list[Score]]]]
 ) -> None:
-    """The search uses the words of the full prompt, so the same memory recalls other entries."""
+    """Compare the entries that one memory recalls for the question and for the full prompt."""
     prompted = replace(demo, domain=replace(demo.domain, parameters={"query": "prompt"}))
     bare, _ = await scored(demo, "bm25_message")
     whole, _ = await scored(prompted, "bm25_message")
@@ -173,7 +173,7 @@ async def test_full_prompt_query_changes_recall(
     ("parameters", "said"),
     [({"query": "all"}, "parameter query: .*'question' or 'prompt'"), ({"k": 5}, "parameter k")],
 )
-async def test_invalid_parameter_is_rejected_before_playing(
+async def test_invalid_domain_parameter_is_rejected_when_turns_are_built(
     sample: list[Record], parameters: dict[str, object], said: str
 ) -> None:
     wrong = replace(DEMO, parameters=parameters)

@@ -47,7 +47,7 @@ def demo_of(run_domain: Walk, sample: list[Record]) -> Callable[[str], Awaitable
     return walking
 
 
-async def test_off_policy_order_depends_on_seed_and_dialogues_precede_corpora(demo: Any) -> None:
+async def test_off_policy_case_order_depends_on_seed_and_dialogues_precede_corpora(demo: Any) -> None:
     shared, talk = episodes_of(demo)
     order = cases(shared, 0)
     assert order != [probe.probe_id for probe in of(demo.probes, "train")]
@@ -57,7 +57,7 @@ async def test_off_policy_order_depends_on_seed_and_dialogues_precede_corpora(de
     assert cases(other, 0) != order
 
 
-async def test_stepwise_corpora_precede_batches(demo: Any, demo_of: Any) -> None:
+async def test_stepwise_episode_has_corpora_before_batches_of_training_cases(demo: Any, demo_of: Any) -> None:
     run = await demo_of("stepwise")
     (episode,) = episodes_of(run)
     assert (episode.episode_id, episode.base) == (DIALOGUES, None)
@@ -69,7 +69,7 @@ async def test_stepwise_corpora_precede_batches(demo: Any, demo_of: Any) -> None
     assert [event.number for event in episode.events] == list(range(30))
 
 
-async def test_stepwise_asks_test_cases_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
+async def test_stepwise_protocols_probe_every_test_case_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
     once = {probe.probe_id: probe for probe in of(demo.probes, "test")}
     for end in ("stepwise", "onpolicy"):
         run = await demo_of(end)
@@ -88,7 +88,7 @@ async def test_stepwise_asks_test_cases_at_every_checkpoint(demo: Any, demo_of: 
         assert trained == [replace(probe, domain="") for probe in of(demo.probes, "train")]
 
 
-async def test_training_protocol_asks_training_cases(demo: Any, demo_of: Any) -> None:
+async def test_training_protocol_probes_training_cases_after_dialogues(demo: Any, demo_of: Any) -> None:
     run = await demo_of("training")
     train = of(run.probes, "train")
     test_probes = of(run.probes, "test")
@@ -103,7 +103,7 @@ async def test_training_protocol_asks_training_cases(demo: Any, demo_of: Any) ->
     ]
 
 
-async def test_same_protocol_has_memory_per_case(demo_of: Any) -> None:
+async def test_same_protocol_probes_each_case_with_and_without_its_own_dialogue(demo_of: Any) -> None:
     run = await demo_of("same")
     train, test_probes = of(run.probes, "train"), of(run.probes, "test")
     assert len(test_probes) == 2 * len(train)
@@ -120,7 +120,7 @@ async def test_same_protocol_has_memory_per_case(demo_of: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ["liked", "copied"])
-async def test_learn_from_selects_dialogues_by_action(demo_of: Any, action: str) -> None:
+async def test_learn_from_selects_dialogues_with_liked_or_copied_answer(demo_of: Any, action: str) -> None:
     run = await demo_of(action)
     rounds = [
         replace(row, **{action: row.case_id.endswith("notice") and row.round == 1}) for row in run.feedback
@@ -141,7 +141,7 @@ def test_learn_from_domain_trains_on_all_cases_outside_test_split(locomo: list[R
         assert sorted(selected.split.test + selected.split.train) == list(range(len(selected.pool.cases)))
 
 
-def test_protocol_domains_keep_data_sets_and_are_unlisted() -> None:
+def test_protocol_domains_have_data_sets_of_base_domain_and_are_unlisted() -> None:
     for end, (_, partitions, parameters) in PROTOCOLS.items():
         for partition in partitions:
             base, domain = (
@@ -162,13 +162,13 @@ def test_protocol_domains_keep_data_sets_and_are_unlisted() -> None:
         {"follow_ups": "published_code"},
     ],
 )
-def test_incompatible_parameters_are_rejected(parameters: dict[str, Any]) -> None:
+def test_incompatible_protocol_parameters_are_rejected(parameters: dict[str, Any]) -> None:
     domain = replace(find_domain("memorybench_demo"), parameters=parameters)
     with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
         MemoryBench().plays_probes(domain)
 
 
-def test_only_on_policy_simulates_users_in_memory_stage() -> None:
+def test_only_on_policy_protocol_simulates_users_in_memory_stage() -> None:
     bench = MemoryBench()
     stages = {end: bench.simulator_stages(find_domain(f"memorybench_demo_{end}")) for end in PROTOCOLS}
     assert stages.pop("onpolicy") == {"memory"}

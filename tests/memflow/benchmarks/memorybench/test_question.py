@@ -58,7 +58,7 @@ def chat() -> ScriptedChat:
         ("limitgen", "limitgen", 500),
     ],
 )
-def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int | None) -> None:
+def test_answer_prompt_contains_recalled_notes_and_no_gold(name: str, stem: str, tokens: int | None) -> None:
     case_probe = probe(name)
     question = MemoryBench().question(DOMAIN, case_probe, Recall(notes="what is known"), None)
     assert question.prompt.name == f"memorybench/{stem}"
@@ -72,7 +72,7 @@ def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int |
 
 
 @pytest.mark.parametrize(("kind", "aspect"), limitgen.ASPECTS.items())
-def test_limitgen_prompt_names_aspect_not_kind(kind: str, aspect: str) -> None:
+def test_limitgen_prompt_names_aspect_of_the_limitation_kind(kind: str, aspect: str) -> None:
     case = limitgen.case("a", kind, "Title: Kites", "Too few.")
     pool = Pool("limitgen", task("limitgen"), [case])
     (case_probe,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
@@ -82,7 +82,7 @@ def test_limitgen_prompt_names_aspect_not_kind(kind: str, aspect: str) -> None:
 
 
 @pytest.mark.parametrize("output", [Limitations, Ideas])
-def test_list_outputs_have_three_bounded_items(output: Any) -> None:
+def test_list_output_types_require_three_bounded_items(output: Any) -> None:
     assert_bounded(output)
     (name,) = output.model_fields
     for number in (0, 2, 4):
@@ -91,14 +91,14 @@ def test_list_outputs_have_three_bounded_items(output: Any) -> None:
     assert answer_text(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
 
 
-def test_limitations_fit_token_limit() -> None:
-    """Three texts of maximum length with their JSON, at four characters per token."""
+def test_longest_limitations_reply_fits_token_limit_of_prompt() -> None:
+    """Estimate the tokens of three limitations of maximum length, at four characters per token."""
     longest = answer_text(Limitations(limitations=["x" * 500] * 3))
     assert len(longest) / 4 < (load(PACKAGE, "limitgen").max_tokens or 0)
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_scripted_assistant_answers_tasks_from_notes(name: str) -> None:
+async def test_scripted_assistant_gives_other_answer_if_notes_match_the_question(name: str) -> None:
     bench, case_probe = MemoryBench(), probe(name)
     said: dict[str, str] = {}
     for notes in ("", "user: " + case_probe.question[-12:].replace("？", "。") + " Remember the wind."):
@@ -117,8 +117,8 @@ async def dialogue(name: str, messages: Sequence[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_user_message_contains_instructions(name: str) -> None:
-    """Facts or a paper alone are no request. The message contains neither memory entries nor gold."""
+def test_user_message_contains_question_with_instructions_of_task(name: str) -> None:
+    """Build the first message of a simulated user, which states the task and not only facts or a paper."""
     said = user_message(probe(name))
     assert CASES[name].question in said
     assert (said == CASES[name].question) == (task(name).prompt == "answer")
@@ -132,12 +132,12 @@ def test_user_message_of_corpus_question_has_question_and_options() -> None:
     assert user_message(case_probe) == "Who? (a) Ann (b) Bo"
 
 
-async def test_structured_answers_are_json() -> None:
+async def test_scripted_limitgen_and_ideabench_answers_are_json() -> None:
     assert len(json.loads(await dialogue("limitgen", ["Kites need rope."]))["limitations"]) == 3
     assert len(json.loads(await dialogue("ideabench", []))["hypotheses"]) == 3
 
 
-async def test_scripted_judgment_has_all_sections() -> None:
+async def test_scripted_legal_judgment_has_facts_reasoning_and_sentence() -> None:
     said = await dialogue("judge", [])
     assert "被告人甲盗窃自行车一辆。" in said
     assert said.index("本院认为") < said.index("判决如下")

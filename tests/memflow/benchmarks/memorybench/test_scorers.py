@@ -11,7 +11,7 @@ BENCH = MemoryBench()
 DEMO = find_domain("memorybench_demo")
 
 
-async def test_demo_scores_rise_with_memory(demo: Any, scored: Any) -> None:
+async def test_scores_of_retrieval_memories_are_between_none_and_oracle(demo: Any, scored: Any) -> None:
     found = {}
     for memory in ("none", "recent", "bm25_message", "bm25_session", "embed_message", "full", "oracle"):
         replies, scores = await scored(demo, memory)
@@ -25,7 +25,7 @@ async def test_demo_scores_rise_with_memory(demo: Any, scored: Any) -> None:
             assert values["none"] < values["recent"] < values[memory] < values["oracle"], (metric, values)
 
 
-async def test_scores_have_slices_and_denominators(demo: Any, scored: Any) -> None:
+async def test_scores_have_slices_per_data_set_and_category_with_probe_counts(demo: Any, scored: Any) -> None:
     _, scores = await scored(demo, "full")
     slices = {(score.metric, score.slice): score for score in scores}
     assert {name for metric, name in slices if metric == "locomo_f1"} == {
@@ -43,7 +43,7 @@ async def test_scores_have_slices_and_denominators(demo: Any, scored: Any) -> No
     assert total.value is not None and abs(total.value - mean) < 1e-12
 
 
-async def test_failed_reply_lowers_coverage(demo: Any, scored: Any) -> None:
+async def test_failed_or_missing_reply_lowers_coverage_of_its_metric(demo: Any, scored: Any) -> None:
     replies, _ = await scored(demo, "full")
     test_probes = [probe for probe in demo.probes if probe.split == "test"]
     broken = [replace(reply, parsed=None, reason="no answer") for reply in replies[:2]] + replies[3:]

@@ -42,7 +42,7 @@ ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.367
 ]
 
 
-def test_partition_has_published_scores_for_each_task() -> None:
+def test_published_scores_of_partition_cover_each_task() -> None:
     for partition in ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"):
         names = {
             task.name for task in TASKS.values()
@@ -53,7 +53,7 @@ def test_partition_has_published_scores_for_each_task() -> None:
         assert all(spread.low < spread.mean < spread.high for spread in spreads.values())
 
 
-def test_scores_are_scaled_by_published_range_and_mean() -> None:
+def test_min_max_and_z_scores_are_scaled_by_published_range_mean_and_deviation() -> None:
     found = scores(ROWS)
     # judge: 1 and 10 are the extremes, 7.3675 the mean: (0 + 1 + 6.3675 / 9) / 3.
     assert found["min_max", "standard", "dataset judge"].value == pytest.approx((1 + 6.3675 / 9) / 3)
@@ -65,7 +65,7 @@ def test_scores_are_scaled_by_published_range_and_mean() -> None:
     assert found["integrated", "standard", "all"].deviation == pytest.approx(3.7782, abs=1e-4)
 
 
-def test_pooled_scores_are_scaled_by_all_assistants() -> None:
+def test_pooled_scores_are_scaled_by_scores_of_all_assistants() -> None:
     found = scores(ROWS, (verdict("judge", 1.0, 0, "none"), verdict("lexeval_qa", 0.5, 0, "none")))
     assert found["min_max", "pooled", "dataset lexeval_qa"].value == 0.0
     assert found["min_max", "pooled", "dataset judge"].value == pytest.approx((1 + 6.3675 / 9) / 3)
@@ -73,7 +73,7 @@ def test_pooled_scores_are_scaled_by_all_assistants() -> None:
     assert alone["min_max", "pooled", "all"].value == alone["z_score", "pooled", "all"].value == 0.0
 
 
-def test_missing_values_lower_coverage_but_not_the_mean() -> None:
+def test_missing_values_lower_coverage_but_not_the_min_max_mean() -> None:
     rows = [verdict("judge", 10.0, at) for at in range(9)] + [verdict("judge", None, 9)]
     assert scores(rows)["min_max", "standard", "all"].value == 1.0
     few = scores([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
@@ -81,18 +81,18 @@ def test_missing_values_lower_coverage_but_not_the_mean() -> None:
     assert few.reason == "9 of 11 probes have a value; a score needs 90%"
 
 
-def test_domain_without_partition_has_pooled_scores_only() -> None:
+def test_domain_without_partition_parameter_has_pooled_scores_only() -> None:
     found = scores(ROWS, domain=replace(LEGAL, parameters={}))
     assert {variant for metric, variant, _ in found if metric == "min_max"} == {"pooled"}
 
 
-def test_reason_names_data_set_without_published_scores() -> None:
+def test_null_min_max_score_names_data_set_without_published_scores() -> None:
     found = scores([*ROWS, verdict("nfcats", 3.0, 0)])
     score = found["min_max", "standard", "all"]
     assert score.value is None and score.reason == "there are no published scores of nfcats to compare with"
 
 
-def test_slice_all_contains_last_checkpoint_only() -> None:
+def test_slice_all_of_scores_contains_last_checkpoint_only() -> None:
     rows = [verdict("judge", 1.0 + step, at, checkpoint=step) for step in range(3) for at in range(2)]
     found = scores(rows)
     assert found["integrated", "standard", "all"].value == 3.0
@@ -100,12 +100,12 @@ def test_slice_all_contains_last_checkpoint_only() -> None:
     assert by_step == [1.0, 2.0, 3.0]
 
 
-def test_equal_published_scores_give_zero_scores() -> None:
+def test_equal_published_scores_give_min_max_and_z_scores_of_0() -> None:
     constant = Spread(3, 2.0, 0.0, 2.0, 2.0)
     assert paper.min_max(constant) == paper.z_score(constant) == (0.0, 0.0)
 
 
-def test_missing_backend_is_substituted_in_separate_variant() -> None:
+def test_score_without_bertscore_is_substituted_in_separate_variant() -> None:
     lacking = [replace(verdict("judge", None, at), reason="there is no bertscore") for at in range(2)]
     beside = [
         replace(row, value=value, reason=None, variant="without_bertscore")

@@ -23,12 +23,12 @@ from memflow.benchmarks.memorybench.split import (
         (2505, 250, [676, 653, 419, 241, 700]),
     ],
 )
-def test_train_test_selects_published_test_ids(n: int, truncation: int, test: list[int]) -> None:
+def test_train_test_split_selects_published_test_ids(n: int, truncation: int, test: list[int]) -> None:
     assert train_test(n, truncation).test[:5] == test
 
 
 @given(st.integers(0, 400), st.integers(1, 300), st.integers(0, 99))
-def test_split_partitions_sample(n: int, truncation: int, seed: int) -> None:
+def test_train_test_split_partitions_sample_with_20_percent_test(n: int, truncation: int, seed: int) -> None:
     split = train_test(n, truncation, seed)
     sampled = split.test + split.train
     assert len(sampled) == len(set(sampled)) == min(n, truncation)
@@ -37,7 +37,7 @@ def test_split_partitions_sample(n: int, truncation: int, seed: int) -> None:
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=200), st.integers(0, 99))
-def test_stratified_split_tests_fifth_of_each_stratum(strata: list[str], seed: int) -> None:
+def test_stratified_split_has_one_fifth_of_each_stratum_for_test(strata: list[str], seed: int) -> None:
     split = stratified(strata, seed)
     assert sorted(split.test + split.train) == list(range(len(strata)))
     test = Counter(strata[place] for place in split.test)
@@ -49,17 +49,17 @@ def test_stratified_split_tests_fifth_of_each_stratum(strata: list[str], seed: i
     [([200, 13], 43), ([20, 14, 48], 17), ([76, 75, 77], 47), ([201], 41), ([167], 34)],
     ids=["HelloBench QA", "HelloBench Writing", "HelloBench C&D", "WritingBench P&L", "WritingBench A&E"],
 )
-def test_stratified_test_sizes_match_published_sizes(sizes: list[int], test: int) -> None:
+def test_stratified_split_has_published_number_of_test_cases(sizes: list[int], test: int) -> None:
     strata = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
     assert len(stratified(strata).test) == test
 
 
-def test_fixed_sample_is_reproducible() -> None:
+def test_fixed_sample_is_equal_for_same_seed_and_differs_for_other_seed() -> None:
     assert fixed_sample(range(100), 10) == fixed_sample(range(100), 10)
     assert fixed_sample(range(100), 10) != fixed_sample(range(100), 10, seed=43)
 
 
-def test_limit_alternates_pools_and_reduces_training_split() -> None:
+def test_limit_selects_test_cases_from_all_pools_in_turn_and_reduces_training_split() -> None:
     splits = [
         Split([1, 2, 3, 4, 5], list(range(20))),
         Split([1], [7, 8]),

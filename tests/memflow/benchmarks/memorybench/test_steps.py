@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 @given(CASES, SIZES, SEEDS)
-def test_batches_cover_shuffled_cases_once(cases: range, size: int, seed: int) -> None:
+def test_batches_contain_every_shuffled_case_once(cases: range, size: int, seed: int) -> None:
     found = batches(cases, size, seed)
     assert [case for batch in found for case in batch] == shuffled(cases, seed)
     assert sorted(shuffled(cases, seed)) == list(cases)
@@ -23,14 +23,14 @@ def test_batches_cover_shuffled_cases_once(cases: range, size: int, seed: int) -
 
 
 @given(CASES, SIZES, st.integers(1, 5), SEEDS)
-def test_draws_have_no_repetition_within_step(cases: range, size: int, steps: int, seed: int) -> None:
+def test_random_draws_of_a_step_have_no_repeated_case(cases: range, size: int, steps: int, seed: int) -> None:
     found = draws(cases, size, steps, seed)
     assert len(found) == steps
     assert all(len(set(step)) == len(step) == min(size, len(cases)) for step in found)
     assert found == draws(cases, size, steps, seed)
 
 
-def test_draws_may_repeat_across_steps() -> None:
+def test_random_draws_of_different_steps_may_contain_the_same_case() -> None:
     first, second = draws(range(10), 8, 2, 42)
     assert first != second and set(first) & set(second)
 
@@ -44,5 +44,5 @@ def test_draws_may_repeat_across_steps() -> None:
         ({"protocol": "off_policy"}, 24, 1),
     ],
 )
-def test_checkpoints_include_zero_and_every_step(given: Any, training: int, expected: int) -> None:
+def test_stepwise_checkpoints_include_0_and_every_step(given: Any, training: int, expected: int) -> None:
     assert list(checkpoints(Parameters(**given), training)) == list(range(expected))

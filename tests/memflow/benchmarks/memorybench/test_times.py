@@ -23,7 +23,7 @@ def case(name: str, dataset: str, **given: object) -> Probe:
     return replace(PROBE, probe_id=name, dataset=dataset, **given)  # type: ignore[arg-type]
 
 
-def test_times_are_summed_over_dialogues_cases_and_corpora_of_format():
+def test_times_are_summed_per_task_format_over_dialogues_cases_and_corpora():
     probes = [
         case("sample_open/1", "sample_open"),  # SiLo
         case("sample_open/2", "sample_open", split="test"),
@@ -52,7 +52,7 @@ def test_times_are_summed_over_dialogues_cases_and_corpora_of_format():
     assert long_input.scripted
 
 
-def test_unmeasured_time_is_null():
+def test_unmeasured_memory_and_prediction_times_are_null():
     probes = [case("sample_open/1", "sample_open"), case("sample_open/2", "sample_open", split="test")]
     lost = replace(REPLY, probe_id="sample_open/2", models_s=1.0, own_s=0.5, reason="no answer")
     [row] = times_of("d", "rag", [LINE], [lost], probes, [], scripted=False)

@@ -35,7 +35,7 @@ def row(case: str, **changes: Any) -> FeedbackRound:
     return factories.feedback_round(case_id=case, episode_id="dialogues", **values)
 
 
-def test_first_answers_with_selected_action_are_examples() -> None:
+def test_liked_or_copied_first_answers_become_training_examples() -> None:
     rows = [
         row("b", liked=True),
         row("a", copied=True, disliked=True),
@@ -51,7 +51,7 @@ def test_first_answers_with_selected_action_are_examples() -> None:
     assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
 
 
-def test_unusable_answer_is_omitted_with_reason() -> None:
+def test_unusable_liked_answer_is_excluded_from_training_with_reason() -> None:
     rows = [
         row("a", liked=True),
         row("b", liked=True, reason="no feedback on b: no answer"),
@@ -71,17 +71,17 @@ def test_unusable_answer_is_omitted_with_reason() -> None:
     assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
-def test_test_case_is_rejected() -> None:
+def test_training_examples_reject_feedback_on_test_case() -> None:
     with pytest.raises(BadInput, match="the test case a, but only training cases"):
         training([row("a")], [probe("a", split="test")], "like")
 
 
-def test_two_first_rounds_of_a_case_are_rejected() -> None:
+def test_training_examples_reject_two_first_rounds_of_a_case() -> None:
     with pytest.raises(BadInput, match="several first rounds of the case a"):
         training([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 
-def test_gold_is_not_in_examples() -> None:
+def test_training_examples_contain_no_gold() -> None:
     learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0].written())
 
@@ -90,7 +90,7 @@ presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_s
 
 
 @given(presses, st.randoms(use_true_random=False))
-def test_liked_first_answer_is_example_or_omitted_in_any_row_order(pressed: Any, chance: Any) -> None:
+def test_every_liked_first_answer_is_example_or_excluded_in_any_row_order(pressed: Any, chance: Any) -> None:
     rows = [
         row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
         for place, (like, copy, lost) in enumerate(pressed)
@@ -106,7 +106,7 @@ def test_liked_first_answer_is_example_or_omitted_in_any_row_order(pressed: Any,
     assert sum(learned.first_answers.values()) == len(rows)
 
 
-def test_digest_depends_on_requests_and_answers() -> None:
+def test_training_digest_depends_on_questions_and_answers_only() -> None:
     probes = [probe("a")]
     first = training([row("a", liked=True)], probes, "like").digest
     assert training([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
@@ -114,13 +114,13 @@ def test_digest_depends_on_requests_and_answers() -> None:
     assert training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest != first
 
 
-def test_lora_defaults_match_paper() -> None:
+def test_default_lora_parameters_match_paper() -> None:
     how = Lora()
     assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
 
 
-async def test_demo_gives_training_examples(demo: Any) -> None:
+async def test_feedback_of_demo_domain_gives_training_examples(demo: Any) -> None:
     learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
     assert all(not each.excluded for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

@@ -41,7 +41,7 @@ def note_of(memory: AMem, message_id: str) -> Item:
     return item
 
 
-async def test_linked_note_is_recalled_with_search_results() -> None:
+async def test_read_returns_linked_notes_with_the_search_result() -> None:
     texts = ("Luna sleeps all day.", "Trains were late.", "Bread is baked.", "Our kitten likes tuna.")
     alone = a_mem(k=1)
     linked = a_mem(linking(kitten="Luna"), k=1)
@@ -54,7 +54,7 @@ async def test_linked_note_is_recalled_with_search_results() -> None:
     assert recall.notes.index("Luna") < recall.notes.index("kitten")  # as it was said
 
 
-async def test_recall_follows_links_in_both_directions_up_to_limit() -> None:
+async def test_read_follows_links_in_both_directions_up_to_the_limit() -> None:
     texts = ("apple", "pear", "plum", "fig")
     memory = a_mem(linking(pear="apple", plum="pear", fig="pear"), k=1)
     for number, text in enumerate(texts):
@@ -67,7 +67,7 @@ async def test_recall_follows_links_in_both_directions_up_to_limit() -> None:
     assert len((await memory.read("pear")).entries) == 4
 
 
-async def test_evolved_note_is_found_by_new_tags() -> None:
+async def test_search_finds_an_evolved_note_by_its_new_tags() -> None:
     def connect(request: ChatRequest) -> Decision:
         change = Evolved(note=1, keywords=["Zanzibar"], context="A journey.", tags=["honeymoon"])
         wanted = "early" in request.fields["note"]
@@ -98,7 +98,7 @@ async def embedded(memory: AMem, item: Item) -> list[float]:
     return list(map(float, (await memory.embed(["\n".join(text)]))[0]))
 
 
-async def test_links_survive_evolution() -> None:
+async def test_links_between_notes_remain_after_both_notes_evolve() -> None:
     """The note pear links to apple. Evolution then changes both ids (apple twice), and the link remains."""
 
     def connect(request: ChatRequest) -> Decision:
@@ -121,7 +121,7 @@ async def test_links_survive_evolution() -> None:
     assert (await again.read("apple")).entries == (await memory.read("apple")).entries
 
 
-async def test_link_to_unknown_note_is_retried_then_recorded_as_failure() -> None:
+async def test_link_to_an_unknown_note_is_retried_and_then_recorded_as_failure() -> None:
     memory = a_mem(Decision(links=[9], evolved=[]))
     await give(memory, said("one", "two"))
     asked = requests(memory, "connect")
@@ -132,7 +132,7 @@ async def test_link_to_unknown_note_is_retried_then_recorded_as_failure() -> Non
     assert note_of(memory, "m1").meta["links"] == [] and note_of(memory, "m1").meta["tags"] == ["talk"]
 
 
-async def test_note_without_description_is_linked() -> None:
+async def test_note_is_linked_even_if_the_description_request_fails() -> None:
     def some(request: ChatRequest) -> Described | str:
         return "no JSON" if "two" in request.fields["message"] else PLAIN
 
@@ -144,7 +144,7 @@ async def test_note_without_description_is_linked() -> None:
     assert two.text == "[8 May 2023] user: two" and two.meta["links"] == [one.entry_id]
 
 
-async def test_keyword_query_replaces_question_if_configured() -> None:
+async def test_read_searches_with_generated_keywords_if_configured() -> None:
     texts = ("Luna sleeps.", "Who naps?")
     answer = Keywords(keywords=["Luna", "sleeps"])
     plain, made = a_mem(k=1), a_mem(keywords=answer, k=1, query="keywords")
@@ -159,14 +159,14 @@ async def test_keyword_query_replaces_question_if_configured() -> None:
         await broken.read("Who naps?")
 
 
-async def test_note_without_date_has_date_of_previous_message() -> None:
+async def test_message_without_date_gets_the_date_of_the_previous_message() -> None:
     memory = a_mem()
     await give(memory, said("one", sent_at="8 May 2023"))
     await give(memory, [Message("m1", "assistant", "two", speaker="Mel")])
     assert note_of(memory, "m1").text.splitlines()[0] == "[8 May 2023] Mel: two"
 
 
-async def test_session_is_described_concurrently_and_embedded_once() -> None:
+async def test_write_describes_messages_before_linking_and_embeds_them_in_one_batch() -> None:
     memory = a_mem()
     await give(memory, said("one", "two", "three"))
     assert [request.prompt for request in requests(memory)] == ["a_mem/describe"] * 3 + ["a_mem/connect"] * 2

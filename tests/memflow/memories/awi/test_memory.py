@@ -20,7 +20,7 @@ CARS, CATS = (
 )
 
 
-async def test_repeated_label_replaces_fact() -> None:
+async def test_new_fact_replaces_the_fact_with_the_same_label() -> None:
     memory = build(Awi, freq=1, ns=0)
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2))
@@ -34,7 +34,7 @@ async def test_repeated_label_replaces_fact() -> None:
     assert recall.sources == ("m2", "m1")
 
 
-async def test_newest_messages_stay_in_buffer_only() -> None:
+async def test_newest_messages_stay_in_the_buffer_and_create_no_facts() -> None:
     memory = build(Awi, freq=2, ns=2)
     await give(memory, said("My car is red.", "My cat is old.", "My dog is young."))
     assert memory.store.live(FACT) == []
@@ -44,7 +44,7 @@ async def test_newest_messages_stay_in_buffer_only() -> None:
     assert [turn.content for turn in recall.messages] == ["My dog is young.", "My bird is loud."]
 
 
-async def test_update_prompt_has_known_facts_and_kinds() -> None:
+async def test_update_prompt_contains_known_facts_and_kinds_of_facts() -> None:
     answer = Facts(facts=[Fact(label="pet", value="a cat")])
     memory = build(Awi, {"update": answer}, freq=1, ns=0, kinds=("pets", "cars"))
     await give(memory, said("I have a cat.", "Still."))
@@ -54,7 +54,7 @@ async def test_update_prompt_has_known_facts_and_kinds() -> None:
     assert len(memory.store.live(FACT)) == 1
 
 
-async def test_failed_update_is_recorded_as_failure() -> None:
+async def test_unparsed_update_is_recorded_as_failure_with_its_message() -> None:
     memory = build(Awi, {"update": "no JSON"}, freq=1, ns=0)
     await give(memory, said("My car is red."))
     [lost] = memory.store.live()
@@ -62,7 +62,7 @@ async def test_failed_update_is_recorded_as_failure() -> None:
     assert (await memory.read("car")).entries == ()
 
 
-async def test_policy_decides_which_facts_are_kept() -> None:
+async def test_policy_determines_the_kinds_of_facts_that_are_stored() -> None:
     memory = build(EvolvingAwi, freq=1, ns=0, kinds=("cars",))
     memory.follow([CARS])
     await give(memory, said("My car is red.", "My cat is old."))
@@ -80,7 +80,7 @@ async def test_policy_decides_which_facts_are_kept() -> None:
     assert [item.text for item in before.store.live(FACT)] == ["- car: My car is red."]
 
 
-def test_failed_evolution_step_keeps_policy() -> None:
+def test_failed_evolution_step_does_not_change_the_policy() -> None:
     memory = build(EvolvingAwi, kinds=("pets",))
     assert memory.policy == ("pets",)
     failed = PolicyStep(
@@ -103,7 +103,7 @@ def test_failed_evolution_step_keeps_policy() -> None:
         (("anything else of use",), ["sewing level", "garden time"]),
     ],
 )
-async def test_scripted_writer_matches_kinds_by_words(kinds, labels) -> None:
+async def test_scripted_chat_stores_facts_whose_words_match_a_kind(kinds, labels) -> None:
     memory = build(EvolvingAwi, freq=1, ns=0, kinds=kinds)
     await give(memory, said("My sewing level is high.", "My garden time is short."))
     assert [item.meta["label"] for item in memory.store.live(FACT)] == labels
@@ -123,7 +123,7 @@ class Slow(ScriptedChat):
         return Completion('{"facts": []}' if number == 1 else "no JSON")
 
 
-async def test_failures_are_recorded_in_request_order() -> None:
+async def test_failures_of_concurrent_requests_are_recorded_in_request_order() -> None:
     texts = ["first", "second", "third"]
     memory = Awi(EntryStore(), Tools(chat=Slow(texts)))
     asks = [PromptRequest("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]

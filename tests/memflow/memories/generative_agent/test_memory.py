@@ -42,7 +42,7 @@ def scores(ranked: list[SearchHit]) -> dict[str, float]:
     return {found.item.entry_id: round(found.score, 6) for found in ranked}
 
 
-def test_ranking_sums_terms_with_and_without_normalization() -> None:
+def test_ranking_score_is_the_weighted_sum_with_and_without_normalization() -> None:
     old, new = candidate("old", 0.8, 6, 0), candidate("new", 0.5, 5, 1)
     plain = rank([old, new], [1, 0], weights())
     assert [*scores(plain).items()] == [("new", 2.0), ("old", 1.9)]  # 1 + 0.5 + 0.5; 0.5 + 0.6 + 0.8
@@ -53,21 +53,21 @@ def test_ranking_sums_terms_with_and_without_normalization() -> None:
     assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
 
 
-def test_ranking_puts_older_entry_first_on_ties() -> None:
+def test_ranking_puts_the_older_entry_first_on_equal_scores() -> None:
     one, other = candidate("one", 0.4, 5, 0), candidate("other", 0.4, 5, 1)
     assert scores(rank([other, one], [3, 3], weights("min_max"))) == {"one": 0.0, "other": 0.0}
     assert [found.item.entry_id for found in rank([other, one], [3, 3], weights())] == ["one", "other"]
 
 
 @pytest.mark.parametrize("normalise", ["none", "min_max"])
-def test_unrated_memory_has_no_importance(normalise: Normalise) -> None:
+def test_entry_without_rating_has_zero_importance(normalise: Normalise) -> None:
     found = [candidate("rated", 0.0, 10, 0), candidate("low", 0.0, 5, 1), candidate("unrated", 0.0, None, 2)]
     alone = scores(rank(found, [0, 0, 0], Weights(0.0, 2.0, 0.0, 0.5, normalise)))
     assert alone == {"rated": 2.0, "low": 1.0 if normalise == "none" else 0.0, "unrated": 0.0}
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-async def test_access_refreshes_recency_unless_frozen(frozen: bool) -> None:
+async def test_read_refreshes_recency_of_recalled_entries_unless_frozen(frozen: bool) -> None:
     memory = agent(k=1, decay=0.5, normalise="none")
     await give(memory, said("cat"))
     await give(memory, said("dog", first=1))
@@ -83,7 +83,7 @@ async def test_access_refreshes_recency_unless_frozen(frozen: bool) -> None:
         assert access.sources == () and access.meta == {"at": 3, "entries": [cat.entry_id]}
 
 
-async def test_reflection_at_threshold_cites_memories() -> None:
+async def test_reflection_starts_at_the_threshold_and_cites_its_statements() -> None:
     shown: list[str] = []
 
     def insights(request: ChatRequest) -> Insights:
@@ -117,7 +117,7 @@ async def test_reflection_at_threshold_cites_memories() -> None:
     assert "It is warm." in (await memory.read("It is warm.")).notes
 
 
-async def test_reflection_stores_insights_with_cited_memories() -> None:
+async def test_reflection_stores_one_insight_per_text_with_its_cited_entries() -> None:
     def insights(request: ChatRequest) -> Insights:
         best = request.fields["statements"].split()[-1]
         return Insights(insights=[Insight(insight=f"On {best}.", because=[1, 1])] * 2)
@@ -139,7 +139,7 @@ async def test_reflection_stores_insights_with_cited_memories() -> None:
     assert {item.kind for item in recall.entries} == {OBSERVATION, REFLECTION}
 
 
-async def test_insight_citing_unknown_statement_is_recorded_as_failure() -> None:
+async def test_insight_that_cites_an_unknown_statement_is_recorded_as_failure() -> None:
     answer = Insights(insights=[Insight(insight="So.", because=[2, 3])])
     memory = agent({"insights": answer}, threshold=10)
     await give(memory, said("tea", "coffee"))
@@ -152,7 +152,7 @@ async def test_insight_citing_unknown_statement_is_recorded_as_failure() -> None
     assert len((await memory.read("tea")).entries) == 3
 
 
-async def test_reflection_without_questions_is_recorded_as_failure() -> None:
+async def test_reflection_with_unparsed_questions_is_recorded_as_failure() -> None:
     memory = agent({"questions": "nonsense"}, threshold=5)
     await give(memory, said("tea"))
     [lost] = memory.store.live(FAILURE)
@@ -175,7 +175,7 @@ class Slow(RecordingChat):
         return await super().complete(request)
 
 
-async def test_messages_are_rated_concurrently_and_kept_if_rating_fails() -> None:
+async def test_messages_are_stored_in_order_without_rating_if_rating_fails() -> None:
     memory = agent()
     memory.tools = Tools(Slow(), memory.tools.embedder)
     await give(memory, said("cat", "dog"))

@@ -41,7 +41,7 @@ def texts(memory: LibMem0) -> list[str]:
 
 
 @with_package
-async def test_package_update_revises_entry_with_both_sources() -> None:
+async def test_update_operation_of_the_mem0_package_revises_the_entry_and_keeps_sources() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2, sent_at="8 May 2023"))
@@ -54,7 +54,7 @@ async def test_package_update_revises_entry_with_both_sources() -> None:
 
 
 @with_package
-async def test_package_delete_retires_entry() -> None:
+async def test_delete_operation_of_the_mem0_package_retires_the_entry() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
     answer = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
@@ -67,7 +67,7 @@ async def test_package_delete_retires_entry() -> None:
 
 
 @with_package
-async def test_package_receives_speakers_and_simulated_date() -> None:
+async def test_mem0_package_receives_speakers_and_the_simulated_date() -> None:
     memory = build(LibMem0, {"extract": Facts(facts=[])})
     await give(memory, [Message("m0", "user", "Hi", speaker="Mel", sent_at="8 May 2023")])
     await give(memory, said("Hello", first=1))
@@ -80,7 +80,7 @@ async def test_package_receives_speakers_and_simulated_date() -> None:
 
 
 @with_package
-async def test_package_requests_use_ledger() -> None:
+async def test_mem0_package_requests_are_cached_in_the_ledger() -> None:
     ledger = MemoryLedger()
 
     async def process() -> list[Any]:
@@ -97,7 +97,7 @@ async def test_package_requests_use_ledger() -> None:
 
 
 @with_package
-async def test_texts_are_embedded_once_and_restoring_needs_no_embedding() -> None:
+async def test_memory_embeds_each_text_once_and_restores_without_embedding() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
     again = LibMem0(memory.store.fork(), memory.tools)
@@ -115,7 +115,7 @@ async def test_texts_are_embedded_once_and_restoring_needs_no_embedding() -> Non
         ("update", operations(("7", "DELETE", "A car"), ("0", "ADD", "A cat")), "mem0 made 1 of the 2", 1),
     ],
 )
-async def test_package_errors_are_recorded_as_failures(stem, answer, reason, left) -> None:
+async def test_mem0_package_errors_are_recorded_as_failures(stem, answer, reason, left) -> None:
     memory = build(LibMem0, {stem: answer})
     await give(memory, said("My car is red."))
     [lost] = memory.store.live(FAILURE)
@@ -126,7 +126,7 @@ async def test_package_errors_are_recorded_as_failures(stem, answer, reason, lef
 
 @with_package
 @pytest.mark.parametrize("prompt", [EXTRACT, UPDATE])
-async def test_refused_request_is_recorded_as_failure_and_spent_budget_raises(prompt: str) -> None:
+async def test_refused_request_is_recorded_as_failure_and_spent_budget_raises_an_error(prompt: str) -> None:
     def refusing(error: Exception) -> LibMem0:
         def refuse(request: ChatRequest) -> str:
             raise error
@@ -142,8 +142,8 @@ async def test_refused_request_is_recorded_as_failure_and_spent_budget_raises(pr
 
 
 @with_package
-async def test_many_concurrent_episodes_do_not_deadlock() -> None:
-    """Every answer waits until all episodes have sent a request. With too few threads, the test would hang."""
+async def test_many_concurrent_mem0_episodes_finish_without_deadlock() -> None:
+    """Every answer waits until all episodes have sent a request. With too few threads, the test hangs."""
     count, waiting = 24, asyncio.Event()
 
     class Slow(ScriptedChat):
@@ -164,7 +164,7 @@ async def test_many_concurrent_episodes_do_not_deadlock() -> None:
 
 
 @with_package
-async def test_cancelled_write_leaves_no_thread() -> None:
+async def test_cancelled_write_stops_the_event_loop_of_the_mem0_thread() -> None:
     asked = asyncio.Event()
 
     class Silent(ScriptedChat):
@@ -184,7 +184,7 @@ async def test_cancelled_write_leaves_no_thread() -> None:
 
 
 @with_package
-def test_package_writes_no_home_files_and_sends_nothing(tmp_path: Path) -> None:
+def test_mem0_package_writes_no_files_and_opens_no_connections(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import asyncio, socket, sys\n"
@@ -236,7 +236,7 @@ def without_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_package")
-async def test_missing_package_is_reported_with_install_command() -> None:
+async def test_missing_mem0_package_is_reported_with_the_install_command() -> None:
     tools = Tools(ScriptedChat({}), HashingEmbedder())
     with pytest.raises(
         BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed. Install it: uv pip"
@@ -246,7 +246,7 @@ async def test_missing_package_is_reported_with_install_command() -> None:
         await give(LibMem0(EntryStore(), tools), said("Hi"))
 
 
-def test_wrong_package_version_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_version_of_the_mem0_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "2.2.1")
     assert SYSTEMS["lib_mem0"].missing_requirement == "mem0ai==1.0.11, and 2.2.1 is installed"
     monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "1.0.11")
@@ -254,5 +254,5 @@ def test_wrong_package_version_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("answer", [Facts, Operations])
-def test_answer_types_are_bounded(answer) -> None:
+def test_output_types_of_the_mem0_prompts_are_bounded(answer) -> None:
     assert_bounded(answer)

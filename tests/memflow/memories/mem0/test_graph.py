@@ -67,7 +67,7 @@ def graph(
     return build(Mem0Graph, {**usual, **(answers or {})}, Named(), **parameters)
 
 
-async def test_similar_names_share_one_node_with_the_first_name() -> None:
+async def test_similar_entity_names_share_the_node_of_the_first_name() -> None:
     memory = graph()
     await give(memory, said("Alice works at Acme", sent_at="8 May 2023"))
     await give(memory, said("Al lives in Paris", first=1, sent_at="9 May 2023"))
@@ -83,13 +83,13 @@ async def test_similar_names_share_one_node_with_the_first_name() -> None:
 @pytest.mark.parametrize(
     ("same", "names"), [(0.97, ["Alice", "Acme", "Al", "Paris"]), (0.9, ["Alice", "Acme", "Paris"])]
 )
-async def test_names_in_one_passage_share_one_node_if_similar(same: float, names: list[str]) -> None:
+async def test_similar_entity_names_in_one_write_share_a_node(same: float, names: list[str]) -> None:
     memory = graph(same=same)
     await give(memory, said("Alice works at Acme", "Al lives in Paris"))
     assert [node.text for node in memory.store.live(ENTITY)] == names
 
 
-async def test_contradicted_relation_is_retired() -> None:
+async def test_new_relation_retires_the_contradicted_relation() -> None:
     memory = graph(obsolete=[1])
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     assert requests(memory, "resolve") == []  # nothing was stored that could contradict
@@ -105,7 +105,7 @@ async def test_contradicted_relation_is_retired() -> None:
     assert (old.text, old.until) == ("Alice -- works at -> Acme", 3)
 
 
-async def test_repeated_relation_merges_sources() -> None:
+async def test_repeated_relation_merges_the_sources_of_both_messages() -> None:
     memory = graph()
     await give(memory, said("Alice works at Acme"))
     await give(memory, said("Al works at Acme", first=1))
@@ -113,7 +113,7 @@ async def test_repeated_relation_merges_sources() -> None:
     assert relation.sources == ("m0", "m1") and requests(memory, "resolve") == []  # it contradicts nothing
 
 
-async def test_query_entity_recalls_its_relations() -> None:
+async def test_read_returns_relations_of_an_entity_named_in_the_query() -> None:
     memory = graph(names=["Acme"])
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     # The query's own vector is like no relation's; the node it names is the target of one.
@@ -122,14 +122,14 @@ async def test_query_entity_recalls_its_relations() -> None:
     assert recall.sources == ("m0",)
 
 
-async def test_query_without_entity_recalls_similar_triplets() -> None:
+async def test_read_returns_similar_relations_for_a_query_without_entity() -> None:
     memory = graph()
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     assert (await memory.read("Bob and where he lives")).notes == "Bob -- lives in -> Paris"
     assert (await memory.read("Beta")).entries == ()
 
 
-async def test_recall_lists_limited_relations_after_facts() -> None:
+async def test_read_lists_a_limited_number_of_relations_after_the_facts() -> None:
     memory = build(Mem0Graph, relations=1, relevant=-1.0)
     await give(memory, said("My car is red.", "My cat is old."))
     recall = await memory.read("car")
@@ -138,7 +138,7 @@ async def test_recall_lists_limited_relations_after_facts() -> None:
     assert [item.kind for item in recall.entries] == ["fact", RELATION, "fact"]
 
 
-async def test_unusable_resolution_is_recorded_and_changes_no_relation() -> None:
+async def test_invalid_resolution_is_recorded_as_failure_and_changes_no_relation() -> None:
     memory = graph(obsolete=[7])
     await give(memory, said("Alice works at Acme"))
     held = memory.store.live(RELATION, ENTITY)
@@ -148,7 +148,7 @@ async def test_unusable_resolution_is_recorded_and_changes_no_relation() -> None
     assert lost.sources == ("m1",) and "there is no old relation 7; the last is 1" in lost.text
 
 
-async def test_unusable_query_entities_raise_recall_failed() -> None:
+async def test_unparsed_query_entities_raise_recall_failed() -> None:
     memory = graph(answers={"identify": "no JSON"})
     await give(memory, said("Alice works at Acme"))
     version = memory.store.version

@@ -48,7 +48,7 @@ def fields(memory: Mem0, stem: str) -> list[Mapping[str, str]]:
     return [request.fields for request in requests(memory, stem)]
 
 
-async def test_replacing_update_keeps_new_sources_only() -> None:
+async def test_update_that_replaces_a_fact_keeps_only_the_new_sources() -> None:
     memory = mem0([decided(1, "UPDATE", 1, "The car is blue now.", replaces=True)])
     await give(memory, said("The car is red.", sent_at="8 May 2023"))
     await give(memory, said("The car is blue.", first=1, sent_at="9 May 2023"))
@@ -60,7 +60,7 @@ async def test_replacing_update_keeps_new_sources_only() -> None:
     assert (await memory.read("car")).sources == ("m1",)
 
 
-async def test_extending_update_keeps_both_sources() -> None:
+async def test_update_that_extends_a_fact_keeps_old_and_new_sources() -> None:
     memory = mem0([decided(1, "UPDATE", 1, "[8 May 2023] The car is red and fast.")])
     await give(memory, said("The car is red.", sent_at="8 May 2023"))
     await give(memory, said("The car is fast.", first=1))
@@ -71,7 +71,7 @@ async def test_extending_update_keeps_both_sources() -> None:
     assert fact.vector is not None and np.array_equal(fact.vector, vector)
 
 
-async def test_contradicting_fact_deletes_memory_and_is_added() -> None:
+async def test_delete_decision_retires_the_old_fact_and_add_stores_the_new_fact() -> None:
     memory = mem0([decided(1, "DELETE", 1)], [decided(1, "DELETE", 1), decided(1, "ADD")])
     await give(memory, said("The cat is ill.", "The dog is old."))
     await give(memory, said("Forget the cat.", first=2))
@@ -80,7 +80,7 @@ async def test_contradicting_fact_deletes_memory_and_is_added() -> None:
     assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [("The dog is dead.", ("m3",))]
 
 
-async def test_noop_decision_changes_no_fact() -> None:
+async def test_noop_decision_leaves_all_facts_unchanged() -> None:
     memory = mem0([decided(1, "NOOP")])
     await give(memory, said("The car is red."))
     before = memory.store.live(FACT)
@@ -88,7 +88,7 @@ async def test_noop_decision_changes_no_fact() -> None:
     assert memory.store.live(FACT) == before
 
 
-async def test_facts_are_extracted_per_pair_with_cited_sources() -> None:
+async def test_facts_are_extracted_per_message_pair_with_cited_sources() -> None:
     def cited(request: ChatRequest) -> Facts:
         if "Rex" not in request.fields["messages"]:
             return NO_FACTS
@@ -102,7 +102,7 @@ async def test_facts_are_extracted_per_pair_with_cited_sources() -> None:
     ]
 
 
-async def test_extraction_prompt_has_recent_messages_summary_and_pair() -> None:
+async def test_extraction_prompt_contains_summary_recent_messages_and_new_pair() -> None:
     memory = mem0(*[[decided(1, "NOOP"), decided(2, "NOOP")]] * 4, recent=3, refresh=4)
     await give(memory, said("a one", "b two", "c three", "d four"))
     first, second = fields(memory, "extract")
@@ -129,7 +129,7 @@ async def test_extraction_prompt_has_recent_messages_summary_and_pair() -> None:
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(8))
 
 
-async def test_message_stays_in_window_until_summarized() -> None:
+async def test_messages_stay_in_the_window_until_the_summary_covers_them() -> None:
     memory = mem0(*[[decided(1, "NOOP")]] * 2, recent=1, refresh=3)
     for at, text in enumerate(("one", "two", "three")):
         await give(memory, said(text, first=at))
@@ -138,7 +138,7 @@ async def test_message_stays_in_window_until_summarized() -> None:
     assert sources(memory, WINDOW) == [("m2",)]
 
 
-async def test_failed_summary_is_retried_and_window_stays_bounded() -> None:
+async def test_failed_summary_is_retried_at_the_next_write_and_window_stays_bounded() -> None:
     answers = iter(["no JSON"] * 3)
 
     def sometimes(request: ChatRequest) -> Summary | str:
@@ -153,7 +153,7 @@ async def test_failed_summary_is_retried_and_window_stays_bounded() -> None:
     assert (summary.text, summary.sources) == ("3", ("m1", "m2", "m3"))
 
 
-async def test_session_facts_are_embedded_in_one_batch_and_updated_in_order() -> None:
+async def test_write_embeds_all_facts_in_one_batch_and_updates_them_in_order() -> None:
     memory = mem0(
         [decided(1, "UPDATE", 1, "The car is blue.", replaces=True), decided(2, "NOOP")],
         [decided(1, "NOOP"), decided(2, "ADD")],
@@ -170,7 +170,7 @@ async def test_session_facts_are_embedded_in_one_batch_and_updated_in_order() ->
     assert texts == ["A pause.", "The car is blue.", "The end."]
 
 
-async def test_update_prompt_has_similar_facts_and_read_recalls_k_facts() -> None:
+async def test_update_prompt_contains_similar_facts_and_read_returns_k_facts() -> None:
     memory = mem0([decided(1, "ADD")], similar=1, k=1, together=3)
     await give(memory, said("The car is red.", "The cat is old.", "Bread is cheap."))
     await give(memory, said("The old cat sleeps.", first=3))
@@ -190,7 +190,7 @@ async def test_update_prompt_has_similar_facts_and_read_recalls_k_facts() -> Non
         ([decided(1, "ADD"), decided(1, "NOOP"), decided(2, "ADD")], "fact 1 has 2 of ADD"),
     ],
 )
-async def test_invalid_decisions_are_recorded_as_failure(wrong: list[Decision], reason: str) -> None:
+async def test_invalid_update_decisions_are_recorded_as_failure(wrong: list[Decision], reason: str) -> None:
     memory = mem0(*[wrong] * 3)
     await give(memory, said("The car is red."))
     await give(memory, said("The car is blue.", "It is fast.", first=1))
@@ -199,7 +199,7 @@ async def test_invalid_decisions_are_recorded_as_failure(wrong: list[Decision], 
     assert lost.sources == ("m1", "m2") and reason in lost.text
 
 
-async def test_failed_extraction_is_recorded_with_its_messages() -> None:
+async def test_failed_extraction_is_recorded_with_the_affected_messages() -> None:
     memory = mem0(answers={"extract": Facts(facts=[Fact(text="x", messages=[3])])})
     await give(memory, [*said("The car"), Message("m1", "assistant", "is red.")])
     [lost] = memory.store.live(FAILURE)
@@ -208,7 +208,7 @@ async def test_failed_extraction_is_recorded_with_its_messages() -> None:
     assert (await memory.read("car")).entries == ()
 
 
-def test_systems_declare_their_prompts() -> None:
+def test_awe_and_mem0_systems_declare_the_prompts_they_use() -> None:
     stems = {
         name: [prompt.name.removeprefix("mem0/") for prompt in SYSTEMS[name].prompts]
         for name in ("awe", "mem0", "mem0_graph")

@@ -41,7 +41,7 @@ def bank(answers=None, **parameters) -> MemoryBank:
     return build(MemoryBank, {**usual, **(answers or {})}, **parameters)
 
 
-async def test_new_date_triggers_summary_of_previous_day() -> None:
+async def test_message_with_a_new_date_triggers_the_summary_of_the_previous_day() -> None:
     memory = bank(forgetting="none")
     await give(memory, said("cat", sent_at="1:56 pm on 8 May, 2023"))
     await give(memory, said("dog", first=1, sent_at="9:10 pm on 8 May, 2023"))
@@ -64,7 +64,7 @@ async def test_new_date_triggers_summary_of_previous_day() -> None:
     assert [item.text for item in memory.store.live(DAY)] == ["8 May, 2023", "9 May, 2023"]
 
 
-async def test_session_or_message_count_ends_day_without_dates() -> None:
+async def test_message_count_ends_a_day_if_messages_have_no_dates() -> None:
     memory = bank(day=4, portrait="no")
     await give(memory, said("a", "b", "c"))
     await give(memory, said("d", "e", first=3))
@@ -74,7 +74,7 @@ async def test_session_or_message_count_ends_day_without_dates() -> None:
     assert memory.store.live(TRAITS, PORTRAIT) == []
 
 
-async def test_each_day_of_one_write_is_summarized() -> None:
+async def test_write_with_several_days_summarizes_each_completed_day() -> None:
     memory = bank()
     messages = said("a", "b", "c", "d")
     dates = ["8 May", "8 May", "9 May", "10 May"]
@@ -85,14 +85,14 @@ async def test_each_day_of_one_write_is_summarized() -> None:
     assert [item.meta["day"] for item in memory.store.live(MESSAGE)] == [0, 0, 1, 2]
 
 
-async def test_long_day_is_summarized_in_parts() -> None:
+async def test_day_that_exceeds_the_prompt_limit_is_summarized_in_parts() -> None:
     memory = bank(portrait="no")
     for at in range(3):
         await give(memory, said("long " * 2000, first=at, sent_at="8 May"))  # 2,500 tokens each
     assert sources(memory, EVENTS) == [("m0",), ("m1",)]
 
 
-async def test_summary_request_has_former_summary_instead_of_days_beyond_limit() -> None:
+async def test_summary_request_replaces_days_beyond_the_limit_by_the_old_summary() -> None:
     memory = bank({"day": Summary(text="word " * 120)}, day=1, portrait="no")
     for at in range(30):  # 150 tokens a day, 4,000 at once
         await give(memory, said(f"{at}", first=at))
@@ -102,7 +102,7 @@ async def test_summary_request_has_former_summary_instead_of_days_beyond_limit()
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(30))
 
 
-async def test_summary_and_portrait_precede_messages_and_use_budget() -> None:
+async def test_recall_puts_summary_and_portrait_first_and_counts_them_in_the_budget() -> None:
     texts = {"history": "History.", "portrait": "Portrait.", "day": "They spoke."}
     memory = bank({stem: Summary(text=text) for stem, text in texts.items()}, k=2, forgetting="none")
     await give(memory, said("cat", "dog", "cat food", sent_at="8 May"))
@@ -142,7 +142,7 @@ def test_retention_matches_hand_computed_values(
         ("published_code", math.exp(-3 / 5 * 2), math.exp(-5 / 5)),
     ],
 )
-async def test_access_strengthens_memory_except_in_published_code(
+async def test_recall_strengthens_a_memory_except_in_the_published_variant(
     forgetting: Forgetting, recalled: float, other: float
 ) -> None:
     memory = bank(day=1, k=1, portrait="no", forgetting=forgetting)
@@ -161,7 +161,7 @@ async def test_access_strengthens_memory_except_in_published_code(
     assert memory.retention(dog) == pytest.approx(other)
 
 
-async def test_forgetting_rate_follows_curve_and_is_reproducible() -> None:
+async def test_share_of_recalled_entries_follows_the_forgetting_curve() -> None:
     memory = bank(day=1, k=9, portrait="no", coefficient=1.0)
     for at, text in enumerate(["cat", "dog", "bread"]):
         await give(memory, said(text, first=at))
@@ -180,7 +180,7 @@ async def test_forgetting_rate_follows_curve_and_is_reproducible() -> None:
     assert shares == pytest.approx([math.exp(-3), math.exp(-2), math.exp(-1)], abs=0.04)
 
 
-async def test_unusable_summary_is_recorded_as_failure_and_messages_stay_searchable() -> None:
+async def test_unparsed_summary_is_recorded_as_failure_and_messages_stay_searchable() -> None:
     answers = iter(["nonsense"] * 3)
 
     def day(request: ChatRequest) -> Summary | str:
@@ -195,7 +195,7 @@ async def test_unusable_summary_is_recorded_as_failure_and_messages_stay_searcha
     assert sources(memory, EVENTS, SUMMARY) == [("m1",), ("m1",)]
 
 
-async def test_empty_traits_create_no_portrait_and_no_failure() -> None:
+async def test_empty_traits_answer_creates_no_portrait_and_no_failure() -> None:
     memory = bank({"traits": Traits(text=" ")}, day=1)
     await give(memory, said("cat"))
     assert memory.store.live(TRAITS, PORTRAIT, FAILURE) == []
@@ -219,5 +219,5 @@ async def test_empty_traits_create_no_portrait_and_no_failure() -> None:
         ("Tuesday, 8 pm", "Tuesday"),
     ],
 )
-def test_day_of_ignores_time_of_day(sent_at: str | None, day: str | None) -> None:
+def test_day_of_returns_the_date_without_the_time_of_day(sent_at: str | None, day: str | None) -> None:
     assert day_of(sent_at) == day

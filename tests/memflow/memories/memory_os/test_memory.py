@@ -73,7 +73,7 @@ def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
     return meta["visits"], meta["length"], meta["last"]
 
 
-async def test_oldest_page_moves_to_mid_term_memory() -> None:
+async def test_oldest_page_of_full_short_term_memory_moves_to_mid_term_memory() -> None:
     memory = memory_os()
     await converse(memory, *["About tea."] * 7)
     assert len(memory.store.live(SHORT)) == 7 and len(memory.store.live()) == 7
@@ -88,7 +88,7 @@ async def test_oldest_page_moves_to_mid_term_memory() -> None:
     assert recall.entries == (page, *memory.store.live(CHAIN), *short)
 
 
-async def test_pages_pair_user_message_and_reply() -> None:
+async def test_page_contains_a_user_message_and_its_reply() -> None:
     memory = memory_os()
     roles = ["assistant", "user", "user", "assistant", "assistant"]
     await give(memory, [Message(f"m{at}", role, f"{at}") for at, role in enumerate(roles)])
@@ -99,7 +99,7 @@ async def test_pages_pair_user_message_and_reply() -> None:
     assert [turn.content for turn in turns] == ["0", "1", "2", "3", "4", "[8 May 2023]\n5"]
 
 
-async def test_pages_move_in_order_with_dates() -> None:
+async def test_pages_move_to_mid_term_memory_in_order_with_dates() -> None:
     memory = memory_os(short=1)
     await give(memory, said("tea one", "tea two", "tea three", sent_at="8 May 2023"))
     texts = [page.text for page in memory.store.live(PAGE)]
@@ -112,7 +112,7 @@ async def test_pages_move_in_order_with_dates() -> None:
 @pytest.mark.parametrize(
     ("keywords", "joins"), [(["tea", "pot"], True), (["tea", "pot", "milk"], False), ([], False)]
 )
-def test_page_joins_segment_above_theta(keywords: list[str], joins: bool) -> None:
+def test_page_joins_a_segment_only_above_similarity_threshold_theta(keywords: list[str], joins: bool) -> None:
     """A similarity of 0.28 + 1/3 = 0.613 exceeds theta = 0.6; 0.28 + 1/4 = 0.53 and 0.28 + 0 do not."""
     mid = MidTerm(EntryStore(), SegmentHeat(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
     vectors = np.array([[1, 0], [0.28, 0.96]], np.float32)
@@ -120,7 +120,7 @@ def test_page_joins_segment_above_theta(keywords: list[str], joins: bool) -> Non
     assert mid.topic(vectors[1], keywords) == (held if joins else None)
 
 
-async def test_new_topic_creates_segment() -> None:
+async def test_page_with_a_new_topic_creates_a_segment() -> None:
     seen: list[str] = []
 
     def summarise(asked: ChatRequest) -> Topic:
@@ -137,7 +137,7 @@ async def test_new_topic_creates_segment() -> None:
     assert links == [tea, cars, tea]
 
 
-async def test_chain_ends_when_page_does_not_continue() -> None:
+async def test_dialogue_chain_ends_at_a_page_that_does_not_continue_it() -> None:
     def link(asked: ChatRequest) -> Link:
         goes_on = "more" in asked.fields["page"]
         return Link(continues=goes_on, chain=f"{asked.fields['chain']} +", keywords=["k"])
@@ -162,7 +162,7 @@ async def test_chain_ends_when_page_does_not_continue() -> None:
     assert first in recall.entries and second in recall.entries
 
 
-def test_heat_matches_hand_computed_values() -> None:
+def test_segment_heat_matches_hand_computed_values() -> None:
     """Two visits and three pages 50 messages ago, with mu = 100, give 2 + 3 + exp(-1/2)."""
     store = EntryStore()
     heats = SegmentHeat(store, alpha=1, beta=1, gamma=1, mu=100)
@@ -183,7 +183,7 @@ TEA = Traits(traits=[Trait(label="Drink", value="tea", page=2)])
 FACTS = Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Takes notes.", page=2)])
 
 
-async def test_hot_segment_is_promoted_and_reset() -> None:
+async def test_segment_hotter_than_tau_is_promoted_to_the_profile_and_reset() -> None:
     """The heat is 0 + 1 + 1 after one page, 0 + 2 + 1 > 2.5 after two pages, and again 0 + 1 + 1 after three."""
     memory = memory_os({"profile": TEA, "knowledge": FACTS}, short=1, tau=2.5)
     await converse(memory, "tea one", "tea two")
@@ -206,7 +206,7 @@ async def test_hot_segment_is_promoted_and_reset() -> None:
 
 
 @pytest.mark.parametrize(("reset", "visits"), [("length", 3), ("length_and_visits", 0)])
-async def test_promotion_resets_visits_only_if_configured(reset: str, visits: int) -> None:
+async def test_promotion_resets_visit_count_only_if_configured(reset: str, visits: int) -> None:
     memory = memory_os(short=1, tau=4.5, reset=reset)
     await converse(memory, "tea one", "tea two")
     for _ in range(3):
@@ -216,7 +216,7 @@ async def test_promotion_resets_visits_only_if_configured(reset: str, visits: in
     assert heat(memory, "tea") == (visits, 0, 6)
 
 
-async def test_hottest_segment_with_new_pages_is_promoted() -> None:
+async def test_promotion_selects_the_hottest_segment_with_new_pages() -> None:
     memory = memory_os(short=1, tau=2.5)
 
     def promoted() -> list[str]:
@@ -233,7 +233,7 @@ async def test_hottest_segment_with_new_pages_is_promoted() -> None:
     assert promoted() == ["tea", "cars", "birds"]
 
 
-async def test_profile_replaces_lines_by_label_and_queues_drop_oldest_line() -> None:
+async def test_profile_replaces_lines_with_equal_label_and_drops_the_oldest_lines() -> None:
     count = iter(range(100))
 
     def profile(asked: ChatRequest) -> Traits:
@@ -256,7 +256,7 @@ async def test_profile_replaces_lines_by_label_and_queues_drop_oldest_line() -> 
     assert [item.text for item in memory.store.live(PROFILE)] == ["- age: 2", "- town: 3"]
 
 
-async def test_coldest_segment_is_evicted_with_pages() -> None:
+async def test_full_mid_term_memory_evicts_the_coldest_segment_with_its_pages() -> None:
     memory = memory_os(short=1, capacity=2, segments=1)
     await converse(memory, "tea", "cars", "the end")
     await memory.read("tea", frozen=False)  # tea: 1 + 1 + R; cars: 0 + 1 + R
@@ -268,7 +268,7 @@ async def test_coldest_segment_is_evicted_with_pages() -> None:
     assert "m2" not in {source for item in memory.store.live() for source in item.sources}
 
 
-async def test_frozen_read_does_not_raise_heat() -> None:
+async def test_frozen_read_does_not_change_segment_heat() -> None:
     memory = memory_os(short=1, segments=1)
     await converse(memory, "tea", "cars", "the end")
     version, pages = memory.store.version, memory.store.live(PAGE)
@@ -281,7 +281,7 @@ async def test_frozen_read_does_not_raise_heat() -> None:
     assert HEAT in memory.bookkeeping_kinds and all(item.sources == () for item in memory.store.live(HEAT))
 
 
-def test_search_takes_nearest_pages_of_nearest_segments() -> None:
+def test_search_returns_the_nearest_pages_of_the_nearest_segments() -> None:
     store = EntryStore()
     mid = MidTerm(store, SegmentHeat(store, 1, 1, 1, 300), theta=0.6, capacity=9)
     axes = np.eye(3, dtype=np.float32)
@@ -304,7 +304,7 @@ def test_search_takes_nearest_pages_of_nearest_segments() -> None:
     assert found(3, 2) == ["c 1.0", "a 0.8"]
 
 
-async def test_page_is_kept_verbatim_if_requests_fail() -> None:
+async def test_page_is_stored_verbatim_if_link_and_segment_requests_fail() -> None:
     memory = memory_os({"link": "no", "segment": "no"}, short=1)
     await converse(memory, "tea", "more tea", "the end")
     failures = memory.store.live(FAILURE)
@@ -318,7 +318,7 @@ async def test_page_is_kept_verbatim_if_requests_fail() -> None:
     assert (await memory.read("tea")).entries[:2] == (first, second)
 
 
-async def test_failed_promotion_keeps_pages_and_is_not_repeated() -> None:
+async def test_failed_promotion_keeps_pages_and_is_not_retried() -> None:
     unknown_page = Traits(traits=[Trait(label="drink", value="tea", page=3)])
     memory = memory_os({"profile": unknown_page, "knowledge": "no"}, short=1, tau=2.5)
     await converse(memory, "tea", "tea", "tea")

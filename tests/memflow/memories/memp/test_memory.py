@@ -52,7 +52,7 @@ def procedures(memory: Memp) -> list[tuple[str, int, int]]:
     ]
 
 
-async def test_given_messages_become_a_procedure_without_feedback() -> None:
+async def test_written_messages_become_a_procedure_without_an_outcome_request() -> None:
     memory = memp()
     await give(memory, [Message("m0", "user", "bake bread", sent_at="8 May"), *dialogue("-", "Knead.")[1:]])
     [item] = memory.store.live(PROCEDURE)
@@ -63,7 +63,7 @@ async def test_given_messages_become_a_procedure_without_feedback() -> None:
     assert requests(memory, "outcome") == []  # vanilla, and nothing was read: no one needs to know
 
 
-async def test_procedure_is_found_by_query_above_threshold() -> None:
+async def test_read_finds_a_procedure_whose_query_similarity_exceeds_the_threshold() -> None:
     async def filled(**parameters: object) -> Memp:
         memory = memp(**parameters)
         for at, text in enumerate(["bake fresh bread", "sail at dawn", "bake a cake"]):
@@ -77,7 +77,7 @@ async def test_procedure_is_found_by_query_above_threshold() -> None:
     assert (await (await filled(threshold=0.5)).read("do as in user")).entries == ()
 
 
-async def test_long_write_is_split_into_trajectories() -> None:
+async def test_write_longer_than_the_size_limit_is_split_into_trajectories() -> None:
     """An exchange has 21 + 26 = 47 characters and fits into 12 tokens (48 characters)."""
     memory = memp(size=12)
     await give(memory, dialogue(*(f"{letter * 8} bbbbbb" for letter in "acde")))
@@ -85,7 +85,7 @@ async def test_long_write_is_split_into_trajectories() -> None:
     assert len(requests(memory, "build")) == 2
 
 
-async def test_exchange_becomes_procedure_only_after_feedback() -> None:
+async def test_exchange_becomes_a_procedure_only_after_the_next_user_message() -> None:
     memory = memp(update="validation")
     await exchange(memory, 0, "bake bread")
     assert memory.store.live(PROCEDURE) == [] and requests(memory) == []
@@ -99,7 +99,7 @@ async def test_exchange_becomes_procedure_only_after_feedback() -> None:
     assert sources(memory, BUFFER) == [("u1",), ("a1",)]
 
 
-async def test_procedure_is_dropped_after_three_failures() -> None:
+async def test_procedure_is_dropped_after_three_failed_uses() -> None:
     memory = memp("failure", threshold=0.99)
     await give(memory, said("bake bread"))
     for number in range(3):
@@ -113,7 +113,7 @@ async def test_procedure_is_dropped_after_three_failures() -> None:
     assert procedures(memory) == [("bake bread", 0, 0)]
 
 
-async def test_procedure_with_half_successes_is_kept() -> None:
+async def test_procedure_is_kept_while_at_least_half_of_its_uses_succeed() -> None:
     memory = memp(threshold=0.99, update="validation")
     await give(memory, said("bake bread"))
     tallies = []
@@ -126,7 +126,7 @@ async def test_procedure_with_half_successes_is_kept() -> None:
     assert tallies == [(1, 1), (2, 2), (3, 2), (4, 2), (4, 2), None]
 
 
-async def test_validation_skips_failed_trajectories_only() -> None:
+async def test_validation_mode_skips_only_failed_trajectories() -> None:
     for outcome, kept in (("failure", 0), ("success", 1), ("unclear", 1)):
         memory = memp(outcome, update="validation")
         await give(memory, dialogue("bake bread", "Buy it.", "That is wrong."))
@@ -135,7 +135,7 @@ async def test_validation_skips_failed_trajectories_only() -> None:
     assert [item.sources for item in memory.store][:3] == [("m0",), ("m1",), ("m2",)]  # in the past
 
 
-async def test_trajectory_without_feedback_is_not_judged() -> None:
+async def test_trajectory_without_user_feedback_is_not_judged() -> None:
     for update in ("validation", "reflection"):
         memory = memp("failure", update=update)
         await give(memory, dialogue("bake bread", "Knead."))
@@ -143,7 +143,7 @@ async def test_trajectory_without_feedback_is_not_judged() -> None:
         assert requests(memory, "outcome") == []
 
 
-async def test_reflection_rewrites_retrieved_procedure() -> None:
+async def test_reflection_mode_rewrites_the_retrieved_procedure_after_a_failure() -> None:
     memory = memp(threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
     [old] = memory.store.live(PROCEDURE)
@@ -163,7 +163,7 @@ async def test_reflection_rewrites_retrieved_procedure() -> None:
     assert (await memory.read("bake bread")).entries[0] == new  # its vector is still the query's
 
 
-async def test_reflection_on_unknown_procedure_is_recorded_as_failure() -> None:
+async def test_reflection_on_an_unknown_procedure_number_is_recorded_as_failure() -> None:
     memory = memp(rewrite=2, threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
     await exchange(memory, 0, "bake bread")
@@ -175,7 +175,7 @@ async def test_reflection_on_unknown_procedure_is_recorded_as_failure() -> None:
     assert lost.sources == ("u0", "a0")
 
 
-async def test_equal_procedures_are_merged() -> None:
+async def test_equal_procedures_are_merged_with_both_sources() -> None:
     memory = memp()
     await give(memory, said("bake bread"))
     await give(memory, said("bake bread", first=1))
@@ -183,7 +183,7 @@ async def test_equal_procedures_are_merged() -> None:
     assert item.sources == ("m0", "m1") and item.previous is not None
 
 
-async def test_proceduralization_includes_trajectory() -> None:
+async def test_proceduralization_mode_appends_the_trajectory_to_the_procedure() -> None:
     memory = memp(build="proceduralization")
     await give(memory, dialogue("bake bread", "Knead."))
     [item] = memory.store.live(PROCEDURE)
@@ -191,7 +191,7 @@ async def test_proceduralization_includes_trajectory() -> None:
 
 
 @pytest.mark.parametrize("update", UPDATES)
-async def test_unusable_answers_are_recorded_as_failures_and_memory_continues(update: str) -> None:
+async def test_unparsed_answers_are_recorded_as_failures_and_later_writes_succeed(update: str) -> None:
     memory = memp(threshold=0.99, update=update)
     await give(memory, said("bake bread"))
     await exchange(memory, 0, "bake bread")
@@ -207,7 +207,7 @@ async def test_unusable_answers_are_recorded_as_failures_and_memory_continues(up
     assert [query for query, *_ in procedures(memory)] == ["bake bread", "sail at dawn"]
 
 
-async def test_scripted_handlers_work_in_both_languages() -> None:
+async def test_scripted_chat_recognizes_feedback_in_english_and_chinese() -> None:
     memory = build(Memp, update="validation")
     await give(memory, dialogue("怎么做面包？", "买一个。", "不对，我想自己做。"))
     await give(memory, dialogue("怎么煮茶？", "先烧水。", "谢谢！", first=3))
@@ -222,7 +222,7 @@ WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sa
 
 @examples(30)
 @given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
-def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str) -> None:
+def test_procedure_counts_are_equal_with_and_without_restoring_store(asked: list[str], update: str) -> None:
     """The scripted user complains and praises. One of the two memories is restored before every exchange."""
 
     async def scenario() -> None:
@@ -241,8 +241,8 @@ def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str
     asyncio.run(scenario())
 
 
-async def test_scripted_handlers_rewrite_and_drop_procedures() -> None:
-    """Show that the property above is not vacuous: the user complains after each of three similar requests."""
+async def test_scripted_chat_rewrites_a_procedure_and_drops_it_after_three_failures() -> None:
+    """The scripted user complains after each of three similar requests."""
     memory = build(Memp, threshold=0.9, update="reflection")
     await give(memory, said("bake bread"))
     states = []

@@ -15,7 +15,7 @@ def boundaries(*found: tuple[int, int]) -> Boundaries:
     return Boundaries(boundaries=[Boundary(line=line, confidence=confidence) for line, confidence in found])
 
 
-async def test_topic_change_closes_episode() -> None:
+async def test_topic_change_closes_the_current_episode() -> None:
     memory = build(Nemori)
     await give(memory, said("My cat is old.", "My cat sleeps a lot.", sent_at="8 May 2023"))
     assert sources(memory, EPISODE) == []
@@ -29,7 +29,7 @@ async def test_topic_change_closes_episode() -> None:
     assert [turn.content for turn in recall.messages] == ["[8 May 2023]\nParis has good bread."]
 
 
-async def test_full_buffer_closes_episode() -> None:
+async def test_full_message_buffer_closes_the_current_episode() -> None:
     memory = build(Nemori, {"boundaries": boundaries()}, longest=3)
     await give(memory, said(*(f"My number is {number}." for number in range(7))))
     assert sources(memory, EPISODE) == [("m0", "m1", "m2"), ("m3", "m4", "m5")]
@@ -38,7 +38,7 @@ async def test_full_buffer_closes_episode() -> None:
     assert sources(memory, EPISODE)[2:] == [("m6", "m7", "m8")] and sources(memory, BUFFER) == []
 
 
-async def test_session_needs_one_boundary_request() -> None:
+async def test_write_of_several_messages_sends_one_boundary_request() -> None:
     memory = build(Nemori, {"boundaries": boundaries((4, 90), (5, 90))})
     await give(memory, said("a"))
     assert requests(memory) == []  # neither this message nor the next could end an episode of two
@@ -51,13 +51,13 @@ async def test_session_needs_one_boundary_request() -> None:
 
 
 @pytest.mark.parametrize(("percent", "episodes"), [(70, []), (71, [("m0", "m1")])])
-async def test_boundary_needs_confidence_above_threshold(percent, episodes) -> None:
+async def test_boundary_closes_an_episode_only_above_the_confidence_threshold(percent, episodes) -> None:
     memory = build(Nemori, {"boundaries": boundaries((3, percent))}, confidence=0.7)
     await give(memory, said("a", "b", "c"))
     assert sources(memory, EPISODE) == episodes
 
 
-async def test_predicted_content_is_not_added() -> None:
+async def test_statement_that_the_model_predicted_is_not_added() -> None:
     memory = build(Nemori, {"predict": '{"prediction": "My cat is Tom."}'}, longest=2)
     await give(memory, CATS)
     assert requests(memory, "predict") == []  # nothing was known that an expectation could rest on
@@ -72,7 +72,7 @@ async def test_predicted_content_is_not_added() -> None:
     assert (news.text, news.sources) == ("- My dog is Rex.", ("m3",))
 
 
-async def test_equal_statements_are_added_once() -> None:
+async def test_statement_equal_to_a_stored_statement_is_not_added() -> None:
     memory = build(Nemori, {"predict": "no JSON"}, longest=2)
     await give(memory, CATS)
     await give(memory, said("My cat is Tom.", "My dog is Rex.", first=2))
@@ -80,7 +80,7 @@ async def test_equal_statements_are_added_once() -> None:
     assert sources(memory, STATEMENT) == [("m0",), ("m1",), ("m3",)]
 
 
-async def test_recall_has_statements_episodes_and_original_messages() -> None:
+async def test_read_returns_statements_episodes_and_original_messages() -> None:
     memory = build(Nemori, longest=2, k=2, ratio=1, originals=1)
     await give(memory, said("My cat is old.", "My cat sleeps."))
     await give(memory, said("Paris has bread.", "Bread is good.", first=2))
@@ -98,7 +98,7 @@ async def test_recall_has_statements_episodes_and_original_messages() -> None:
     assert [turn.content for turn in recall.messages] == ["Rome is far."]
 
 
-async def test_failed_segmentation_loses_no_message() -> None:
+async def test_failed_boundary_request_loses_no_message() -> None:
     memory = build(Nemori, {"boundaries": boundaries((7, 90))}, longest=4)
     await give(memory, said("a", "b", "c"))
     [lost] = memory.store.live(FAILURE)
@@ -108,7 +108,7 @@ async def test_failed_segmentation_loses_no_message() -> None:
     assert sources(memory, EPISODE) == [("m0", "m1", "m2", "m3")]
 
 
-async def test_failed_narrative_keeps_messages_as_episode() -> None:
+async def test_failed_narrative_request_stores_the_messages_as_episode() -> None:
     memory = build(Nemori, {"narrate": "no JSON"}, longest=2)
     await give(memory, CATS)
     assert sources(memory, FAILURE) == [("m0", "m1")] and sources(memory, BUFFER) == []
@@ -117,7 +117,7 @@ async def test_failed_narrative_keeps_messages_as_episode() -> None:
     assert recall.notes.endswith("\n\nuser: My cat is Tom.\nuser: Tom is calm.")
 
 
-async def test_statement_with_unknown_message_is_rejected() -> None:
+async def test_statement_that_cites_an_unknown_message_is_recorded_as_failure() -> None:
     answer = '{"statements": [{"statement": "The cat is Tom.", "lines": [3]}]}'
     memory = build(Nemori, {"calibrate": answer}, longest=2)
     await give(memory, CATS)

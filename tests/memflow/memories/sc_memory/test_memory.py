@@ -27,7 +27,7 @@ def sc_memory(needed: bool, sufficient: bool = False, embedder=None, answers=Non
 SAID = said("My cat is Tom.", "My dog is Rex.", "It rains.", "It snows.")
 
 
-async def test_read_needs_no_controller_if_all_messages_are_in_flash_memory() -> None:
+async def test_read_sends_no_request_if_all_messages_are_in_flash_memory() -> None:
     memory = sc_memory(True, flash=3)
     assert (await memory.read("cat")).entries == ()
     await give(memory, SAID[:3])
@@ -40,7 +40,7 @@ async def test_read_needs_no_controller_if_all_messages_are_in_flash_memory() ->
     assert (message.sources, summary.sources) == (("m0",), ("m0",))
 
 
-async def test_only_flash_memory_is_recalled_if_it_suffices() -> None:
+async def test_read_returns_only_flash_memory_if_the_controller_needs_no_more() -> None:
     memory = sc_memory(False, flash=2)
     await give(memory, SAID)
     recall = await memory.read("cat")
@@ -49,7 +49,7 @@ async def test_only_flash_memory_is_recalled_if_it_suffices() -> None:
     assert requests(memory, "suffice") == []
 
 
-async def test_controller_selects_summaries_or_full_messages() -> None:
+async def test_controller_decides_whether_read_returns_summaries_or_full_messages() -> None:
     memory, full = sc_memory(True, True, flash=2), sc_memory(True, flash=2)
     for each in (memory, full):
         await give(each, SAID)
@@ -75,7 +75,7 @@ class Compass:
         return np.asarray([(1, 0) if "cat" in text else (0.6, 0.8) for text in texts], np.float32)
 
 
-async def test_recency_decays_per_message_and_adds_to_relevance() -> None:
+async def test_recency_decays_with_each_message_and_is_added_to_relevance() -> None:
     memory = sc_memory(True, embedder=Compass(), flash=1, k=1, decay=0.5)
     await give(memory, SAID)
     # Sequence number 4: the cat 0.5^3 + 1 = 1.125, the dog 0.5^2 + 0.6 = 0.85, the rain 0.5 + 0.6 = 1.1.
@@ -87,7 +87,7 @@ async def test_recency_decays_per_message_and_adds_to_relevance() -> None:
     assert [item.sources[0] for item in (await memory.read("cat")).entries] == ["m3", "m0", "m2", "m1", "m4"]
 
 
-async def test_activation_refreshes_recency_unless_frozen() -> None:
+async def test_read_refreshes_recency_of_activated_messages_unless_frozen() -> None:
     memory = sc_memory(True, embedder=Compass(), flash=1, k=1, decay=0.5)
     await give(memory, SAID)
     await memory.read("cat")
@@ -100,7 +100,7 @@ async def test_activation_refreshes_recency_unless_frozen() -> None:
     assert (await memory.read("cat")).entries[0].sources == ("m0",)
 
 
-async def test_age_counts_messages_within_one_write() -> None:
+async def test_message_age_does_not_depend_on_messages_per_write() -> None:
     together, apart = (sc_memory(True, True, flash=1) for _ in range(2))
     await give(together, SAID)
     for message in SAID:
@@ -109,7 +109,7 @@ async def test_age_counts_messages_within_one_write() -> None:
         assert [item.meta["said"] for item in memory.store.live(MESSAGE)] == [1, 2, 3]
 
 
-async def test_flash_memory_uses_budget_first() -> None:
+async def test_flash_memory_uses_the_token_budget_before_search_results() -> None:
     memory = sc_memory(True, flash=1, k=2, budget=9)
     await give(memory, SAID)
     # "It snows." is 3 tokens, "user: My cat is Tom." 5: the second activated message, 4 or more, is too much.
@@ -120,7 +120,7 @@ async def test_flash_memory_uses_budget_first() -> None:
     assert (await memory.read("cat")).entries == ()
 
 
-async def test_failed_summary_falls_back_to_message() -> None:
+async def test_read_returns_the_full_message_if_the_summary_failed() -> None:
     memory = sc_memory(True, answers={"summarise": "no JSON"}, flash=3)
     await give(memory, SAID)
     [lost] = memory.store.live(FAILURE)
@@ -129,7 +129,7 @@ async def test_failed_summary_falls_back_to_message() -> None:
 
 
 @pytest.mark.parametrize("stem", ["activate", "suffice"])
-async def test_unusable_controller_answer_raises_recall_failed(stem: str) -> None:
+async def test_unparsed_controller_answer_raises_recall_failed_and_changes_nothing(stem: str) -> None:
     memory = sc_memory(True, answers={stem: "YES, I think"}, flash=1)
     await give(memory, SAID)
     before = memory.store.version

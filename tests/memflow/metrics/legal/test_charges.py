@@ -27,12 +27,12 @@ DRUGS = "走私、贩卖、运输、制造毒品罪"
         ("毒品罪", "毒品罪"),
     ],
 )
-def test_selective_charge_has_one_canonical_name(name: str, whole: str) -> None:
+def test_canonical_charge_replaces_a_partial_charge_name_by_the_full_name(name: str, whole: str) -> None:
     assert canonical_charge(name) == whole
     assert canonical_charge(whole) == whole
 
 
-def test_charge_list_is_split_between_charges_only() -> None:
+def test_parse_charges_splits_only_between_charges() -> None:
     assert parse_charges("抢劫罪、强奸罪和拒不执行判决、裁定罪") == [
         "抢劫罪",
         "强奸罪",
@@ -41,7 +41,7 @@ def test_charge_list_is_split_between_charges_only() -> None:
     assert parse_charges("有“侵犯著作权罪”") == ["侵犯著作权罪"]
 
 
-def test_convicted_charges_exclude_denied_charges() -> None:
+def test_convicted_charges_excludes_charges_that_the_text_denies() -> None:
     assert convicted_charges("其行为已构成诈骗罪、盗窃罪，不构成抢夺罪，尚未构成抢劫罪；又构成赌博罪") == {
         "诈骗罪",
         "盗窃罪",
@@ -65,7 +65,7 @@ def test_convicted_charges_exclude_denied_charges() -> None:
         ("依照第二百六十四条", set()),
     ],
 )
-def test_cited_articles_exclude_other_laws(text: str, cited: set[str]) -> None:
+def test_cited_articles_excludes_articles_of_other_laws(text: str, cited: set[str]) -> None:
     assert cited_articles(text) == cited
 
 
@@ -73,5 +73,5 @@ ARTICLE = st.integers(1, 452).map(str)
 
 
 @given(st.lists(ARTICLE | ARTICLE.map("{}-1".format), min_size=1, max_size=12))
-def test_formatted_articles_parse_back(names: list[str]) -> None:
+def test_cited_articles_parses_the_output_of_format_articles(names: list[str]) -> None:
     assert cited_articles(f"依照《中华人民共和国刑法》{format_articles(*names)}之规定") == set(names)

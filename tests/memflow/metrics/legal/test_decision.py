@@ -20,7 +20,7 @@ from memflow.metrics.legal.decision import NONE, Sentence, operative_part, parse
         ("拘役一个月（刑期自2020年1月1日起，有期徒刑九年）", 1),
     ],
 )
-def test_prison_term_is_parsed_in_months(term: str, months: int) -> None:
+def test_parse_sentences_returns_the_prison_term_in_months(term: str, months: int) -> None:
     assert parse_sentences(f"被告人甲犯盗窃罪，判处{term}。") == [Sentence(["盗窃罪"], months)]
 
 
@@ -37,7 +37,7 @@ def test_prison_term_is_parsed_in_months(term: str, months: int) -> None:
         ("罚金（数额待定）", NONE),
     ],
 )
-def test_fine_is_parsed_in_yuan(fine: str, yuan: int) -> None:
+def test_parse_sentences_returns_the_fine_in_yuan(fine: str, yuan: int) -> None:
     assert [one.fine for one in parse_sentences(f"被告人甲犯盗窃罪，单处{fine}。")] == [yuan]
 
 
@@ -65,11 +65,11 @@ def test_fine_is_parsed_in_yuan(fine: str, yuan: int) -> None:
         ),
     ],
 )
-def test_total_sentence_replaces_sentences_per_charge(text: str, sentence: Sentence) -> None:
+def test_parse_sentences_prefers_total_sentence_to_charge_sentences(text: str, sentence: Sentence) -> None:
     assert parse_sentences(text) == [sentence]
 
 
-def test_equal_sentences_of_two_people_count_twice() -> None:
+def test_parse_sentences_counts_equal_sentences_of_two_people_separately() -> None:
     people = parse_sentences(
         "一、被告人甲犯赌博罪，判处拘役五个月，并处罚金一千元。二、被告人乙犯赌博罪，判处拘役五个月，并处罚金一千元。"
     )
@@ -87,20 +87,20 @@ def test_equal_sentences_of_two_people_count_twice() -> None:
         "一、被告人甲犯盗窃罪，判处拘役一个月。二、被告人甲犯罪所得人民币三千元予以追缴。",
     ],
 )
-def test_sentences_of_earlier_decisions_are_ignored(text: str) -> None:
+def test_parse_sentences_ignores_sentences_of_earlier_decisions(text: str) -> None:
     assert parse_sentences(text) == [Sentence(["盗窃罪"], 1)]
 
 
-def test_surname_is_not_parsed_as_earlier_conviction() -> None:
+def test_parse_sentences_does_not_mistake_a_surname_for_an_earlier_conviction() -> None:
     people = parse_sentences("被告人曾某犯盗窃罪，判处拘役一个月。被告人原某犯盗窃罪，判处拘役二个月。")
     assert [one.months for one in people] == [1, 2]
 
 
-def test_text_after_unclosed_bracket_is_kept() -> None:
+def test_operative_part_keeps_the_text_after_an_unclosed_bracket() -> None:
     text = "缓刑二个月（并处罚金一千元（（限十日内缴纳）。"
     assert operative_part(text) == "缓刑二个月（并处罚金一千元（。"
 
 
-def test_total_is_minus_1_without_values() -> None:
+def test_total_of_missing_values_is_minus_1() -> None:
     assert NONE == -1
     assert [total([NONE, NONE]), total([NONE, 3, 4]), total([0]), total([])] == [NONE, 7, 0, NONE]

@@ -23,7 +23,7 @@ def _case(
     return judgment(*people, statutes=statutes, decision=decision)
 
 
-def test_recall_and_precision_match_hand_computed_values() -> None:
+def test_charge_and_statute_scores_match_hand_computed_values() -> None:
     found = judgment_scores(
         _case("盗窃罪", "抢劫罪", "赌博罪", statutes=("264", "263", "303", "67")),
         _case("盗窃罪", "诈骗罪", statutes=("264", "266")),
@@ -45,7 +45,7 @@ def test_recall_and_precision_match_hand_computed_values() -> None:
         ("fine", 20_000, 5_000, 0.25, 0.0),  # the rule for death sentences, met by a fine
     ],
 )
-def test_time_and_fine_scores_match_hand_computed_values(name, said, wanted, standard, published) -> None:
+def test_prison_and_fine_scores_match_hand_computed_values(name, said, wanted, standard, published) -> None:
     answer, gold = _case("盗窃罪", **{name: said}), _case("盗窃罪", **{name: wanted})
     metric = "time" if name == "months" else "fine"
     assert judgment_scores(answer, gold)[metric].value == pytest.approx(standard)
@@ -53,13 +53,13 @@ def test_time_and_fine_scores_match_hand_computed_values(name, said, wanted, sta
         assert judgment_scores(answer, gold, "published_code")[metric].value == pytest.approx(published)
 
 
-def test_time_score_is_0_if_only_one_sentence_is_death() -> None:
+def test_prison_term_score_is_0_if_only_one_sentence_is_the_death_penalty() -> None:
     death, life = (judgment(Convicted(charges=[("故意杀人罪", term, None)])) for term in ("死刑", "无期徒刑"))
     assert judgment_scores(death, life)["time"] == MetricResult(0.0)
     assert judgment_scores(death, death)["time"] == MetricResult(1.0)
 
 
-def test_missing_measure_has_reason() -> None:
+def test_missing_judgment_score_has_a_reason() -> None:
     nothing, gold = "无法作出判决", _case("盗窃罪", fine=None)
     found = judgment_scores(nothing, gold)
     assert found == {
@@ -75,7 +75,7 @@ def test_missing_measure_has_reason() -> None:
     assert [published[name].value for name in NAMES[:4]] == [0, 0, 0, 0]
 
 
-def test_comparable_passages_are_reasoning_and_judgment() -> None:
+def test_comparable_passages_returns_reasoning_and_judgment_of_both_texts() -> None:
     answer, gold = judgment(facts="取走手机"), judgment(facts="取走电脑")
     found = comparable_passages(answer, gold)
     assert list(found) == ["reasoning", "judgment"]
@@ -84,7 +84,7 @@ def test_comparable_passages_are_reasoning_and_judgment() -> None:
     assert found["judgment"][0] == found["judgment"][1]
 
 
-def test_missing_passage_has_reason_and_published_code_drops_both() -> None:
+def test_missing_passage_has_a_reason_and_published_code_drops_both_passages() -> None:
     answer, gold = "本院认为，有罪。", judgment()
     lacking = MetricResult(None, "no judgment is found in the answer")
     assert comparable_passages(answer, gold)["judgment"] == lacking
@@ -103,7 +103,7 @@ VARIANTS = st.sampled_from(["standard", "published_code"])
 
 
 @given(CASES, CASES, VARIANTS)
-def test_measures_are_symmetric_shares_or_have_reason(answer: str, gold: str, variant) -> None:
+def test_judgment_scores_are_symmetric_and_from_0_to_1_or_missing(answer: str, gold: str, variant) -> None:
     found, turned = judgment_scores(answer, gold, variant), judgment_scores(gold, answer, variant)
     assert list(found) == NAMES
     for value, reason in found.values():
@@ -119,5 +119,5 @@ def test_measures_are_symmetric_shares_or_have_reason(answer: str, gold: str, va
 
 
 @given(CASES)
-def test_identical_documents_score_1(document: str) -> None:
+def test_judgment_scores_of_identical_documents_are_1(document: str) -> None:
     assert {score.value for score in judgment_scores(document, document).values()} <= {1.0, None}

@@ -16,13 +16,13 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("numeral", "value"), WRITTEN.items())
-def test_numeral_is_parsed_in_every_notation(numeral: str, value: int) -> None:
+def test_parse_numeral_accepts_every_chinese_notation(numeral: str, value: int) -> None:
     assert parse_numeral(numeral) == value
     assert re.fullmatch(NUMERAL, numeral)
 
 
 @pytest.mark.parametrize("text", ["", "元", "三个", "1.2.3", "-5", "十.五"])
-def test_invalid_numeral_is_rejected(text: str) -> None:
+def test_parse_numeral_rejects_an_invalid_numeral(text: str) -> None:
     with pytest.raises(BadInput, match="not a Chinese numeral"):
         parse_numeral(text)
 
@@ -37,21 +37,21 @@ def test_invalid_numeral_is_rejected(text: str) -> None:
         (100_000_001, "一亿零一", "壹亿零壹"),
     ],
 )
-def test_number_is_formatted_in_plain_and_formal_notation(value: int, plain: str, formal: str) -> None:
+def test_format_numeral_writes_plain_and_formal_notation(value: int, plain: str, formal: str) -> None:
     assert (format_numeral(value), format_numeral(value, formal=True)) == (plain, formal)
 
 
 @pytest.mark.parametrize("value", [-1, 10**12])
-def test_number_out_of_range_is_rejected(value: int) -> None:
+def test_format_numeral_rejects_a_number_out_of_range(value: int) -> None:
     with pytest.raises(BadInput):
         format_numeral(value)
 
 
 @given(st.integers(0, 10**12 - 1), st.booleans())
-def test_formatted_numeral_parses_back(value: int, formal: bool) -> None:
+def test_parse_numeral_inverts_format_numeral(value: int, formal: bool) -> None:
     assert parse_numeral(format_numeral(value, formal=formal)) == value
 
 
 @given(st.from_regex(NUMERAL, fullmatch=True))
-def test_every_match_of_numeral_pattern_is_parsed(numeral: str) -> None:
+def test_parse_numeral_accepts_every_match_of_the_numeral_pattern(numeral: str) -> None:
     assert parse_numeral(numeral) >= 0

@@ -96,7 +96,7 @@ def _parsed_values(reading: JudgmentContent) -> tuple[set[str], set[str], int, i
 
 
 @pytest.mark.parametrize("place", GOLD)
-def test_gold_documents_are_parsed_as_annotated(place: int) -> None:
+def test_read_judgment_of_gold_documents_equals_the_manual_annotation(place: int) -> None:
     charges, statutes, months, fine = GOLD[place]
     reading = read_judgment(_lines("test.json")[place]["fd"])
     assert (set(charges.split()), months, fine) == (set(reading.charges), reading.months, reading.fine)
@@ -104,20 +104,20 @@ def test_gold_documents_are_parsed_as_annotated(place: int) -> None:
 
 
 @pytest.mark.parametrize("place", OUTPUT)
-def test_system_documents_are_parsed_as_annotated(place: int) -> None:
+def test_read_judgment_of_system_outputs_equals_the_manual_annotation(place: int) -> None:
     charges, statutes, months, fine = OUTPUT[place]
     expected = (set(charges.split()), set(statutes.split()), months, fine)
     assert _parsed_values(read_judgment(_lines("Example_Output.jsonl")[place]["document"])) == expected
 
 
-def test_cited_statutes_equal_labels_except_known_cases() -> None:
+def test_statutes_in_gold_documents_equal_the_labels_except_in_known_cases() -> None:
     cases = _lines("test.json")
     cited = [{name.partition("-")[0] for name in read_judgment(case["fd"]).statutes} for case in cases]
     labels = [set(map(str, case["la"])) for case in cases]
     assert {place for place in range(len(cases)) if cited[place] != labels[place]} == OTHER_LABELS
 
 
-def test_every_gold_document_has_sections_and_charge() -> None:
+def test_read_judgment_finds_sections_and_charges_in_every_gold_document() -> None:
     for case in _lines("test.json"):
         for variant in ("standard", "published_code"):
             reading = read_judgment(case["fd"], variant)
@@ -126,7 +126,7 @@ def test_every_gold_document_has_sections_and_charge() -> None:
             assert reading.charges
 
 
-def test_published_variant_equals_published_evaluation() -> None:
+def test_published_code_variant_equals_the_published_evaluation_results() -> None:
     gold = {line["id"]: line["document"] for line in _lines("expected.jsonl")}
     outputs = {line["id"]: line["document"] for line in _lines("Example_Output.jsonl")}
     rows = _lines("oracle_metrics_sample.json")
@@ -144,7 +144,7 @@ def test_published_variant_equals_published_evaluation() -> None:
             assert found[name].value == pytest.approx(row[published], abs=1e-12)
 
 
-def test_invented_judgment_is_parsed_completely() -> None:
+def test_read_judgment_parses_all_values_of_an_invented_judgment() -> None:
     people = [
         Convicted(
             "钱大",
@@ -160,16 +160,16 @@ def test_invented_judgment_is_parsed_completely() -> None:
     assert _parsed_values(read_judgment(document, "published_code")) == published
 
 
-def test_fine_sets_prison_term_in_published_variant_only() -> None:
+def test_fine_without_prison_term_gives_36_months_only_in_the_published_variant() -> None:
     document = judgment(decision="被告人周小舟犯盗窃罪，单处罚金人民币二千元。")
     assert (read_judgment(document).months, read_judgment(document, "published_code").months) == (-1, 36)
 
 
-def test_charge_is_taken_from_reasoning_if_decision_names_none() -> None:
+def test_read_judgment_uses_the_charge_of_the_reasoning_if_the_decision_has_none() -> None:
     assert read_judgment(judgment(decision="对被告人周小舟判处拘役一个月。")).charges == {"盗窃罪"}
 
 
-def test_unknown_variant_of_judgment_is_rejected() -> None:
+def test_read_judgment_rejects_an_unknown_variant() -> None:
     with pytest.raises(BadSettings, match="published_code"):
         read_judgment("", "generous")  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ DECISIONS = ("判决结果", "裁判主文：", "判决：")
 CONVICTED = "被告人乙犯盗窃罪，判处拘役一个月。"
 
 
-def test_announcement_of_judgment_separates_reasoning_and_decision() -> None:
+def test_split_sections_separates_reasoning_and_decision_at_the_announcement() -> None:
     parts = split_sections(judgment())
     assert parts.reasoning.startswith("本院认为，被告人周小舟")
     assert parts.reasoning.endswith("判决如下：")
@@ -17,7 +17,7 @@ def test_announcement_of_judgment_separates_reasoning_and_decision() -> None:
     assert "审判员" not in parts.body
 
 
-def test_sections_ignore_markup_white_space_and_character_width() -> None:
+def test_split_sections_ignores_markup_white_space_and_character_width() -> None:
     plain = judgment()
     marked = (
         plain.replace("本院认为", "**本院认为**").replace("，", ",").replace("（", " (").replace("2", "２")
@@ -41,7 +41,7 @@ def test_sections_ignore_markup_white_space_and_character_width() -> None:
         *((text, "", "") for text in ("", "没有判决", "000")),
     ],
 )
-def test_text_is_split_into_reasoning_and_decision(text: str, reasoning: str, judgment: str) -> None:
+def test_split_sections_returns_reasoning_and_decision(text: str, reasoning: str, judgment: str) -> None:
     parts = split_sections(text)
     assert (parts.reasoning, parts.judgment) == (reasoning, judgment)
 
@@ -58,10 +58,10 @@ def test_text_is_split_into_reasoning_and_decision(text: str, reasoning: str, ju
         "附相关法律条文",
     ],
 )
-def test_decision_ends_at_first_end_marker(end: str) -> None:
+def test_split_sections_ends_the_decision_at_the_first_end_marker(end: str) -> None:
     assert split_sections(f"本院认为，甲。判决如下：乙。{end}丙。附：丁").judgment == "乙。"
 
 
-def test_mention_of_civil_suit_does_not_end_decision() -> None:
+def test_split_sections_does_not_end_the_decision_at_a_mention_of_a_civil_suit() -> None:
     decision = "一、甲。二、被告人赔偿附带民事诉讼原告人依法律应得的损失。"
     assert split_sections(f"本院认为，甲。判决如下：{decision}如不服本判决").judgment == decision

@@ -29,7 +29,7 @@ def lines(path, *rows) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def test_jsonl_and_parquet_give_same_records(tmp_path):
+def test_jsonl_and_parquet_files_of_same_personas_give_same_records(tmp_path):
     lines(tmp_path / "p.jsonl", *ROWS)
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "p.parquet")
     one, other = read(tmp_path / "p.jsonl"), read(tmp_path / "p.parquet")
@@ -38,13 +38,13 @@ def test_jsonl_and_parquet_give_same_records(tmp_path):
     assert json.loads(one[0].content) == ROWS[0]
 
 
-def test_types_unknown_to_json_become_text(tmp_path):
+def test_reader_converts_date_in_parquet_file_to_iso_text(tmp_path):
     table = pa.Table.from_pylist([{"id": "a", "name": "Ida", "born": date(1990, 2, 3)}])
     pq.write_table(table, tmp_path / "p.parquet")
     assert json.loads(read(tmp_path / "p.parquet")[0].content)["born"] == "1990-02-03"
 
 
-def test_missing_id_becomes_content_digest(tmp_path):
+def test_persona_without_id_gets_same_record_id_in_any_file_order(tmp_path):
     rows = [{"name": "Ida", "about": "Rows."}, {"name": "Ole", "about": "Sings."}]
     lines(tmp_path / "p.jsonl", *rows)
     lines(tmp_path / "q.jsonl", *reversed(rows))
@@ -72,7 +72,7 @@ def test_missing_id_becomes_content_digest(tmp_path):
         ("p.yaml", b"name: $given\n", "called: Field required"),
     ],
 )
-def test_damaged_file_is_rejected_with_file_name(tmp_path, name, content, wrong):
+def test_reader_rejects_damaged_persona_file_and_names_the_file(tmp_path, name, content, wrong):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=rf"(?s)mine: {name}: .*{wrong}.*Mend it"):
         read(tmp_path / name)

@@ -69,39 +69,39 @@ IDS = [f"u{number}" for number in range(12)]
 
 
 @given(st.permutations(IDS), st.integers(0, 2**32))
-def test_selection_depends_on_seed_not_file_order(ids, seed):
+def test_persona_selection_with_same_seed_ignores_file_order(ids, seed):
     seeded = replace(domain(), seed=seed)
     assert taken(seeded, named(*ids)) == taken(seeded, named(*IDS))
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32))
-def test_smaller_selection_is_prefix_of_larger_selection(users, seed):
+def test_selection_of_fewer_personas_is_prefix_of_selection_of_more_personas(users, seed):
     every = taken(replace(domain(users=12), seed=seed), named(*IDS))
     assert sorted(every) == sorted(IDS)
     assert taken(replace(domain(users=users), seed=seed), named(*IDS)) == every[:users]
     assert taken(replace(domain(users=12), seed=seed, limit=users), named(*IDS)) == every[:users]
 
 
-def test_selection_follows_seed_or_file_order():
+def test_draw_parameter_selects_personas_by_seed_or_in_file_order():
     drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
     assert len(drawn) == 5
     assert taken(domain(draw="file"), named(*IDS)) == ["u0", "u1", "u2"]
     assert taken(domain(draw="file", leave_out=("u1",)), named(*IDS)) == ["u0", "u2", "u3"]
 
 
-def test_duplicate_persona_in_two_datasets_is_rejected():
+def test_persona_selection_rejects_same_id_in_two_datasets():
     again = [replace(row, dataset="other") for row in named("u1")]
     with pytest.raises(BadInput, match="the persona 'u1' occurs twice"):
         select_personas(domain(users=2), named("u1") + again)
 
 
-def test_published_users_are_rejected_as_personas():
+def test_persona_selection_rejects_published_users_with_states():
     user = record("u1", {"id": "u1", "state_schema": {}}, source="data.json")
     with pytest.raises(BadInput, match=r"data\.json contains users with states, not personas"):
         select_personas(domain(), [user])
 
 
-def test_nemotron_columns_become_profile():
+def test_parse_persona_converts_nemotron_columns_to_profile_text():
     persona = parse_persona("0b1f", ROW)
     assert persona.basics().split("\n") == [
         "age: 51",
@@ -121,7 +121,7 @@ def test_nemotron_columns_become_profile():
     )
 
 
-async def test_persona_without_name_needs_one_request():
+async def test_persona_without_name_gets_name_from_one_model_request():
     chat = SpyChat()
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], chat)
     assert len(chat.asked("portrait")) == 1
@@ -137,20 +137,20 @@ async def test_persona_without_name_needs_one_request():
     )
 
 
-async def test_name_from_persona_file_is_kept():
+async def test_persona_keeps_name_from_file_if_model_returns_another_name():
     only = record("u1", {"id": "u1", "name": "Ida", "about": None, "age": 30})
     portrait = {"name": "Somebody Else", "about": "She rows."}
     states = await AMemGym().states(domain(users=1), [only], SpyChat({"portrait": portrait}))
     assert states.profiles[0].profile == "name: Ida\nage: 30\nabout: She rows."
 
 
-async def test_complete_persona_needs_no_request():
+async def test_complete_persona_sends_no_model_request():
     chat = SpyChat()
     await AMemGym().states(domain(users=2), named("a", "b"), chat)
     assert not chat.asked("portrait")
 
 
-async def test_failed_portrait_quarantines_profile_with_reason():
+async def test_invalid_portrait_reply_quarantines_profile_with_reason():
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], SpyChat({"portrait": "no idea"}))
     [profile] = states.profiles
     assert profile.reason.startswith("amemgym/portrait: no usable answer in 3 attempts")
@@ -158,7 +158,7 @@ async def test_failed_portrait_quarantines_profile_with_reason():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_two_hundred_composed_personas_have_unique_names(language):
+def test_200_personas_from_trait_lists_have_unique_names_and_plausible_traits(language):
     found = [person.persona for person in select_personas(domain(users=200), invented(language))]
     assert len({persona.id for persona in found}) == len({persona.name for persona in found}) == 200
     assert len({persona.profile() for persona in found}) == 200
@@ -170,19 +170,19 @@ def test_two_hundred_composed_personas_have_unique_names(language):
     assert not statuses & {"widowed", "divorced", "丧偶", "离异", "已婚"}
 
 
-def test_composed_personas_depend_on_seed_only():
+def test_personas_from_trait_lists_depend_on_seed_and_not_on_user_count():
     rows = invented("en")
     few, many = select_personas(domain(users=5), rows), select_personas(domain(users=50), rows)
     assert many[:5] == few
     assert select_personas(replace(domain(users=5), seed=7), rows) != few
 
 
-def test_trait_lists_supply_missing_personas():
+def test_trait_lists_supply_personas_if_persona_file_has_too_few():
     found = select_personas(domain(users=5), named("a", "b") + invented("en"))
     assert sorted(person.persona.id for person in found[:2]) == ["a", "b"]
     assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
 
 
-def test_composed_personas_end_with_the_names():
+def test_persona_selection_rejects_more_users_than_trait_lists_have_names():
     with pytest.raises(BadInput, match="needs 99999 users, but its data sets have only 1152 personas"):
         select_personas(domain(users=99999), invented("en"))

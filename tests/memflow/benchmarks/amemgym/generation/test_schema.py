@@ -33,7 +33,7 @@ async def make(chat):
     return await generate_schema(SIZES, "name: Ida", "2020-10-01", UserSimulator(chat, "en"))
 
 
-async def test_merged_variable_gets_values_from_unify_request():
+async def test_merged_variable_with_conflicting_values_gets_values_from_unify_request():
     chat = SpyChat({"questions": drafts(), "refine": JOINED, "unify": {"spending": ["tight", "easy"]}})
     schema = await make(chat)
     assert schema.choices == {
@@ -51,7 +51,7 @@ async def test_merged_variable_gets_values_from_unify_request():
     }
 
 
-async def test_unify_is_not_requested_without_conflict():
+async def test_merged_variable_with_same_values_sends_no_unify_request():
     same = {
         **QUESTIONS,
         "Where shall I go?": {"travel_money": ["high", "low"], "season": ["summer", "winter"]},
@@ -61,7 +61,7 @@ async def test_unify_is_not_requested_without_conflict():
     assert [each.prompt for each in chat.requests] == ["amemgym/questions", "amemgym/refine"]
 
 
-async def test_same_name_with_different_values_is_a_conflict():
+async def test_same_variable_name_with_different_values_is_unified():
     twice = {**QUESTIONS, "Where shall I go?": {"budget": ["none", "plenty"], "season": ["summer", "winter"]}}
     names = {"budget": "spending", "company": "company", "season": "season"}
     chat = SpyChat({"questions": drafts(twice), "refine": names, "unify": {"spending": ["tight", "easy"]}})
@@ -79,20 +79,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("names", "wrong"), WRONG)
-async def test_invalid_refinement_fails_the_user(names, wrong):
+async def test_invalid_refine_replies_raise_generation_failed_with_fault(names, wrong):
     chat = SpyChat({"questions": drafts(), "refine": names})
     with pytest.raises(GenerationFailed, match=rf"amemgym/refine: no usable answer in 3 attempts.*{wrong}"):
         await make(chat)
     assert wrong in chat.requests[2].messages[-1].content
 
 
-async def test_duplicate_choices_fail_the_user():
+async def test_unified_variable_with_duplicate_values_raises_generation_failed():
     chat = SpyChat({"questions": drafts(), "refine": JOINED, "unify": {"spending": ["easy", "easy"]}})
     with pytest.raises(GenerationFailed, match="'spending' has a value twice"):
         await make(chat)
 
 
-def test_answer_types_match_request():
+def test_choices_type_rejects_wrong_number_of_values_and_unknown_variable():
     with pytest.raises(ValidationError):
         choices_of(("x",), 3).model_validate({"x": ["one", "two"]})
     with pytest.raises(ValidationError):
@@ -104,7 +104,7 @@ APART = [["a", "b"], ["b", "c"], ["d", "e"]]
 
 
 @given(st.fixed_dictionaries({name: st.sampled_from(["x", "y", "z"]) for name in NAMES}))
-def test_names_of_one_question_are_not_merged(renamed):
+def test_refinement_reports_fault_if_two_variables_of_one_question_are_merged(renamed):
     refinement = refinement_of(NAMES).model_validate(renamed)
     assert refinement.renamed() == renamed
     joined = any(renamed[one] == renamed[other] for one, other in APART)

@@ -75,7 +75,7 @@ def text_of(lines: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def test_export_has_final_labels_with_rationales(exported: LabelFile, own: list[GoldLabel]):
+def test_exported_label_file_has_final_labels_with_rationales(exported: LabelFile, own: list[GoldLabel]):
     head, *lines = lines_of(exported.text)
     assert head == {"format": "memflow keys 1", "domain": "comem_demo", "questions": 20}
     assert list(exported.left_out.values()) == ["they disagree", "no usable answer"]
@@ -91,7 +91,7 @@ def test_export_has_final_labels_with_rationales(exported: LabelFile, own: list[
     ]
 
 
-def test_export_has_no_dialogue_text(exported: LabelFile, demo: Domain, records: list[Record]):
+def test_exported_label_file_has_no_dialogue_text(exported: LabelFile, demo: Domain, records: list[Record]):
     for context in load_contexts(demo, records):
         for line in context.messages:
             assert line.text not in exported.text
@@ -100,7 +100,7 @@ def test_export_has_no_dialogue_text(exported: LabelFile, demo: Domain, records:
             assert not [option for option in asked.options if json.dumps(option) in exported.text]
 
 
-def test_imported_labels_give_identical_probes(
+def test_imported_labels_give_same_probes_as_exported_labels(
     bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[GoldLabel]], tmp_path: Path
 ):
     nobody: Any = None
@@ -120,7 +120,7 @@ def test_imported_labels_give_identical_probes(
     assert stored("there", demo, keys) == stored("here", replace(demo, parameters=IMPORTING), taken)
 
 
-def test_import_keeps_annotators_and_rationales(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
+def test_imported_labels_keep_rationales(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     key = next(key for key in imports(exported.text) if key.dropped is None)
     assert (key.why, key.model) == ("annotator, Model One: It was said.\nverifier, two", None)
 
@@ -134,7 +134,7 @@ def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callab
     assert len(gone) == 2 * 4
 
 
-def test_unanswerable_imported_question_is_dropped_or_gets_option(
+def test_unanswerable_imported_question_is_dropped_or_gets_not_enough_information_option(
     bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
 ):
     ana = json.loads(records[0].content)
@@ -160,7 +160,7 @@ def test_unanswerable_imported_question_is_dropped_or_gets_option(
     assert taken(unknown="option") == [("unknown", None), *[("2", None)] * 3]
 
 
-def test_limit_imports_labels_of_first_contexts(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
+def test_limited_domain_imports_fewer_labels(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
 
@@ -182,7 +182,7 @@ SHARES = r"line 3: question \S+: the labels are at \[0\.25, "
 DAMAGES: list[tuple[Damage, str]] = [
     (lambda lines: lines.pop(0), r"line 1: at format: Field required"),
     (edit(0, format="memflow keys 2"), r"line 1: at format: Input should be 'memflow keys 1'"),
-    (lambda lines: lines.pop(), r"the file has 19 questions, but its header says 20"),
+    (lambda lines: lines.pop(), r"the file has 19 questions, but its header states 20"),
     (edit(2, note="!"), r"line 3: at note: Extra inputs"),
     (edit_key(1, answer="B"), r"line 3: at keys\.1\.answer"),
     (edit_key(1, answer=True), r"line 3: at keys\.1\.answer"),
@@ -206,7 +206,7 @@ DAMAGES: list[tuple[Damage, str]] = [
 
 
 @pytest.mark.parametrize(("damage", "said"), DAMAGES)
-def test_mismatched_line_is_rejected(
+def test_label_file_with_mismatched_line_is_rejected(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: Damage, said: str
 ):
     lines = lines_of(exported.text)
@@ -223,21 +223,21 @@ def test_mismatched_line_is_rejected(
         (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
 )
-def test_invalid_file_is_rejected(
+def test_label_import_rejects_invalid_file(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
 ):
     with pytest.raises(BadInput, match=said):
         imports(change(exported.text))
 
 
-def test_labels_for_other_checkpoints_are_rejected(
+def test_label_import_rejects_labels_for_other_checkpoints(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     with pytest.raises(BadInput, match=r"but the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
-def test_import_without_file_or_setting_is_rejected(
+def test_label_import_rejects_domain_without_label_file_or_keys_parameter(
     demo: Domain, records: list[Record], exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)
@@ -247,7 +247,7 @@ def test_import_without_file_or_setting_is_rejected(
         imports(exported.text, keys="rule")
 
 
-def test_stale_labels_are_not_exported(demo: Domain, records: list[Record], own: list[GoldLabel]):
+def test_label_export_rejects_stale_labels(demo: Domain, records: list[Record], own: list[GoldLabel]):
     contexts = load_contexts(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
     assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)

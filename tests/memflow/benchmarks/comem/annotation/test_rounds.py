@@ -87,7 +87,7 @@ def dropped(keys: Sequence[GoldLabel]) -> dict[str, str]:
     return {key.question_id: key.dropped for key in keys if key.dropped is not None}
 
 
-def test_only_questions_with_planted_disagreements_are_dropped(context: Made):
+def test_only_questions_on_which_annotator_and_verifier_disagree_are_dropped(context: Made):
     made = context(8, [asked(name) for name in ("same", "early", "often", "moves")])
     moving = {("moves", 6): "B", ("moves", 8): "C"}
     first = Planted("1", {("early", 2): "B", ("often", 4): "C", ("often", 6): "C", **moving})
@@ -105,7 +105,7 @@ def test_only_questions_with_planted_disagreements_are_dropped(context: Made):
     assert moved == ["1", "1", "1", "2", "3"]
 
 
-def test_label_has_annotator_context_and_rationale(context: Made):
+def test_gold_label_has_annotator_model_visible_messages_and_rationale(context: Made):
     made = context(8, [asked("q", answer=2)])
     first, second = Planted("1", {("q", 8): "B"}), Planted("2", {("q", 8): "B"})
     keys = keys_of(made, first, second)
@@ -121,7 +121,7 @@ def test_label_has_annotator_context_and_rationale(context: Made):
     assert [request.fields["told"] for request in second.asked] == ["A. a", "A. a", "A. a", "B. b"]
 
 
-def test_annotator_prompt_may_omit_published_answer(context: Made):
+def test_annotator_prompt_omits_published_answer_if_source_has_none(context: Made):
     first = Planted("1")
     keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
     assert {request.prompt for request in first.asked} == {"comem/annotate"}
@@ -129,7 +129,7 @@ def test_annotator_prompt_may_omit_published_answer(context: Made):
     assert {key.agrees for key in keys if key.made_by == "verifier"} == {True}
 
 
-def test_failed_annotation_is_not_verified(context: Made):
+def test_failed_annotation_is_not_verified_and_gives_probe_with_reason(context: Made):
     made = context(8, [asked("broken"), asked("late"), asked("sound")])
     first = Planted("1", {("broken", 4): NOT_JSON})
     second = Planted("2", {("late", 8): NOT_JSON})
@@ -146,13 +146,13 @@ def test_failed_annotation_is_not_verified(context: Made):
     assert reasons["c/late"].startswith("comem/verify: no usable answer in 3 attempts")
 
 
-def test_question_with_failed_annotation_is_not_dropped(context: Made):
+def test_question_with_disagreement_and_failed_annotation_is_not_dropped(context: Made):
     first = Planted("1", {("q", 2): "B", ("q", 8): NOT_JSON})
     keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
     assert not dropped(keys) and [key.checkpoint for key in keys if key.reason] == [4]
 
 
-def test_answer_unknown_equals_option_for_unknown(context: Made):
+def test_annotator_answer_unknown_equals_the_i_do_not_know_option(context: Made):
     first, second = Planted("1", other=UNKNOWN_CHOICE), Planted("2", other="D")
     keys = keys_of(context(8, [asked("q")]), first, second)
     assert {key.answer for key in keys} == {"4"} and not dropped(keys)
@@ -174,7 +174,7 @@ planted = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.sampled
 
 
 @given(first=planted, second=planted)
-def test_only_questions_with_full_agreement_are_kept(first, second):
+def test_only_questions_with_agreement_at_every_checkpoint_are_kept(first, second):
     lines = tuple(ContextMessage(f"m{place}") for place in range(8))
     made = Context("c", "d", lines, tuple(asked(name) for name in "pqr"))
     keys = keys_of(made, Planted("1", first), Planted("2", second))
@@ -191,7 +191,7 @@ def test_only_questions_with_full_agreement_are_kept(first, second):
     assert {probe.question_id for probe in probes_from(made, keys)} == alike
 
 
-def test_requests_with_common_prefix_are_adjacent(context: Made):
+def test_annotation_requests_with_same_visible_messages_are_adjacent(context: Made):
     first = Planted("1")
     keys_of(context(8, [asked("p"), asked("q")]), first, Planted("2"))
     order = [(len(each.fields["said"].split("\n")), each.fields["question"]) for each in first.asked]
@@ -201,7 +201,7 @@ def test_requests_with_common_prefix_are_adjacent(context: Made):
     assert all(text[:shared] == texts[0][:shared] for text in texts)
 
 
-def test_visible_text_has_speakers_dates_and_no_quarantined_messages():
+def test_annotation_prompt_has_speakers_and_dates_and_no_quarantined_messages():
     lines = (
         ContextMessage("Hi.", speaker="Ross", sent_at="May"),
         ContextMessage("Hello.", speaker="Joey", sent_at="May"),
@@ -213,7 +213,7 @@ def test_visible_text_has_speakers_dates_and_no_quarantined_messages():
     assert first.asked[0].fields["said"] == "[May]\nRoss: Hi.\nJoey: Hello.\n[June]\nassistant: Well?"
 
 
-def test_equal_truncations_share_requests(context: Made, tmp_path: Path):
+def test_checkpoints_with_equal_visible_messages_share_annotation_requests(context: Made, tmp_path: Path):
     made = context(8, [asked("q", end=5)])  # 2, 4, 5 and 5 messages
     first, second = Planted("1"), Planted("2")
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
@@ -225,7 +225,7 @@ def test_equal_truncations_share_requests(context: Made, tmp_path: Path):
     assert len(first.asked) == len(second.asked) == 3
 
 
-def test_concurrent_requests_are_bounded(context: Made, monkeypatch: pytest.MonkeyPatch):
+def test_concurrent_annotation_requests_do_not_exceed_maximum(context: Made, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rounds, "CONCURRENT_LABELS", 3)
     first, second = Planted("1"), Planted("2")
     keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
@@ -233,7 +233,7 @@ def test_concurrent_requests_are_bounded(context: Made, monkeypatch: pytest.Monk
     assert max(first.most_at_once, second.most_at_once) == 3
 
 
-def test_same_model_as_annotator_and_verifier_is_rejected(context: Made):
+def test_annotation_rejects_same_model_as_annotator_and_verifier(context: Made):
     first = Planted("1")
     with pytest.raises(BadSettings, match="domain d: annotator and verifier are the same model"):
         keys_of(context(8, [asked("q")]), first, Planted("1"))
@@ -281,7 +281,7 @@ def test_annotation_resumes_after_budget_stop_without_repeated_requests(context:
     assert len({request.digest("") for request in requests}) == len(requests) == 160
 
 
-def test_rationale_precedes_choice_in_bounded_types():
+def test_annotation_output_types_are_bounded_and_have_rationale_before_choice():
     for shape in (Finding, Review):
         assert_bounded(shape)
         assert_bounded(narrowed(shape, 3))
@@ -289,7 +289,7 @@ def test_rationale_precedes_choice_in_bounded_types():
     assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNKNOWN_CHOICE]
 
 
-def test_every_prompt_has_a_chinese_twin(bench: CoMem, demo: Domain):
+def test_every_annotation_prompt_has_a_chinese_translation(bench: CoMem, demo: Domain):
     names = {prompt.name: prompt for prompt in annotation_prompts()}
     assert len(names) == 6
     for stem in ("comem/annotate", "comem/annotate_told", "comem/verify"):
@@ -298,7 +298,7 @@ def test_every_prompt_has_a_chinese_twin(bench: CoMem, demo: Domain):
     assert bench.annotation_prompts(find_domain("comem_demo_annotated")) == annotation_prompts()
 
 
-def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record]):
+def test_scripted_annotators_disagree_on_4_of_22_demo_questions(bench: CoMem, records: list[Record]):
     domain, chat = find_domain("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
     async def build() -> tuple[list[GoldLabel], list[Probe]]:
@@ -318,6 +318,6 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
     assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
 
 
-def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
+def test_annotated_domain_without_annotator_models_is_rejected(bench: CoMem, records: list[Record]):
     with pytest.raises(BadSettings, match="no annotator models are set"):
         asyncio.run(bench.gold_labels(find_domain("comem_demo_annotated"), records, [], None))

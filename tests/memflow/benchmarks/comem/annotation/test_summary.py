@@ -47,7 +47,7 @@ def whole() -> dict[str, LabelSummary]:
     return {each.slice: each for each in summarize_labels([CONTEXT], keys)}
 
 
-def test_questions_are_counted_as_kept_dropped_or_failed():
+def test_label_summary_counts_kept_dropped_and_failed_questions_per_category():
     found = whole()
     counts = {name: (each.questions, each.kept, each.dropped, each.failed) for name, each in found.items()}
     assert counts == {
@@ -59,7 +59,7 @@ def test_questions_are_counted_as_kept_dropped_or_failed():
     assert found["all"].failed_for == {"it is no JSON": 1}
 
 
-def test_agreement_and_changes_match_hand_computed_counts():
+def test_agreement_and_answer_changes_in_label_summary_match_hand_computed_counts():
     first, second = whole()["all"].checkpoints
     assert (first.both, first.agreed, second.both, second.agreed) == (5, 5, 4, 3)
     assert (first.untold, second.untold) == (2, 0)
@@ -68,14 +68,14 @@ def test_agreement_and_changes_match_hand_computed_counts():
     assert whole()["all"].changes == (1, 2)
 
 
-def test_contradicting_verdict_is_counted():
+def test_label_summary_counts_agreement_verdict_that_contradicts_the_answers():
     told_one = pair("stays", 1, "1", "2")
     keys = [replace(told_one[0], agrees=True), replace(told_one[1], agrees=True)]
     assert summarize_labels([CONTEXT], keys)[0].checkpoints[0].contradicted == 1
     assert summarize_labels([CONTEXT], told_one)[0].checkpoints[0].contradicted == 0
 
 
-def test_single_annotator_has_no_agreement():
+def test_label_summary_of_single_annotator_has_no_agreement_count():
     keys = [each for each in pair("stays", 1, "1", "1") if each.made_by == "annotator"]
     [all_, lasting] = summarize_labels([CONTEXT], [replace(key, made_by="rule") for key in keys])
     assert (all_.checkpoints[0].both, all_.checkpoints[0].as_published, lasting.kept) == (0, 1, 1)

@@ -83,7 +83,7 @@ def rows(build: Callable[..., Any]) -> Callable[..., Any]:
     return lambda records, **given: build(replace(DOMAIN, parameters={**DOMAIN.parameters, **given}), records)
 
 
-def test_first_messages_become_context_with_session_per_period(hand: list[Record]):
+def test_first_messages_of_amemgym_user_become_context_with_one_session_per_period(hand: list[Record]):
     [context] = load_contexts(DOMAIN, hand)
     assert [(line.text, line.session, line.sent_at, line.role) for line in context.messages] == [
         ("About tea.", 0, "1", "user"),
@@ -95,7 +95,7 @@ def test_first_messages_become_context_with_session_per_period(hand: list[Record
     ]
 
 
-def test_answer_is_known_from_last_value(hand: list[Record]):
+def test_answer_to_amemgym_question_is_known_from_message_with_last_needed_value(hand: list[Record]):
     [context] = load_contexts(DOMAIN, hand)
     [asked] = context.questions
     # Tea in the hall has no option: while that is the state, nothing new is known.
@@ -103,7 +103,7 @@ def test_answer_is_known_from_last_value(hand: list[Record]):
     assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
 
 
-def test_answer_is_unknown_before_all_values(rows: Callable[..., Any], hand: list[Record]):
+def test_gold_is_unknown_option_until_all_values_are_stated(rows: Callable[..., Any], hand: list[Record]):
     probes = rows(hand, checkpoints=(0.34, 0.5, 0.67, 1.0)).probes
     assert {tuple(probe.options) for probe in probes} == {("Cold water.", "Hot tea.", "I don't know.")}
     assert [(probe.gold, probe.evidence) for probe in probes] == [
@@ -115,21 +115,21 @@ def test_answer_is_unknown_before_all_values(rows: Callable[..., Any], hand: lis
     ]
 
 
-def test_question_without_option_is_quarantined(rows: Callable[..., Any], hand: list[Record]):
+def test_question_without_option_for_known_state_is_quarantined(rows: Callable[..., Any], hand: list[Record]):
     probes = rows(hand, checkpoints=(0.5, 0.84, 1.0)).probes
     why = '"What shall I drink there?" has no option for the values that are known at checkpoint 2'
     assert {probe.reason for probe in probes} == {why}
     assert rows(hand, checkpoints=(0.5, 0.84, 1.0)).labels == []
 
 
-def test_label_equals_amemgym_gold_at_period_end(
+def test_comem_label_equals_amemgym_gold_at_end_of_each_period(
     bench: CoMem, published_users: Callable[..., Path], tmp_path: Path
 ):
     path = published_users(tmp_path, users=3, periods=5, questions=3) / FILE
     assert _agrees_with_amemgym(bench, path) == 3 * 3 * 5
 
 
-def test_every_published_question_has_labels(bench: CoMem, rows: Callable[..., Any]):
+def test_published_amemgym_questions_have_labels_at_each_checkpoint(bench: CoMem, rows: Callable[..., Any]):
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / FILE).is_file():
         pytest.skip(f"set MEMFLOW_DATA to a data folder with {FILE}")
@@ -184,11 +184,11 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         ("two_keys_of_ours.jsonl", label_file),
     ],
 )
-def test_file_name_selects_source(source: str, module: object):
+def test_file_name_selects_reader_module_of_source(source: str, module: object):
     assert files_of._source(source) is module
 
 
-def test_damaged_user_is_rejected(bench: CoMem, tmp_path: Path):
+def test_amemgym_source_rejects_damaged_user_record(bench: CoMem, tmp_path: Path):
     path = tmp_path / "data.json"
     path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
     with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\): at qas: "):

@@ -76,23 +76,23 @@ def gold(asked: ContextQuestion) -> str:
         ("", ""),
     ],
 )
-def test_tokens_are_detokenized(tokens: str, text: str):
+def test_detokenize_joins_tokens_into_natural_text(tokens: str, text: str):
     assert detokenize(tokens).text == text
 
 
-def test_span_has_no_surrounding_punctuation():
+def test_answer_span_has_no_surrounding_punctuation():
     assert detokenize("Oh , ( the boat ) , y'know .").between(1, 6) == "the boat"
     assert detokenize("Ed Begley , Jr. !").between(0, 3) == "Ed Begley, Jr."
 
 
 @given(st.lists(st.sampled_from(["a", "boat", "n't", "'s", ".", ",", "(", ")", '"', "gon", "na", "-", "?!"])))
-def test_every_token_keeps_its_position(tokens: list[str]):
+def test_detokenized_text_has_position_of_every_token(tokens: list[str]):
     text = detokenize(" ".join(tokens))
     assert [text.text[begin:end] for begin, end in text.places] == tokens
     assert text.text.replace(" ", "") == "".join(tokens)
 
 
-def test_season_becomes_context_with_scenes_as_sessions(read: Read):
+def test_friendsqa_season_becomes_context_with_scenes_as_sessions(read: Read):
     context = season(read)
     assert (context.context_id, len(context.messages), context.messages[-1].session) == ("season_1", 19, 5)
     assert list(dict.fromkeys(line.sent_at for line in context.messages)) == [
@@ -111,7 +111,7 @@ def test_season_becomes_context_with_scenes_as_sessions(read: Read):
     assert context.messages[8].speaker == "All"
 
 
-def test_seasons_of_several_files_are_sorted(read: Read):
+def test_seasons_of_several_friendsqa_files_are_sorted(read: Read):
     later = scene("s02_e01_c01", ATTIC)
     found = load_contexts(DOMAIN, read(published(later), published(*SEASON)))
     assert [(context.context_id, len(context.messages)) for context in found] == [
@@ -120,7 +120,7 @@ def test_seasons_of_several_files_are_sorted(read: Read):
     ]
 
 
-def test_question_text_names_its_scene(read: Read):
+def test_friendsqa_question_text_names_its_scene_or_speakers(read: Read):
     where = season(read).questions[1]
     assert where.question == "In season 1, episode 1, scene 2: Where is the key?"
     told = [
@@ -132,7 +132,7 @@ def test_question_text_names_its_scene(read: Read):
     ]
 
 
-def test_distractors_are_answers_of_same_kind_with_speakers(read: Read):
+def test_distractors_are_answers_to_same_kind_of_question_with_their_speakers(read: Read):
     where = season(read).questions[1]
     assert (where.category, gold(where), where.unknown_option, where.dropped) == (
         "Where",
@@ -151,7 +151,7 @@ def test_distractors_are_answers_of_same_kind_with_speakers(read: Read):
     assert len(true_of) == 3 and true_of.items() <= others.items()
 
 
-def test_answer_is_known_after_its_utterance(read: Read):
+def test_answer_is_known_after_the_utterance_that_contains_it(read: Read):
     where = season(read).questions[1]
     (known,) = where.known
     assert (known.since, known.evidence, known.answer) == (5, (4,), where.answer)
@@ -163,14 +163,14 @@ def test_answer_is_known_after_its_utterance(read: Read):
     ]
 
 
-def test_person_options_are_full_names(read: Read):
+def test_options_of_person_question_are_full_names(read: Read):
     who = season(read).questions[2]
     assert gold(who) == "Ada Moor" and who.dropped is None
     assert set(who.options) == {"Ada Moor", "Ben Lund", "Cleo Park", "Dan Reed", "I don't know."}
     assert all(person in (option, "") for option, person in zip(who.options, who.true_of, strict=True))
 
 
-def test_disagreeing_annotators_drop_question(read: Read):
+def test_question_with_disagreeing_annotators_or_too_few_distractors_is_dropped(read: Read):
     asked = {each.question_id: each for each in season(read).questions}
     assert asked["s01_e01_c02_What"].dropped == DISAGREE
     assert asked["s01_e02_c03_Why"].dropped == TOO_FEW
@@ -185,12 +185,12 @@ def test_disagreeing_annotators_drop_question(read: Read):
         ("Where", [answer(KITCHEN, 4, "the key"), answer(KITCHEN, 1, "the boat")], DISAGREE),
     ],
 )
-def test_invalid_answer_drops_question(read: Read, kind: str, given: list[dict[str, Any]], why: str):
+def test_invalid_gold_answer_drops_question(read: Read, kind: str, given: list[dict[str, Any]], why: str):
     asked = scene("s01_e09_c01", KITCHEN, (kind, "?", given))
     assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].questions[-1].dropped == why
 
 
-def test_majority_answer_is_gold():
+def test_gold_answer_is_answer_of_most_annotators():
     given = [
         answer(KITCHEN, 4, "the key"),
         answer(KITCHEN, 1, "the boat"),
@@ -202,7 +202,7 @@ def test_majority_answer_is_gold():
     assert found is not None and found.text == "the boat"
 
 
-def test_first_name_is_resolved_if_unique():
+def test_first_name_is_resolved_to_full_name_of_a_speaker_if_unique():
     here = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN))
     people = SeasonSpeakers(
         [
@@ -218,14 +218,14 @@ def test_first_name_is_resolved_if_unique():
     assert [people.person(text, ()) for text in ("He", "the boat", "ada", "Ad", "Dan")] == [None] * 5
 
 
-def test_parameter_includes_paraphrased_questions(read: Read):
+def test_paraphrases_parameter_includes_paraphrased_questions(read: Read):
     assert [each.question_id for each in season(read).questions if "Para" in each.question_id] == []
     asked = season(read, parse_parameters(paraphrases=True)).questions
     assert len(asked) == 1 + len(season(read).questions) == 14
     assert "s01_e01_c02_What_Paraphrased" in {each.question_id for each in asked}
 
 
-def test_seed_samples_most_questions(read: Read):
+def test_most_questions_parameter_limits_questions_sampled_by_seed(read: Read):
     def drawn(seed: int) -> list[str]:
         asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).questions
         return [each.question_id for each in asked if each.dropped is None]
@@ -237,7 +237,7 @@ def test_seed_samples_most_questions(read: Read):
     assert len({tuple(drawn(seed)) for seed in range(20)}) > 1
 
 
-def test_contexts_are_independent_of_record_order(read: Read):
+def test_friendsqa_contexts_depend_on_seed_and_not_on_record_order(read: Read):
     records = read(published(*SEASON))
     assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
     moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
@@ -283,7 +283,7 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["utterances:"].pop(0)),
-            rf"{ATTICS}the uids of the utterances are not 0, 1, 2, ...",
+            rf"{ATTICS}the values of `uid` in the utterances are not 0, 1, 2, ...",
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
@@ -292,17 +292,17 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         (published(SEASON[0], SEASON[0]), "the id s01_e02_c01 occurs twice"),
     ],
 )
-def test_damaged_file_is_rejected(read: Read, content: bytes, said: str):
+def test_friendsqa_reader_rejects_damaged_file(read: Read, content: bytes, said: str):
     with pytest.raises(BadInput, match=said):
         read(content)
 
 
-def test_duplicate_scene_is_refused(read: Read):
+def test_friendsqa_reader_rejects_duplicate_scene(read: Read):
     with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the id s01_e02_c01 occurs twice"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 
-def test_published_part_has_published_counts(real: list[Record]):
+def test_published_friendsqa_file_has_published_scene_and_question_counts(real: list[Record]):
     scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
     assert len(scenes) == 136
     assert sum(len(each.said) for each in scenes) == 2847
@@ -322,12 +322,12 @@ def test_published_part_has_published_counts(real: list[Record]):
     assert sum(len(each.questions) for each in every) == 1182
 
 
-def test_629_of_730_published_questions_are_kept(real: list[Record]):
+def test_629_of_730_published_friendsqa_questions_are_kept(real: list[Record]):
     asked = [each for context in load_contexts(DOMAIN, real) for each in context.questions]
     assert Counter(each.dropped for each in asked) == {None: 629, DISAGREE: 97, NO_PERSON: 3, NO_WORDS: 1}
 
 
-def test_published_label_evidence_contains_gold_answer(real: list[Record]):
+def test_evidence_of_published_friendsqa_label_contains_gold_answer(real: list[Record]):
     for context in load_contexts(DOMAIN, real):
         for asked in context.questions:
             if asked.dropped is not None:
@@ -344,7 +344,7 @@ def test_published_label_evidence_contains_gold_answer(real: list[Record]):
             assert f"In {line.sent_at}: " in asked.question
 
 
-def test_published_distractors_are_wrong(real: list[Record]):
+def test_distractors_of_published_friendsqa_questions_are_wrong_answers(real: list[Record]):
     seasons: dict[int, list[FriendsQAScene]] = {}
     for record in real:
         one = FriendsQAScene.model_validate(json.loads(record.content))
@@ -367,7 +367,7 @@ def test_published_distractors_are_wrong(real: list[Record]):
                     assert not words(option) <= said_in(one)
 
 
-def test_gold_positions_are_balanced(real: list[Record]):
+def test_gold_positions_of_published_friendsqa_questions_are_balanced(real: list[Record]):
     places = Counter(
         each.answer
         for context in load_contexts(DOMAIN, real)
@@ -378,7 +378,7 @@ def test_gold_positions_are_balanced(real: list[Record]):
     assert set(places) == {1, 2, 3, 4} and all(abs(count - 157) < 33 for count in places.values())
 
 
-def test_published_questions_are_all_answerable_at_last_checkpoint(real: list[Record]):
+def test_every_published_friendsqa_question_is_answerable_at_last_checkpoint(real: list[Record]):
     parameters = parse_config(DOMAIN)
     untold = [0] * 5
     for context in load_contexts(DOMAIN, real):

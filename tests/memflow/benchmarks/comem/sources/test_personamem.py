@@ -30,7 +30,7 @@ def only(records: list[Record], **parameters: Any) -> Context:
     return context
 
 
-def test_persona_starts_session_and_role_marks_are_removed(tmp_path: Path):
+def test_persona_message_starts_session_and_role_prefixes_are_removed(tmp_path: Path):
     context = only(read(tmp_path, table([row()]), SHARED))
     assert [(line.session, line.role, line.speaker, line.text) for line in context.messages] == [
         (0, "user", "Persona", PERSONA),
@@ -46,25 +46,25 @@ def test_persona_starts_session_and_role_marks_are_removed(tmp_path: Path):
     ]
 
 
-def test_mark_of_other_role_is_kept(tmp_path: Path):
+def test_message_keeps_prefix_that_names_another_role(tmp_path: Path):
     said = [("system", PERSONA), ("user", "Assistant: is what I call you."), ("assistant", "Users: many.")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
     assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
 
 
-def test_options_lose_letters(tmp_path: Path):
+def test_personamem_options_are_read_without_their_letters(tmp_path: Path):
     changes = {"user_question_or_message": "User: And now?", "correct_answer": "(d)"}
     (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).questions
     assert question.options == OPTIONS
     assert (question.question, question.answer, question.end) == ("And now?", 4, 9)
 
 
-def test_multi_line_option_becomes_one_line(tmp_path: Path):
+def test_personamem_option_with_line_breaks_becomes_one_line(tmp_path: Path):
     rows = [row(options=("Tea.", "Coffee:\n\n  black", "Milk.", "Water."))]
     assert only(read(tmp_path, table(rows), SHARED)).questions[0].options[1] == "Coffee: black"
 
 
-def test_omitting_persona_messages_shifts_question_positions(tmp_path: Path):
+def test_omission_of_persona_messages_shifts_question_positions(tmp_path: Path):
     ends = (1, 6, 7, 9, 10)
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]
     records = read(tmp_path, table(rows), SHARED)
@@ -82,13 +82,13 @@ def test_omitting_persona_messages_shifts_question_positions(tmp_path: Path):
 @pytest.mark.parametrize(
     ("published", "category"), [*ALIASES.items(), *((each, each) for each in CATEGORIES)]
 )
-def test_question_types_map_to_seven_categories(tmp_path: Path, published: str, category: str):
+def test_published_question_types_map_to_seven_categories(tmp_path: Path, published: str, category: str):
     (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).questions
     assert question.category == category and len(CATEGORIES) == 7
 
 
 @pytest.mark.parametrize("size", ["32k", "128k", "1m"])
-def test_each_context_size_has_a_domain(tmp_path: Path, size: str):
+def test_each_personamem_context_size_has_a_domain(tmp_path: Path, size: str):
     domain = find_domain(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
     (context,) = load_contexts(domain, records)
@@ -96,12 +96,12 @@ def test_each_context_size_has_a_domain(tmp_path: Path, size: str):
     assert domain.listed == (size != "1m")
 
 
-def test_contexts_without_questions_are_skipped(tmp_path: Path):
+def test_personamem_contexts_without_questions_are_skipped(tmp_path: Path):
     records = read(tmp_path, table([row()]), shared({"c0": TALK, "c1": TALK}))
     assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
 
-def test_questions_without_context_are_dropped(build: Callable[..., Any], tmp_path: Path):
+def test_personamem_questions_without_context_are_dropped(build: Callable[..., Any], tmp_path: Path):
     rows = [row("q1", shared_context_id="c0"), row("q2"), row("q3", shared_context_id="c0")]
     _, keys, probes = build(DOMAIN, read(tmp_path, table(rows), SHARED))
     assert {probe.question_id for probe in probes} == {"c1/q2"}
@@ -115,7 +115,7 @@ def test_questions_without_context_are_dropped(build: Callable[..., Any], tmp_pa
     assert not [row.reason for row in (*keys, *probes) if row.reason]
 
 
-def test_duplicated_gold_option_is_quarantined(build: Callable[..., Any], tmp_path: Path):
+def test_question_with_duplicated_gold_option_is_quarantined(build: Callable[..., Any], tmp_path: Path):
     twins = ("Tea.", "Coffee.", "Milk.", "Coffee.")
     records = read(tmp_path, table([row("twins", twins), row("sound", twins, correct_answer="(a)")]), SHARED)
     _, keys, probes = build(DOMAIN, records)
@@ -132,7 +132,7 @@ def test_question_before_first_message_is_quarantined(build: Callable[..., Any],
     assert {probe.reason for probe in probes} == {f"no message precedes it: its end is {end}"}
 
 
-def test_empty_message_is_quarantined(tmp_path: Path):
+def test_empty_personamem_message_is_quarantined(tmp_path: Path):
     said = [*TALK[:2], ("assistant", "Assistant: ")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
     assert [line.reason for line in context.messages] == [None, None, "it is empty"]
@@ -145,7 +145,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
 @pytest.mark.parametrize(
     ("questions", "complaint"),
     [
-        (table([row()], OLD), "the file has the layout from before the release, which is not supported"),
+        (table([row()], OLD), "the columns are those of a pre-release version, which is not supported"),
         (
             table([row()], [name for name in COLUMNS if name != "all_options"]),
             "the header lacks the columns all_options",
@@ -156,7 +156,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
         (table([row()])[:-20], "line 2 has a different number of fields than the header"),
         (table([row()]).rstrip() + ",1\r\n", "line 2 has a different number of fields"),
-        (table([row(question_type="guess_a_number")]), "'guess_a_number' is not a question type"),
+        (table([row(question_type="guess_a_number")]), "'guess_a_number' is an unknown question type"),
         (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
         (
@@ -185,7 +185,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(topic="x" * 200_000)]), "line 2 is invalid CSV (field larger than field limit"),
     ],
 )
-def test_damaged_table_is_rejected(tmp_path: Path, questions: str, complaint: str):
+def test_personamem_reader_rejects_damaged_question_table(tmp_path: Path, questions: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, questions, SHARED)
     assert str(refused.value).startswith(f"personamem_32k: {QUESTIONS}: ")
@@ -207,13 +207,13 @@ def test_damaged_table_is_rejected(tmp_path: Path, questions: str, complaint: st
         (SHARED + SHARED, "the id c1 occurs twice"),
     ],
 )
-def test_damaged_contexts_file_is_rejected(tmp_path: Path, contexts: str, complaint: str):
+def test_personamem_reader_rejects_damaged_contexts_file(tmp_path: Path, contexts: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, table([row()]), contexts)
     assert str(refused.value).startswith(f"personamem_32k: {CONTEXTS}: ")
 
 
-def test_question_after_end_of_context_is_rejected(tmp_path: Path):
+def test_personamem_question_after_end_of_context_is_rejected(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
     complaint = (
         f"question q1 ends at message 11 of {CONTEXTS}, context c1, but that context has 10 messages. "
@@ -223,7 +223,7 @@ def test_question_after_end_of_context_is_rejected(tmp_path: Path):
         load_contexts(DOMAIN, records)
 
 
-def test_files_without_common_context_are_rejected(tmp_path: Path):
+def test_personamem_files_without_common_context_are_rejected(tmp_path: Path):
     records = read(tmp_path, table([row(shared_context_id="c9")]), SHARED)
     with pytest.raises(BadInput, match="none of the 1 contexts of the questions is among the 1"):
         load_contexts(DOMAIN, records)

@@ -71,7 +71,7 @@ def recorded(files: Published) -> list[Record]:
 
 
 @given(published())
-def test_any_table_is_read_as_written(files: Published):
+def test_personamem_reader_returns_messages_and_questions_of_any_table_unchanged(files: Published):
     rows, contexts = files
     found = {context.context_id: context for context in load_contexts(DOMAIN, recorded(files))}
     assert {name: [line.text for line in context.messages] for name, context in found.items()} == {
@@ -94,7 +94,7 @@ def test_any_table_is_read_as_written(files: Published):
     persona=st.sampled_from(("interleaved", "left_out")),
 )
 @examples(60)
-def test_probes_see_messages_up_to_checkpoint_and_end(files: Published, arrivals: str, persona: str):
+def test_memory_at_probe_has_only_messages_before_the_question(files: Published, arrivals: str, persona: str):
     rows, contexts = files
     ends = {f"{each['shared_context_id']}/{each['question_id']}": each for each in rows}
     domain = replace(DOMAIN, parameters={"keys": "published", "arrivals": arrivals, "persona": persona})

@@ -49,7 +49,7 @@ def plain() -> Plain:
     return Plain(rows, contexts, CoMem().records(known, library.paths(known)))
 
 
-def test_counts_of_25_contexts(plain: Plain):
+def test_25_published_personamem_contexts_have_known_question_counts(plain: Plain):
     asked = [asked for context in plain.read for asked in context.questions]
     assert (len(plain.contexts), len(plain.rows)) == (25, 386)
     assert (len(plain.read), len(asked), len(plain.records)) == (25, 386, 411)
@@ -64,7 +64,7 @@ def test_counts_of_25_contexts(plain: Plain):
     assert sorted(merged.values(), reverse=True) == [99, 85, 64, 57, 42, 39]
 
 
-def test_messages_roles_and_sessions_match(plain: Plain):
+def test_messages_roles_and_sessions_match_published_personamem_file(plain: Plain):
     neighbours: Counter[tuple[str, str]] = Counter()
     for context in plain.read:
         said = plain.contexts[context.context_id]
@@ -85,7 +85,7 @@ def test_messages_roles_and_sessions_match(plain: Plain):
     assert (neighbours["user", "user"], neighbours["assistant", "assistant"]) == (343, 3)
 
 
-def test_question_ends_are_in_last_quarter(plain: Plain):
+def test_published_question_ends_are_in_last_quarter_of_context(plain: Plain):
     ends: dict[str, list[int]] = {}
     for each in plain.rows:
         ends.setdefault(each["shared_context_id"], []).append(int(each["end_index_in_shared_context"]))
@@ -95,7 +95,7 @@ def test_question_ends_are_in_last_quarter(plain: Plain):
         assert min(ends[context.context_id]) > 0.75 * len(context.messages)
 
 
-def test_probes_see_messages_up_to_checkpoint_and_end(build: Callable[..., Any], plain: Plain):
+def test_published_probes_have_gold_options_and_last_visible_message(build: Callable[..., Any], plain: Plain):
     rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}
     probes = build(DOMAIN, plain.records).probes
     assert len(probes) == 5 * 386

@@ -37,7 +37,7 @@ def failed(domain: Domain, states: States, entities: list[Entity]) -> set[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_sampled_graphs_pass_checks(language: str) -> None:
+def test_sampled_graphs_of_each_language_pass_graph_checks(language: str) -> None:
     domain = domain_of(language)
     states = states_of(domain)
     assert failed(domain, states, states.entities) == set()
@@ -51,45 +51,46 @@ def changed(rows: list[Entity], kind: str, attributes: dict[str, str], **fields:
 
 
 CORRUPTIONS: list[tuple[Corruption, set[str]]] = [
-    (lambda rows: changed(rows, "relative", {"age": "99 years old"}), {"ages_match_relationships"}),
+    (lambda rows: changed(rows, "relative", {"age": "99 years old"}), {"ages_fit_relationships_to_user"}),
     (lambda rows: changed(rows, "item", {}, name=rows[0].name), {"identifying_values_unique_per_graph"}),
     (
         lambda rows: changed(rows, "colleague", {"hobby": json.loads(rows[0].attributes)["hobby"]}),
         {"identifying_values_unique_per_graph"},
     ),
-    (lambda rows: changed(rows, "self", {}, synthetic=["phone", "email"]), {"personal_data_marked_synthetic"}),
+    (lambda rows: changed(rows, "self", {}, synthetic=["phone", "email"]), {"personal_data_marked_as_synthetic"}),
     (lambda rows: changed(rows, "self", {"phone": "617-253-1000"}), {"personal_data_in_reserved_ranges"}),
     (
         lambda rows: [row for row in rows if row.entity_id != "rest_event0"],
-        {"entity_counts_match_settings"},
+        {"entity_counts_as_configured"},
     ),
     (
         lambda rows: changed(rows, "colleague", {"company": "Elsewhere Ltd"}),
-        {"relatives_share_hometown_colleagues_share_job"},
+        {"relatives_share_hometown_and_colleagues_share_job"},
     ),
-    (lambda rows: changed(rows, "place", {"review": " "}), {"attributes_match_entity_kind"}),
-    (lambda rows: changed(rows, "work_event", {"scale": "many people"}), {"parseable_attribute_values"}),
+    (lambda rows: changed(rows, "place", {"review": " "}), {"entity_has_all_attributes_of_its_kind"}),
+    (lambda rows: changed(rows, "work_event", {"scale": "many people"}), {"attribute_values_are_parseable"}),
     (
         lambda rows: changed(rows, "self", {}, reason="damaged"),
         {
-            "one_self_per_graph", "entity_counts_match_settings", "relatives_share_hometown_colleagues_share_job",
+            "one_user_entity_per_graph", "entity_counts_as_configured",
+            "relatives_share_hometown_and_colleagues_share_job",
         },
     ),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("corruption", "checks"), CORRUPTIONS)
-def test_corruption_fails_its_check(corruption: Corruption, checks: set[str]) -> None:
+def test_corrupted_graph_entities_fail_expected_checks(corruption: Corruption, checks: set[str]) -> None:
     domain = domain_of("en")
     states = states_of(domain)
     assert failed(domain, states, corruption(list(states.entities))) == checks
 
 
-def test_every_check_is_tested_by_a_corruption() -> None:
+def test_every_graph_check_is_tested_by_a_corruption() -> None:
     assert {check for _, checks in CORRUPTIONS for check in checks} == {each.name for each in EXPECTED}
 
 
-def test_published_graphs_are_not_checked() -> None:
+def test_graph_checks_skip_published_domains() -> None:
     domain = domain_of("en")
     states = states_of(domain)
     entities = changed(states.entities, "self", {"phone": "617-253-1000"})

@@ -40,13 +40,13 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
     return [outcome.name for outcome in found if not outcome.passed]
 
 
-def test_noise_checks_are_registered() -> None:
+def test_noise_checks_of_membench_are_registered() -> None:
     named = {(each.table, each.name) for each in all_expectations()}
     assert {(each.table, each.name) for each in EXPECTED} <= named
 
 
 @pytest.mark.parametrize("between", ["sessions", "messages"])
-def test_inserted_noise_passes_checks(between: str) -> None:
+def test_inserted_noise_passes_noise_checks(between: str) -> None:
     of = domain(150, between)
     assert failed(made(of), of) == []
 
@@ -57,7 +57,7 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
 
-CONTRADICTS = "noise_without_gold_or_options"
+CONTRADICTS = "noise_has_no_gold_or_options"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ CONTRADICTS = "noise_without_gold_or_options"
         "A certain Clara Jennings won.",  # A person of the user's life.
     ],
 )
-def test_check_finds_conflicting_noise(text: str) -> None:
+def test_noise_check_finds_noise_with_option_evidence_value_or_person_name(text: str) -> None:
     assert failed(noise(made(), text)) == [CONTRADICTS]
 
 
@@ -81,7 +81,7 @@ def test_conflict_is_error_in_inserted_noise_and_warning_in_published_noise() ->
     assert severity[CONTRADICTS] == "error" and severity[f"published_{CONTRADICTS}"] == "warn"
 
 
-def test_noise_checks_skip_other_benchmarks() -> None:
+def test_noise_checks_skip_domains_of_other_benchmarks() -> None:
     other = replace(LONG, benchmark="amemgym", parameters={})
     assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
 
@@ -107,20 +107,23 @@ def without_unit(turns: list[Turn]) -> list[Turn]:
 @pytest.mark.parametrize(
     ("corruption", "check"),
     [
-        (lambda turns: noise(turns, "News of a bridge (place: a town; time: later)"), "noise_without_stamp"),
-        (split_unit, "noise_units_and_sessions_contiguous"),
+        (
+            lambda turns: noise(turns, "News of a bridge (place: a town; time: later)"),
+            "noise_messages_have_no_time_and_place_stamp",
+        ),
+        (split_unit, "noise_units_and_sessions_are_contiguous"),
         (
             lambda turns: [turn for turn in turns if turn.message_id != f"{NAME}/0.2u"],
-            "real_messages_complete_and_ordered",
+            "original_messages_complete_and_in_order",
         ),
-        (reordered, "real_messages_complete_and_ordered"),
-        (without_unit, "trajectories_reach_noise_tokens"),
+        (reordered, "original_messages_complete_and_in_order"),
+        (without_unit, "trajectories_reach_configured_token_count"),
     ],
 )
-def test_check_finds_corrupted_noise(corruption: Callable[[list[Turn]], list[Turn]], check: str) -> None:
+def test_noise_checks_find_damaged_noise(corruption: Callable[[list[Turn]], list[Turn]], check: str) -> None:
     assert check in failed(corruption(made()))
 
 
-def test_check_finds_split_session() -> None:
+def test_noise_check_finds_session_that_is_split_by_noise() -> None:
     turns = made(domain(150, "messages"))
-    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_contiguous"]
+    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_are_contiguous"]

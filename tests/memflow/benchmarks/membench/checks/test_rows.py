@@ -39,7 +39,7 @@ def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
 
-def test_valid_rows_pass_checks(rows: Rows):
+def test_valid_turns_and_probes_pass_membench_checks(rows: Rows):
     assert len(rows[PROBES]) == 18
     assert failed(rows, TURNS) == failed(rows, PROBES) == {}
 
@@ -53,53 +53,53 @@ def noise_of(rows: Rows) -> int:
     [
         ({"options": ["60", "61", "62"]}, "four_distinct_options"),
         ({"options": ["60", "61", "60 ", "63"]}, "four_distinct_options"),
-        ({"gold": "1"}, "gold_option_equals_answer"),
-        ({"gold": "5"}, "gold_option_equals_answer"),
-        ({"gold": "B"}, "gold_option_equals_answer"),
-        ({"evidence": []}, "non_empty_evidence"),
-        ({"evidence": ["nowhere/0.0u"]}, "evidence_given_before_probe"),
-        ({"evidence": lambda rows: rows[PROBES][1].evidence}, "evidence_given_before_probe"),
-        ({"checkpoint": -1}, "evidence_given_before_probe"),
-        ({"evidence": lambda rows: [rows[TURNS][noise_of(rows)].message_id]}, "evidence_not_in_noise"),
-        ({"category": "rec_multi_session"}, "valid_kind_and_scenario"),
-        ({"category": None}, "valid_kind_and_scenario"),
+        ({"gold": "1"}, "text_of_gold_option_equals_answer"),
+        ({"gold": "5"}, "text_of_gold_option_equals_answer"),
+        ({"gold": "B"}, "text_of_gold_option_equals_answer"),
+        ({"evidence": []}, "evidence_not_empty"),
+        ({"evidence": ["nowhere/0.0u"]}, "evidence_precedes_probe_in_its_episode"),
+        ({"evidence": lambda rows: rows[PROBES][1].evidence}, "evidence_precedes_probe_in_its_episode"),
+        ({"checkpoint": -1}, "evidence_precedes_probe_in_its_episode"),
+        ({"evidence": lambda rows: [rows[TURNS][noise_of(rows)].message_id]}, "evidence_contains_no_noise"),
+        ({"category": "rec_multi_session"}, "valid_question_kind_and_scenario"),
+        ({"category": None}, "valid_question_kind_and_scenario"),
     ],
 )
-def test_corrupted_probe_fails_named_check(rows: Rows, changes: dict[str, Any], check: str):
+def test_corrupted_probe_fails_expected_membench_check(rows: Rows, changes: dict[str, Any], check: str):
     values = {name: value(rows) if callable(value) else value for name, value in changes.items()}
     rows[PROBES][0] = replace(rows[PROBES][0], **values)
     assert failed(rows, PROBES) == {check: 1}
     assert failed(rows, PROBES, "amemgym_demo") == {}
 
 
-def test_quarantined_evidence_fails_check(rows: Rows):
+def test_probe_with_quarantined_evidence_message_fails_check(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     at = next(at for at, turn in enumerate(rows[TURNS]) if turn.message_id == evidence)
     rows[TURNS][at] = replace(rows[TURNS][at], reason="it is truncated")
-    assert failed(rows, PROBES) == {"evidence_given_before_probe": 1}
+    assert failed(rows, PROBES) == {"evidence_precedes_probe_in_its_episode": 1}
 
 
-def test_quarantined_probe_passes_checks(rows: Rows):
+def test_quarantined_probe_without_options_passes_checks(rows: Rows):
     rows[PROBES][0] = replace(rows[PROBES][0], options=[], gold="0", evidence=[], reason="it has no options")
     assert failed(rows, PROBES) == {}
 
 
 @pytest.mark.parametrize("changes", [{"sent_at": time(1)}, {"exposes": '{"value": "61"}'}])
-def test_noise_with_time_or_gold_fails(rows: Rows, changes: dict[str, str]):
+def test_noise_message_with_time_or_gold_fails_check(rows: Rows, changes: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **changes)
-    assert failed(rows, TURNS) == {"noise_has_no_time_or_gold": 1}
+    assert failed(rows, TURNS) == {"noise_messages_have_neither_time_nor_gold": 1}
 
 
-def test_unparseable_time_fails(rows: Rows):
+def test_turn_with_invalid_time_fails_parseable_times_check(rows: Rows):
     rows[TURNS][0] = replace(rows[TURNS][0], sent_at="on Monday")
     assert failed(rows, TURNS) == {"parseable_times": 1}
 
 
-def test_decreasing_time_is_a_warning(rows: Rows):
+def test_decreasing_message_time_is_found_and_gives_warning(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
     assert find_decreasing_times(rows[TURNS]) == [2]
-    assert {each.severity for each in EXPECTED if each.name == "non_decreasing_times"} == {"warn"}
+    assert {each.severity for each in EXPECTED if each.name == "message_times_never_decrease"} == {"warn"}
 
 
 def said(*times: str | None, episode: str = "a") -> list[Turn]:
@@ -109,7 +109,7 @@ def said(*times: str | None, episode: str = "a") -> list[Turn]:
     ]
 
 
-def test_times_are_compared_within_episode():
+def test_message_times_are_compared_only_within_an_episode():
     assert find_decreasing_times(said(time(0), time(0), None, time(1))) == []
     assert find_decreasing_times(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
     assert find_decreasing_times([*said(time(9)), *said(time(1), episode="b")]) == []

@@ -48,7 +48,7 @@ def answers(planner, kind, scenario, seeds=range(200), **parameters):
     return {plan.query.question: plan.query.answer for plan in plans}
 
 
-def test_comparative_plan_compares_people():
+def test_comparative_plan_compares_attributes_of_two_people():
     found = answers(plan_comparative, "comparative", "roles")
     assert found["Who is older, Ann Lee or Ben Ray?"] == "Ann Lee"
     assert found["Who is older, Cal Fox or Ben Ray?"] == "both alike"
@@ -59,13 +59,13 @@ def test_comparative_plan_compares_people():
     assert found["Who has the higher education, Ben Ray or Ann Lee?"] == "both alike"
 
 
-def test_comparative_plan_compares_events():
+def test_comparative_plan_compares_attributes_of_two_events():
     found = answers(plan_comparative, "comparative", "events")
     assert found["At which are more people expected, Street Fair or Camp?"] == "Camp"
     assert found["Which lasts longer, Street Fair or Camp?"] == "Camp"
 
 
-def test_hybrid_comparative_plan_compares_places():
+def test_hybrid_comparative_plan_compares_hometown_with_event_location():
     found = answers(plan_comparative, "comparative", "hybrid", scene="observation")
     shared = "Is the place that {} comes from the place in which {} is held?"
     assert found[shared.format("Ann Lee", "Street Fair")] == "Yes, both times it is Boston, MA"
@@ -73,7 +73,7 @@ def test_hybrid_comparative_plan_compares_places():
     assert found[shared.format("Ann Lee", "Camp")] == other
 
 
-def test_aggregative_plan_counts_entities():
+def test_aggregative_plan_counts_people_and_events_with_an_attribute_value():
     people = answers(plan_aggregative, "aggregative", "roles")
     people_who = "How many of the people I told you about "
     assert people[f"{people_who}are 30 years old or older?"] == "3 people"
@@ -90,7 +90,7 @@ def test_aggregative_plan_counts_entities():
     assert [answer for question, answer in both.items() if "Boston" in question] == ["3 in all"]
 
 
-def test_counted_entities_are_evidence():
+def test_aggregative_plan_has_one_evidence_message_per_counted_entity():
     plan = plan_aggregative(task_of("aggregative", "hybrid", GRAPH, scene="observation"))
     assert len(plan.query.evidence) == 5
     assert {len(session.messages) for session in plan.sessions} == {10}
@@ -112,7 +112,7 @@ def test_counted_entities_are_evidence():
         ("occupation", "teacher", "prepares lessons, holds classes and marks pupils' work"),
     ],
 )
-def test_derived_values_match_attributes(name, value, answer):
+def test_derived_value_matches_attribute_and_has_three_wrong_values(name, value, answer):
     node = Node("x", "relative", value if name == "name" else "X", "aunt", {name: value})
     graph = life()
     for seed in range(20):
@@ -121,7 +121,7 @@ def test_derived_values_match_attributes(name, value, answer):
         assert len(set(made.wrong)) == len(made.wrong) and len(made.wrong) == 3
 
 
-def test_digit_sum_uses_last_digits():
+def test_phone_question_asks_for_sum_of_last_digits():
     node = Node("x", "relative", "X", "aunt", {"phone": "617-555-0142"})
     sums = {"2": "6", "3": "7", "4": "7", "5": "12", "6": "17"}
     graph = life()
@@ -131,13 +131,13 @@ def test_digit_sum_uses_last_digits():
     assert {each.fields["digits"]: each.answer for each in made} == sums
 
 
-def test_winter_starts_in_december():
+def test_season_of_december_january_and_february_is_winter():
     assert [season_of(month) for month in range(1, 13)] == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]
 
 
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_aggregative_answer_counts_matching_facts(language, seed):
+def test_aggregative_answer_is_number_of_evidence_messages_with_the_value(language, seed):
     plan = plan_aggregative(task_of("aggregative", "roles", seed=seed, language=language))
     facts = [plan.sessions[session].messages[message].exposes for session, message in plan.query.evidence]
     assert len(facts) == 8
@@ -148,7 +148,7 @@ def test_aggregative_answer_counts_matching_facts(language, seed):
 
 @examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
-def test_post_processing_plan_has_two_evidence_messages(language, seed):
+def test_post_processing_plan_has_two_evidence_messages_about_one_entity(language, seed):
     for scene in ("participation", "observation"):
         task = task_of("post_processing", "events", seed=seed, scene=scene, language=language)
         plan = plan_post_processing(task)

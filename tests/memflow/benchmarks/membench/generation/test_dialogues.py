@@ -23,7 +23,7 @@ async def worded(plan, chat):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_session_has_planned_messages_and_rounds_at_one_place(planned, simulator, language):
+async def test_worded_session_has_planned_messages_and_rounds_at_one_place(planned, simulator, language):
     plan = planned(rounds=3, language=language)
     trajectory = await worded(plan, simulator())
     assert trajectory.reason is None and len(trajectory.steps) == 10
@@ -37,31 +37,31 @@ async def test_session_has_planned_messages_and_rounds_at_one_place(planned, sim
             assert step.exposes is None or "28 years old" in step.user
 
 
-async def test_gold_is_on_message_that_states_it(planned, simulator):
+async def test_worded_turn_has_gold_only_if_it_states_the_gold_value(planned, simulator):
     turns = list(turn_rows("d", await worded(planned(rounds=1), simulator())))
     exposing = [turn for turn in turns if turn.exposes]
     assert {turn.role for turn in exposing} == {"user"} and len(exposing) == 2
     assert all("28 years old" in turn.text for turn in exposing)
 
 
-async def test_fillers_follow_their_message(planned, simulator):
+async def test_filler_rounds_follow_the_message_that_plans_them(planned, simulator):
     trajectory = await worded(planned(fillers=(2, 0)), simulator())
     texts = [step.user.partition(" (place")[0] for step in trajectory.steps]
     assert [at for at, text in enumerate(texts) if "chess" in text] == [0, 7]
     assert [at for at, text in enumerate(texts) if "28" in text] == [3, 4] and len(texts) == 8
 
 
-async def test_observation_has_no_assistant_messages(planned, simulator):
+async def test_worded_observation_has_no_assistant_messages(planned, simulator):
     trajectory = await worded(planned(scene="observation", fillers=(1, 2)), simulator())
     assert len(trajectory.steps) == 10 and {step.assistant for step in trajectory.steps} == {None}
 
 
-async def test_observation_rejects_conversation_rounds(planned, simulator):
+async def test_observation_plan_with_conversation_rounds_is_rejected(planned, simulator):
     with pytest.raises(BadInput, match="contains a dialogue"):
         await worded(planned(scene="observation", rounds=2), simulator())
 
 
-async def test_wording_without_required_word_is_retried(planned, simulator):
+async def test_wording_without_required_word_is_requested_again(planned, simulator):
     asked = []
 
     def forgetful(request):
@@ -73,7 +73,7 @@ async def test_wording_without_required_word_is_retried(planned, simulator):
     assert trajectory.reason is None and sorted(asked) == [0] * 4 + [1] * 4
 
 
-async def test_missing_required_words_quarantine_trajectory(planned, simulator):
+async def test_trajectory_whose_wording_lacks_required_words_is_quarantined(planned, simulator):
     chat = simulator(told=lambda request: '{"user": "She is grown up.", "assistant": "I see."}')
     trajectory = await worded(planned(rounds=1), chat)
     assert 'have to stand in it as they are: "chess"' in trajectory.reason
@@ -81,14 +81,14 @@ async def test_missing_required_words_quarantine_trajectory(planned, simulator):
     assert len(turns) == 12 and all(turn.reason for turn in turns)
 
 
-async def test_conversation_of_wrong_length_quarantines_its_steps(planned, simulator):
+async def test_conversation_with_too_few_rounds_quarantines_its_steps(planned, simulator):
     short = '{"rounds": [{"user": "Hello.", "assistant": "Hello."}]}'
     trajectory = await worded(planned(rounds=3), simulator(dialogue=lambda request: short))
     assert "membench/dialogue: no usable answer in 3 attempts" in trajectory.reason
     assert sum(step.reason is not None for step in trajectory.steps) == 6
 
 
-async def test_requests_are_concurrent(planned, simulator):
+async def test_wording_requests_of_a_trajectory_are_sent_concurrently(planned, simulator):
     chat, waiting, all_requested = simulator(), [], asyncio.Event()
 
     class Gate(ScriptedChat):
@@ -116,7 +116,7 @@ def test_contains_word_matches_whole_words_in_any_case():
 
 
 @pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
-def test_strip_stamp_is_inverse_of_add_stamp(place, language):
+def test_strip_stamp_removes_place_and_time_added_by_add_stamp(place, language):
     assert strip_stamp(add_stamp("A (small) thing.", place, "'now'", language)) == "A (small) thing."
     assert strip_stamp("A (small) thing.") == "A (small) thing."
 
@@ -125,7 +125,7 @@ def avoiding(plan, *words: str):
     return replace(plan, sessions=tuple(replace(session, forbidden_words=words) for session in plan.sessions))
 
 
-async def test_wording_with_forbidden_word_is_retried(planned, simulator):
+async def test_wording_with_forbidden_word_is_requested_again(planned, simulator):
     requests = []
 
     def telling(request):
@@ -147,7 +147,7 @@ async def test_wording_with_forbidden_word_is_retried(planned, simulator):
         ("observation", "told_alone", lambda text: ToldMessage(text=f"{text} So sad.")),
     ],
 )
-async def test_forbidden_words_apply_to_assistant_and_observation(planned, simulator, scene, stem, answer):
+async def test_forbidden_words_apply_to_replies_and_observations(planned, simulator, scene, stem, answer):
     plan = avoiding(planned(scene=scene, fillers=(0, 0)), "sad")
     trajectory = await worded(plan, simulator(**{stem: lambda request: answer(request.fields["said"])}))
     assert 'must not stand in it: "sad"' in (trajectory.reason or "")

@@ -18,7 +18,7 @@ START = Parameters().start
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_moods_and_remarks_are_distinct_and_sufficient(language):
+def test_bundled_moods_have_enough_distinct_events_and_remarks(language):
     templates = emotion_templates(language).moods
     assert len(templates) >= 8
     said = [text for mood in templates for text in (*mood.happenings, *mood.remarks)]
@@ -29,7 +29,7 @@ def test_moods_and_remarks_are_distinct_and_sufficient(language):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_remarks_do_not_name_their_mood(language):
+def test_bundled_remarks_about_a_mood_do_not_name_the_mood(language):
     for mood in emotion_templates(language).moods:
         assert any(contains_word(mood.mood, word) for word in mood.named)
         for text in (*mood.happenings, *mood.remarks):
@@ -37,7 +37,7 @@ def test_remarks_do_not_name_their_mood(language):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_mood_has_enough_distant_moods(language):
+def test_every_mood_has_at_least_four_distant_moods(language):
     templates = emotion_templates(language)
     for mood in templates.moods:
         apart = templates.apart_from(mood)
@@ -50,7 +50,7 @@ def test_every_mood_has_enough_distant_moods(language):
     language=st.sampled_from(["en", "zh"]),
     scene=st.sampled_from(["participation", "observation"]),
 )
-def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
+def test_emotion_plan_has_consecutive_evidence_and_distant_wrong_moods(seed, language, scene):
     plan = plan_preference(preference_task("highlevel", "emotion", language, seed, scene=scene))
     templates = {mood.mood: mood for mood in emotion_templates(language).moods}
     mood = templates[plan.query.answer]
@@ -75,7 +75,7 @@ def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
 
 
 @pytest.mark.parametrize("scene", ["participation", "observation"])
-def test_mood_messages_are_minutes_apart(scene):
+def test_messages_of_a_mood_session_are_one_minute_apart(scene):
     plan = plan_preference(preference_task("highlevel", "emotion", scene=scene))
     steps = lay_out(plan, "made", START, 1).trajectory.steps
     times = [timeline.parse_time(step.sent_at) for step in steps]
@@ -87,7 +87,7 @@ def test_mood_messages_are_minutes_apart(scene):
     assert [gap >= timedelta(hours=1) for change, gap in gaps if change] == [True]
 
 
-def test_question_asks_for_first_or_second_session_equally_often():
+def test_emotion_question_is_about_first_or_second_session_equally_often():
     first = [
         plan_preference(preference_task("highlevel", "emotion", seed=seed)).query.evidence[0][0]
         for seed in range(200)

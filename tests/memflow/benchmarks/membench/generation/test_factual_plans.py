@@ -35,7 +35,7 @@ def evidence(plan):
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_evidence_matches_graph_and_only_evidence_has_gold(scene, language, seed):
+def test_evidence_values_match_user_graph_and_only_evidence_has_gold(scene, language, seed):
     for task, plan in plans(scene, language, seed):
         exposing = [
             (at, number)
@@ -52,7 +52,7 @@ def test_evidence_matches_graph_and_only_evidence_has_gold(scene, language, seed
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_required_words_are_in_plain_sentences(scene, language, seed):
+def test_required_words_of_factual_plan_are_in_its_plain_sentences(scene, language, seed):
     for _, plan in plans(scene, language, seed):
         query, sessions = plan.query, plan.sessions
         assert query.required_words and all(word in query.question for word in query.required_words)
@@ -63,7 +63,7 @@ def test_required_words_are_in_plain_sentences(scene, language, seed):
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_wrong_options_are_distinct_and_not_gold(scene, language, seed):
+def test_wrong_options_of_factual_plan_are_distinct_and_differ_from_gold(scene, language, seed):
     for _, plan in plans(scene, language, seed):
         wrong = plan.query.wrong
         assert len({plan.query.answer, *wrong}) == 1 + len(wrong)
@@ -73,7 +73,7 @@ def test_wrong_options_are_distinct_and_not_gold(scene, language, seed):
 
 @examples(20)
 @given(LANGUAGES, SEEDS)
-def test_participation_has_session_per_entity(language, seed):
+def test_participation_plan_has_one_session_per_person_or_event(language, seed):
     for task, plan in plans("participation", language, seed):
         sort = "people" if task.scenario == "roles" else "events"
         rounds = 20 if sort == "people" else 10
@@ -87,7 +87,7 @@ def test_participation_has_session_per_entity(language, seed):
 
 @examples(20)
 @given(LANGUAGES, SEEDS)
-def test_target_is_identified_uniquely(language, seed):
+def test_condition_of_conditional_question_identifies_one_entity(language, seed):
     graph = life(language, seed)
     for sort in SUBJECT_TYPES:
         task = task_of("conditional", "roles", graph, language=language)
@@ -100,7 +100,7 @@ def test_target_is_identified_uniquely(language, seed):
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_correction_follows_wrong_statement(scene, language, seed):
+def test_knowledge_update_plan_states_wrong_value_before_correction(scene, language, seed):
     for _, plan in plans(scene, language, seed, ("knowledge_update",)):
         [(session, message)] = plan.query.evidence
         [stale] = plan.query.wrong
@@ -109,12 +109,12 @@ def test_correction_follows_wrong_statement(scene, language, seed):
         assert stale != plan.query.answer == plan.sessions[session].messages[message].exposes["value"]
 
 
-def test_only_noisy_questions_have_aside():
+def test_only_plans_of_noisy_questions_have_an_aside():
     for _, plan in plans("observation", "en", 3):
         assert plan.query.aside == (plan.kind.name == "noisy")
 
 
-def test_only_time_questions_have_date():
+def test_only_questions_about_event_times_have_a_date_answer():
     dated = {
         plan.query.evidence and evidence(plan)[-1].exposes["attribute"]: plan.query.dated
         for seed in range(40)
@@ -123,7 +123,7 @@ def test_only_time_questions_have_date():
     assert dated == {"location": False, "time": True, "scale": False, "duration": False}
 
 
-def test_observation_states_thirteen_attributes_of_target():
+def test_observation_plan_states_13_attributes_of_target_and_7_of_others():
     task = task_of("simple", "roles", scene="observation")
     [session] = PLANNERS["simple"](task).sessions
     assert len(session.messages) == 13 + 7 and session.rounds == 0
@@ -131,7 +131,7 @@ def test_observation_states_thirteen_attributes_of_target():
     assert sorted(map(about.count, set(about))) == [1] * 7 + [13]
 
 
-def test_evidence_positions_cover_observation():
+def test_evidence_positions_over_200_seeds_cover_all_observed_messages():
     places = {
         PLANNERS["simple"](task_of("simple", "roles", seed=seed, scene="observation")).query.evidence[0][1]
         for seed in range(200)
@@ -139,7 +139,7 @@ def test_evidence_positions_cover_observation():
     assert places == set(range(20))
 
 
-def test_hybrid_plans_cover_all_subject_types():
+def test_hybrid_plans_over_60_seeds_cover_all_subject_types():
     graph = life(seed=1)
     sorts = {node.entity_id: node.kind.replace("relative", "colleague") for node in graph.nodes}
     asked = set()
@@ -151,14 +151,14 @@ def test_hybrid_plans_cover_all_subject_types():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_templates_exist_for_all_askable_attributes(language):
+def test_fact_templates_exist_for_all_attributes_in_questions(language):
     words = fact_templates(language)
     for sort in SUBJECT_TYPES:
         assert set(ASKABLE_ATTRIBUTES[sort]) <= set(words.of(sort).attributes)
     assert len(words.seasons) == 4 and len(words.months) == 12
 
 
-def test_plans_depend_only_on_seed():
+def test_factual_plan_is_equal_for_same_seed_and_differs_for_other_seeds():
     one, again = (PLANNERS["noisy"](task_of("noisy", "roles", seed=5)) for _ in range(2))
     assert one == again
     others = [PLANNERS["noisy"](task_of("noisy", "roles", life(), seed)) for seed in range(8)]

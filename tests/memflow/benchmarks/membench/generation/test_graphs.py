@@ -50,7 +50,7 @@ def vocabulary_of(graph: Graph) -> vocabulary.Vocabulary:
 
 @given(any_graph)
 @examples(100)
-def test_identifying_values_are_unique_in_graph(graph: Graph) -> None:
+def test_names_contacts_and_other_identifying_values_are_unique_in_graph(graph: Graph) -> None:
     people = (graph.user, *graph.roles)
     for nodes, names in (
         (graph.nodes, ("name",)),
@@ -66,7 +66,7 @@ def test_identifying_values_are_unique_in_graph(graph: Graph) -> None:
 
 @given(any_graph)
 @examples(100)
-def test_relatives_share_hometown_and_colleagues_share_job(graph: Graph) -> None:
+def test_relatives_share_hometown_and_colleagues_share_job_with_user(graph: Graph) -> None:
     assert {node["hometown"] for node in graph.relatives} == {graph.user["hometown"]}
     for shared in ("work_location", "occupation", "company", "education"):
         assert {node[shared] for node in graph.colleagues} == {graph.user[shared]}
@@ -74,7 +74,7 @@ def test_relatives_share_hometown_and_colleagues_share_job(graph: Graph) -> None
 
 @given(any_graph)
 @examples(100)
-def test_ages_and_heights_are_in_range(graph: Graph) -> None:
+def test_ages_and_heights_of_sampled_people_are_in_range(graph: Graph) -> None:
     age = values.parse_age(graph.user["age"])
     assert AGES[0] <= age <= AGES[1]
     words = vocabulary_of(graph)
@@ -89,7 +89,7 @@ def test_ages_and_heights_are_in_range(graph: Graph) -> None:
 
 @given(any_graph)
 @examples(100)
-def test_occupation_matches_education(graph: Graph) -> None:
+def test_occupation_of_sampled_person_matches_education_and_position(graph: Graph) -> None:
     words = vocabulary_of(graph)
     for node in (graph.user, *graph.roles):
         occupation = words.occupation(node["occupation"])
@@ -99,7 +99,7 @@ def test_occupation_matches_education(graph: Graph) -> None:
 
 @given(any_graph)
 @examples(100)
-def test_personal_data_is_marked_and_reserved(graph: Graph) -> None:
+def test_personal_data_in_graph_is_marked_synthetic_and_in_reserved_ranges(graph: Graph) -> None:
     for node in graph.nodes:
         person = node.kind in ("self", "relative", "colleague")
         expected = personal_data.CONTACT_ATTRIBUTES if person else ()
@@ -109,7 +109,7 @@ def test_personal_data_is_marked_and_reserved(graph: Graph) -> None:
 
 @given(any_graph)
 @examples(50)
-def test_graph_round_trips_through_rows(graph: Graph) -> None:
+def test_load_graph_returns_graph_from_its_profile_and_entity_rows(graph: Graph) -> None:
     words = vocabulary_of(graph)
     profile, entities = graph_rows(graph, "d", words, date(2024, 10, 1))
     states = States([profile], entities=entities)
@@ -119,7 +119,7 @@ def test_graph_round_trips_through_rows(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_graph_has_configured_size_and_all_attributes(language: Language) -> None:
+def test_sampled_graph_has_configured_size_and_all_attributes(language: Language) -> None:
     graph = sampled(language)
     kinds = Counter(node.kind for node in graph.nodes)
     sizes = {
@@ -145,13 +145,13 @@ def test_graph_has_configured_size_and_all_attributes(language: Language) -> Non
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_graph_depends_only_on_seed_and_number(language: Language) -> None:
+def test_sampled_graph_depends_on_seed_and_user_number(language: Language) -> None:
     assert sampled(language, 3) == sampled(language, 3)
     assert sampled(language, 3) != sampled(language, 4)
     assert sampled(language, 3) != sampled(language, 3, seed=43)
 
 
-def test_event_locations_follow_paper_probabilities() -> None:
+def test_event_locations_and_times_follow_probabilities_of_paper() -> None:
     graphs = [sampled("en", number) for number in range(300)]
     events = [(graph, event) for graph in graphs for event in graph.events]
     at_work = sum(event["location"] == graph.user["work_location"] for graph, event in events) / len(events)
@@ -169,14 +169,14 @@ def test_event_locations_follow_paper_probabilities() -> None:
     assert {moment.day for moment in fixed} == set(range(11, 18))
 
 
-def test_heights_are_normally_distributed_by_gender() -> None:
+def test_sampled_heights_have_mean_and_deviation_of_each_gender() -> None:
     people = [node for number in range(300) for node in (sampled("en", number).roles)]
     for gender, middle in (("male", 170), ("female", 164)):
         heights = [values.parse_height(node["height"]) for node in people if node["gender"] == gender]
         assert abs(mean(heights) - middle) < 1 and 7 < pstdev(heights) < 9
 
 
-def test_nodes_are_found_by_id_and_values() -> None:
+def test_graph_nodes_are_found_by_id_and_by_attribute_values() -> None:
     graph = sampled()
     boss = graph.colleagues[1]
     assert graph.node(boss.entity_id) == boss
@@ -187,12 +187,12 @@ def test_nodes_are_found_by_id_and_values() -> None:
         boss["fortune"]
 
 
-def test_missing_graph_is_rejected() -> None:
+def test_load_graph_rejects_user_without_graph() -> None:
     with pytest.raises(BadInput, match="the graph of user u9"):
         load_graph(States([]), "u9")
 
 
-def test_quarantined_entity_is_not_in_graph() -> None:
+def test_load_graph_omits_quarantined_entity() -> None:
     graph = Graph("u", (Node("self", "self", "A", "self", {}), Node("item0", "item", "B", "owns", {})))
     profile, entities = graph_rows(graph, "d", vocabulary.bundled_vocabulary("en"), date(2024, 10, 1))
     entities[1] = replace(entities[1], reason="damaged")

@@ -40,7 +40,7 @@ def plans(draw) -> TrajectoryPlan:
 
 
 @given(plans(), st.integers(0, 10**6))
-def test_layout_contains_each_message_once_in_order(plan, seed):
+def test_layout_contains_each_planned_message_once_in_order(plan, seed):
     layout = lay_out(plan, "made", START, seed)
     messages = [(slot.session, slot.message) for slot in layout.slots if slot.filler is None]
     assert messages == [
@@ -61,7 +61,7 @@ def test_layout_contains_each_message_once_in_order(plan, seed):
 
 
 @given(plans(), st.integers(0, 10**6))
-def test_layout_times_increase_and_evidence_is_ordered(plan, seed):
+def test_layout_has_increasing_times_and_evidence_in_message_order(plan, seed):
     layout = lay_out(plan, "made", START, seed)
     moments = [parse_time(step.sent_at) for step in layout.trajectory.steps]
     assert moments == sorted(set(moments))
@@ -73,7 +73,7 @@ def test_layout_times_increase_and_evidence_is_ordered(plan, seed):
         assert slot.filler is None and (slot.session, slot.message) in plan.query.evidence
 
 
-def test_message_positions_cover_session():
+def test_position_of_message_over_60_seeds_covers_whole_session():
     session = PlannedSession("it", (PlannedMessage("Beat."),), rounds=3)
     plan = plan_of("participation", [session], ((0, 0),))
     places = {lay_out(plan, "made", START, seed).slots.index(StepSlot(0, 0)) for seed in range(60)}

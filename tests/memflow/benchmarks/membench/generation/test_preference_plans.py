@@ -48,7 +48,7 @@ def check(task, plan):
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
-def test_preference_plan_links_liked_items(seed, language, topic, scene):
+def test_preference_plan_names_previous_item_in_each_message_about_liked_item(seed, language, topic, scene):
     of = preference_task("highlevel", topic, language, seed, scene=scene)
     plan = plan_preference(of)
     check(of, plan)
@@ -61,7 +61,7 @@ def test_preference_plan_links_liked_items(seed, language, topic, scene):
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
-def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, language, topic):
+def test_preference_plan_from_recommendations_has_liked_and_disliked_items(seed, language, topic):
     of = preference_task("highlevel_rec", topic, language, seed)
     plan = plan_preference_from_recommendations(of)
     check(of, plan)
@@ -82,14 +82,14 @@ def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, langu
             assert message.exposes is None and said.required_words[0] in (message.assistant or "")
 
 
-def test_thirty_percent_of_opinions_are_stated():
+def test_30_percent_of_opinions_are_stated_without_assistant_recommendation():
     tasks = [preference_task("highlevel_rec", seed=seed) for seed in range(200)]
     sessions = [session for task in tasks for session in plan_preference_from_recommendations(task).sessions]
     share = sum(len(session.messages) == 1 for session in sessions) / len(sessions)
     assert share == pytest.approx(0.3, abs=0.04)
 
 
-def test_second_item_is_liked_at_chance_rate():
+def test_second_recommended_item_is_liked_at_chance_rate():
     tasks = [preference_task("highlevel_rec", seed=seed, items=(3, 3)) for seed in range(400)]
     evidence_of = [plan_preference_from_recommendations(task).query.evidence for task in tasks]
     liked = [any(session == 1 for session, _ in evidence) for evidence in evidence_of]
@@ -98,7 +98,7 @@ def test_second_item_is_liked_at_chance_rate():
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
 @pytest.mark.parametrize(("kind", "make"), PLANNERS.items())
-def test_question_asks_for_topic_of_sessions(kind, make, topic):
+def test_preference_question_asks_for_topic_of_the_sessions(kind, make, topic):
     question = make(preference_task(kind, topic)).query.question
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert [name for name in noun if noun[name] in question] == [topic]

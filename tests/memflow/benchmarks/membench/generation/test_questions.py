@@ -23,7 +23,7 @@ async def worded(plan, chat, seed=1, telling=None):
     return await word_question(plan, layout, said, seed, chat), said
 
 
-async def test_question_has_evidence_options_and_time(planned, simulator):
+async def test_worded_question_has_evidence_four_options_and_later_time(planned, simulator):
     question, said = await worded(planned(rounds=2), simulator())
     assert question.reason is None and question.question.endswith("How old is my niece?")
     assert question.options[question.gold - 1] == question.answer == "28 years old"
@@ -33,7 +33,7 @@ async def test_question_has_evidence_options_and_time(planned, simulator):
     assert parse_time(question.asked_at) > max(parse_time(turn.sent_at) for turn in said.values())
 
 
-async def test_planned_wrong_options_are_used(planned, simulator):
+async def test_question_uses_planned_wrong_options_before_generated_options(planned, simulator):
     question, _ = await worded(planned(wrong=("31 years old", "5 years old")), simulator())
     assert {"28 years old", "31 years old", "5 years old"} < set(question.options)
     full = planned(wrong=("one", "two", "three"))
@@ -42,21 +42,21 @@ async def test_planned_wrong_options_are_used(planned, simulator):
     assert set(question.options) == {"28 years old", "one", "two", "three"}
 
 
-async def test_gold_positions_are_uniform(planned, simulator):
+async def test_gold_positions_of_400_worded_questions_are_uniform(planned, simulator):
     places = Counter([(await worded(planned(), simulator(), seed))[0].gold for seed in range(400)])
     expected = 100
     chi_square = sum((places[place] - expected) ** 2 / expected for place in (1, 2, 3, 4))
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
 
 
-async def test_relative_date_is_resolved_from_message_time(planned, simulator):
+async def test_relative_date_answer_is_resolved_from_time_of_evidence_message(planned, simulator):
     plan = planned(answer="next week Monday 7:00 PM", evidence=((0, 1),), dated=True)
     question, _ = await worded(plan, simulator())
     assert question.answer == question.options[question.gold - 1] == "2024-10-07 19:00 Monday"
     assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
 
 
-async def test_aside_is_prepended_to_question(planned, simulator):
+async def test_worded_aside_of_plan_is_prepended_to_question(planned, simulator):
     plain, _ = await worded(planned(), simulator())
     aside, _ = await worded(planned(aside=True), simulator())
     assert aside.question.endswith(plain.question) and len(aside.question) > len(plain.question) + 20
@@ -73,19 +73,19 @@ async def test_aside_is_prepended_to_question(planned, simulator):
         ("distractors", {"options": ["1", "2"]}, "at least 3 items"),
     ],
 )
-async def test_failed_question_has_reason(planned, simulator, stem, said, reason):
+async def test_question_with_invalid_model_reply_has_reason(planned, simulator, stem, said, reason):
     chat = simulator(**{stem: lambda request: json.dumps(said)})
     question, _ = await worded(planned(aside=True), chat)
     assert reason in question.reason and question.options == ()
 
 
-async def test_quarantined_trajectory_quarantines_question(planned, simulator):
+async def test_question_of_quarantined_trajectory_is_quarantined_with_reason(planned, simulator):
     telling = simulator(told=lambda request: "nothing")
     question, _ = await worded(planned(), simulator(), telling=telling)
     assert question.reason.startswith("what it asks for could not be told: membench/told")
 
 
-async def test_question_with_turns_of_other_seed_is_rejected(planned, simulator):
+async def test_word_question_rejects_plan_with_missing_messages(planned, simulator):
     plan = planned(rounds=9)
     with pytest.raises(BadInput, match="message"):
         await word_question(plan, lay_out(plan, "made", START, 1), {}, 1, simulator())

@@ -131,7 +131,7 @@ def _goodreads() -> Files:
 
 
 @pytest.mark.parametrize(("name", "files"), [("movielens", _movielens), ("movielens_100k", _movielens_100k)])
-def test_favorite_is_most_frequent_liked_category(
+def test_favorite_category_of_movielens_user_is_most_frequent_liked_category(
     name: str, files: Callable[[], Files], tmp_path: Path
 ) -> None:
     records = _read(name, tmp_path, files())
@@ -154,7 +154,7 @@ def test_movielens_100k_titles_are_decoded_as_latin_1(tmp_path: Path) -> None:
     assert "Café Action (2001)" in found["Action"].items
 
 
-def test_foodcom_reads_taste_tags_and_multiline_reviews(tmp_path: Path) -> None:
+def test_foodcom_reader_reads_taste_tags_and_multiline_reviews(tmp_path: Path) -> None:
     found = _categories(_read("foodcom", tmp_path, _foodcom()))
     assert sorted(found) == ["Citrusy", "Savoury", "Spicy", "Sweet"]
     assert found["Spicy"].items[0] == "Comedy 0 (2001) dish"
@@ -163,7 +163,7 @@ def test_foodcom_reads_taste_tags_and_multiline_reviews(tmp_path: Path) -> None:
     assert (found["Spicy"].weight, found["Sweet"].weight, found["Citrusy"].weight) == (2, 0, 1)
 
 
-def test_goodreads_uses_most_voted_genre_once_per_title(tmp_path: Path) -> None:
+def test_goodreads_reader_assigns_each_title_to_its_most_voted_genre(tmp_path: Path) -> None:
     found = _categories(_read("goodreads", tmp_path, _goodreads()))
     assert sorted(found) == list(GENRES)
     titles = [title for each in found.values() for title in each.items]
@@ -171,7 +171,7 @@ def test_goodreads_uses_most_voted_genre_once_per_title(tmp_path: Path) -> None:
     assert "Both Ways (2001)" in found["Action"].items  # As many votes for Comedy, which comes later.
 
 
-def test_goodreads_csv_uses_book_id_map(tmp_path: Path) -> None:
+def test_goodreads_csv_reader_needs_and_uses_book_id_map(tmp_path: Path) -> None:
     files = _goodreads()
     del files["goodreads/goodreads_interactions_dedup.json.gz"]
     rows = [f"{user},{book + 1000},1,{int(float(stars))},0" for user, book, stars in _stars()]
@@ -186,7 +186,7 @@ def test_goodreads_csv_uses_book_id_map(tmp_path: Path) -> None:
     assert {each.name: each.weight for each in found.values()} == WEIGHTS
 
 
-def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
+def test_preference_category_keeps_its_most_liked_items(tmp_path: Path) -> None:
     files = _movielens()
     more = [f"{film},Long Drama {film},Drama" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
     liked = [f"7,{film},5,1" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
@@ -220,7 +220,7 @@ def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
         ("goodreads", _goodreads, "initial.json", lambda text: text[:-5], "truncated or invalid JSON"),
     ],
 )  # fmt: skip
-def test_invalid_file_is_rejected_with_line(
+def test_rating_reader_rejects_invalid_file_with_its_name(
     name: str,
     files: Callable[[], Files],
     source: str,

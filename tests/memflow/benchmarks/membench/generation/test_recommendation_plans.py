@@ -39,7 +39,7 @@ def options(plan) -> list[frozenset[str]]:
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
-def test_only_gold_list_equals_recommendations(seed, language, topic, recommends):
+def test_only_gold_option_equals_list_of_recommended_items(seed, language, topic, recommends):
     task = preference_task("lowlevel_rec", topic, language, seed, recommended=recommends)
     plan = plan_recommendations(task)
     check(plan)
@@ -49,7 +49,7 @@ def test_only_gold_list_equals_recommendations(seed, language, topic, recommends
 
 
 @given(seed=SEEDS, language=LANGUAGE)
-def test_multi_session_plan_has_one_topic_per_session(seed, language):
+def test_multi_session_recommendation_plan_has_one_topic_per_session(seed, language):
     task = preference_task("rec_multi_session", "multi_agent", language, seed)
     plan = plan_recommendations_over_sessions(task)
     check(plan)
@@ -80,14 +80,14 @@ def check(plan):
 
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
-def test_question_asks_for_session_topic(topic):
+def test_recommendation_question_asks_for_topic_of_the_session(topic):
     plan = plan_recommendations(preference_task("lowlevel_rec", topic))
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert noun[topic] in plan.query.question
     assert not any(noun[other] in plan.query.question for other in noun if other != topic)
 
 
-def test_wrong_lists_miss_add_or_replace_items():
+def test_wrong_recommendation_lists_lack_add_or_replace_an_item():
     sizes = set()
     for seed in range(30):
         task = preference_task("lowlevel_rec", seed=seed, recommended=1.0)
@@ -96,7 +96,7 @@ def test_wrong_lists_miss_add_or_replace_items():
     assert sizes == {-1, 0, 1}
 
 
-def test_plan_depends_on_seed():
+def test_recommendation_plan_is_equal_for_same_seed_and_differs_for_other_seed():
     plans = [plan_recommendations(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2)]
     assert plans[0] == plans[1] != plans[2]
 
@@ -112,6 +112,6 @@ def test_plan_depends_on_seed():
         ({"liked": {}}, "u1 has no movie preference; regenerate the states"),
     ],
 )
-def test_planner_rejects_unusable_preference(parameters, message):
+def test_recommendation_planner_rejects_missing_preference_or_too_few_items(parameters, message):
     with pytest.raises(BadInput, match=message):
         plan_recommendations(preference_task("lowlevel_rec", **parameters))

@@ -49,7 +49,7 @@ def states(domain: Domain, records: Sequence[Record]) -> States:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_vocabulary_and_preferences_round_trip_through_records(language: str) -> None:
+def test_vocabulary_and_preferences_loaded_from_records_equal_bundled_files(language: str) -> None:
     records = shipped(language)
     assert len({record.record_id for record in records}) == len(records)
     assert [record.position for record in records] == list(range(len(records)))
@@ -58,7 +58,7 @@ def test_vocabulary_and_preferences_round_trip_through_records(language: str) ->
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_generated_domain_has_states_for_each_user(language: str) -> None:
+def test_generated_domain_has_graph_and_profile_for_each_user(language: str) -> None:
     made = states(domain(language, roles=5, events=4), shipped(language))
     graphs = load_graphs(made)
     assert [life.user_id for life in graphs] == ["u0000", "u0001", "u0002"]
@@ -68,18 +68,18 @@ def test_generated_domain_has_states_for_each_user(language: str) -> None:
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
 
 
-def test_limit_selects_first_users() -> None:
+def test_limited_domain_generates_states_of_first_users_only() -> None:
     many = states(domain(), shipped())
     few = states(domain().limited(2), shipped())
     assert few.profiles == many.profiles[:2]
     assert few.entities == many.entities[: len(few.entities)]
 
 
-def test_published_domain_has_no_generated_states() -> None:
+def test_published_domain_generates_no_states() -> None:
     assert states(Domain("d", "membench", ("memdaily",), "", {}), []) == States([])
 
 
-def test_missing_vocabulary_is_rejected() -> None:
+def test_domain_without_vocabulary_or_preferences_is_rejected() -> None:
     with pytest.raises(BadInput, match="Add the data set lives_zh"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
@@ -87,7 +87,7 @@ def test_missing_vocabulary_is_rejected() -> None:
         states(domain(), likes)
 
 
-def test_invalid_parameter_is_rejected_before_records_are_read() -> None:
+def test_invalid_domain_parameter_is_rejected_before_records_are_read() -> None:
     with pytest.raises(BadSettings, match="parameter roles"):
         states(domain(roles=40), [])
 
@@ -104,7 +104,7 @@ def test_later_data_set_overrides_preferences_of_its_topics(tmp_path: Path) -> N
     assert {life.user["food"] for life in graphs} <= set(likes.of("food"))
 
 
-def test_preferences_are_sampled_by_weight() -> None:
+def test_favorite_category_is_sampled_by_weight() -> None:
     likes = preferences.build_preferences(
         preferences.Category(topic="food", name=name, items=tuple(items), weight=weight)
         for (name, items), weight in zip(LIKES["food"].items(), (0, 3, 0, 1), strict=True)
@@ -126,6 +126,6 @@ def test_preferences_are_sampled_by_weight() -> None:
         ("language: en\nname: $given", "at mail"),
     ],
 )
-def test_invalid_source_file_is_rejected(text: str, said: str, tmp_path: Path) -> None:
+def test_preferences_reader_rejects_invalid_yaml_file(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said):
         own(tmp_path, text)

@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**40)
 
 
 @given(TALKS, SEEDS)
-def test_rounds_are_minutes_apart_and_sessions_are_hours_apart(sessions, seed):
+def test_sampled_rounds_are_minutes_apart_and_sessions_are_hours_apart(sessions, seed):
     found = sample_times(sessions, "participation", START, random.Random(seed))
     assert [len(sessions_found) for sessions_found in found] == sessions
     sessions_found = [session for session in found if session]
@@ -31,22 +31,22 @@ def test_rounds_are_minutes_apart_and_sessions_are_hours_apart(sessions, seed):
 
 
 @given(TALKS, SEEDS)
-def test_observed_messages_are_hours_apart(sessions, seed):
+def test_sampled_times_of_observed_messages_are_1_to_36_hours_apart(sessions, seed):
     moments = chain.from_iterable(sample_times(sessions, "observation", START, random.Random(seed)))
     for before, after in pairwise(moments):
         assert timedelta(hours=1) <= after - before <= timedelta(hours=36)
 
 
-def test_times_depend_on_seed():
+def test_sampled_times_are_equal_for_same_seed_and_differ_for_other_seed():
     times = [sample_times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2)]
     assert times[0] == times[1] != times[2]
 
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)), st.sampled_from(["en", "zh"]))
-def test_parse_time_is_inverse_of_format_time(moment, language):
+def test_parse_time_returns_time_formatted_by_format_time(moment, language):
     assert parse_time(format_time(moment, language)) == moment.replace(second=0, microsecond=0)
 
 
-def test_parse_time_rejects_other_text():
-    with pytest.raises(BadInput, match="'tomorrow' is not a time in MemBench's format"):
+def test_parse_time_rejects_text_in_another_format():
+    with pytest.raises(BadInput, match="'tomorrow' is not a time such as 2024"):
         parse_time("tomorrow")

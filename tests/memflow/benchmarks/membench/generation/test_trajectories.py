@@ -35,7 +35,7 @@ def made(request) -> Made:
     return make(Domain("made", "membench", (f"lives_{language}",), "A test's own", parameters))
 
 
-def test_every_user_has_every_kind_and_scenario(made):
+def test_every_generated_user_has_a_question_of_every_kind_and_scenario(made):
     asked = Counter((probe.category, probe.episode_id.split("/")[-2]) for probe in made.probes)
     assert asked == {
         (kind.name, scenario): 20 for kind, scenario in planned_kinds(parameters_of(made.domain))
@@ -43,14 +43,14 @@ def test_every_user_has_every_kind_and_scenario(made):
     assert not [row.reason for row in (*made.turns, *made.probes) if row.reason]
 
 
-def test_gold_positions_are_uniform(made):
+def test_gold_positions_of_generated_probes_are_uniform(made):
     places = Counter(probe.gold for probe in made.probes)
     expected = len(made.probes) / 4
     chi_square = sum((places[place] - expected) ** 2 / expected for place in "1234")
     assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
 
 
-def test_generated_domain_passes_all_checks(made):
+def test_rows_of_generated_domain_pass_all_checks(made):
     world = {
         "raw.records": made.records,
         "state.profiles": made.states.profiles,
@@ -66,27 +66,27 @@ def test_generated_domain_passes_all_checks(made):
         assert [outcome.name for outcome in outcomes if not outcome.passed] == []
 
 
-def test_generated_rows_depend_on_seed():
+def test_generated_rows_are_equal_for_same_seed_and_differ_for_other_seed():
     domain = find_domain("membench_demo")
     one, again, other = make(domain), make(domain), make(replace(domain, seed=7))
     assert (one.turns, one.probes) == (again.turns, again.probes)
     assert [turn.text for turn in one.turns] != [turn.text for turn in other.turns]
 
 
-def test_limit_keeps_first_users():
+def test_limited_domain_generates_probes_of_first_users_only():
     domain = find_domain("membench_demo")
     whole, first = make(domain), make(domain.limited(1))
     assert first.probes == [probe for probe in whole.probes if probe.episode_id.startswith("u0000/")]
 
 
 @pytest.mark.parametrize("name", ["membench_demo", "membench_demo_zh"])
-def test_only_generated_domains_use_simulator(name):
+def test_only_generated_domains_use_a_simulator_model(name):
     bench = MemBench()
     assert bench.simulator_stages(find_domain(name)) == {"utterance", "question"}
     assert bench.simulator_stages(find_domain("membench_memdaily")) == frozenset()
 
 
-def test_simulator_prompts_are_bounded_in_both_languages():
+def test_simulator_prompts_exist_in_both_languages_with_token_limit_and_handler():
     prompts: list[Prompt] = MemBench().simulator_prompts()
     names = {prompt.name for prompt in prompts}
     assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}
@@ -99,5 +99,5 @@ def test_simulator_prompts_are_bounded_in_both_languages():
     [rounds_of(40), messages_of(20), distractors_of(3), ToldRound, ToldMessage],
     ids=lambda output: output.__name__,
 )
-def test_simulator_outputs_are_bounded(output):
+def test_simulator_output_types_are_bounded(output):
     assert_bounded(output)

@@ -14,7 +14,7 @@ from memflow.errors import BadInput
 language = st.sampled_from(("en", "zh"))
 
 
-def test_values_are_formatted_in_both_languages() -> None:
+def test_attribute_values_are_formatted_in_english_and_chinese() -> None:
     assert values.format_age(28, "en") == "28 years old"
     assert values.format_height(165, "zh") == "165厘米"
     assert values.format_birthday(8, 13, "en") == "August 13"
@@ -30,7 +30,7 @@ def test_values_are_formatted_in_both_languages() -> None:
 
 
 @given(st.integers(1, 9), st.sampled_from(("ten", "hundred", "thousand")), language)
-def test_value_is_unchanged_after_converting_to_scale_and_back(
+def test_parse_scale_returns_number_of_people_formatted_by_format_scale(
     count: int, unit: values.ScaleUnit, language: Language
 ) -> None:
     size = {"ten": 10, "hundred": 100, "thousand": 1000}[unit]
@@ -38,13 +38,15 @@ def test_value_is_unchanged_after_converting_to_scale_and_back(
 
 
 @given(st.integers(1, 9), st.sampled_from(("day", "week", "month")), language)
-def test_duration_round_trips(count: int, unit: values.DurationUnit, language: Language) -> None:
+def test_parse_duration_inverts_formatting(count: int, unit: values.DurationUnit, language: Language) -> None:
     days = {"day": 1, "week": 7, "month": 30}[unit]
     assert values.parse_duration(values.format_duration(count, unit, language)) == count * days
 
 
 @given(st.integers(1, 12), st.integers(1, 31), st.integers(1, 120), st.integers(50, 250), language)
-def test_numbers_round_trip(month: int, day: int, years: int, size: int, language: Language) -> None:
+def test_formatted_birthday_age_and_height_are_parsed_to_same_numbers(
+    month: int, day: int, years: int, size: int, language: Language
+) -> None:
     assert values.parse_birthday(values.format_birthday(month, day, language)) == (month, day)
     assert values.parse_age(values.format_age(years, language)) == years
     assert values.parse_height(values.format_height(size, language)) == size
@@ -52,11 +54,11 @@ def test_numbers_round_trip(month: int, day: int, years: int, size: int, languag
 
 @pytest.mark.parametrize("spoken", ["next week Monday 9:00 AM", "下周一上午九点"])
 @pytest.mark.parametrize("day", [7, 10, 13])  # Monday, Thursday and Sunday of one week
-def test_relative_time_is_resolved_from_message_week(spoken: str, day: int) -> None:
+def test_relative_time_is_resolved_from_week_of_message(spoken: str, day: int) -> None:
     assert values.resolve_time(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
 
 
-def test_absolute_time_ignores_message_time() -> None:
+def test_absolute_time_is_resolved_independently_of_message_time() -> None:
     text = values.format_absolute_time(datetime(2024, 10, 12, 19))
     assert text == "2024-10-12 19:00" and not values.is_relative_time(text)
     assert values.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
@@ -65,12 +67,12 @@ def test_absolute_time_ignores_message_time() -> None:
 @pytest.mark.parametrize(
     "read", [values.parse_age, values.parse_birthday, values.parse_scale, values.parse_duration]
 )
-def test_parsers_reject_other_formats(read: object) -> None:
+def test_attribute_value_parsers_reject_text_in_another_format(read: object) -> None:
     with pytest.raises(BadInput, match="soon"):
         read("soon")  # type: ignore[operator]
 
 
-def test_resolve_time_rejects_invalid_time() -> None:
+def test_resolve_time_rejects_invalid_time_text() -> None:
     for text in ("soon", "2024-13-12 19:00"):
         with pytest.raises(BadInput, match=text):
             values.resolve_time(text, datetime(2024, 10, 1))
@@ -91,6 +93,6 @@ def test_resolve_time_rejects_invalid_time() -> None:
         ("driver_licence", "SPECIMEN-1234567", "1234567"),
     ],
 )
-def test_values_in_reserved_ranges_are_recognized(attribute: str, ours: str, somebodys: str) -> None:
+def test_is_reserved_accepts_only_reserved_values(attribute: str, ours: str, somebodys: str) -> None:
     assert is_reserved(attribute, ours)
     assert not is_reserved(attribute, somebodys)

@@ -22,14 +22,14 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_bundled_vocabulary_is_large_enough(language: Language) -> None:
+def test_bundled_vocabulary_has_required_numbers_of_words(language: Language) -> None:
     words = bundled_vocabulary(language)
     assert words.language == language
     assert len(words.family) >= 120 and sum(map(len, words.given.values())) >= 120
     assert len(words.cities) >= 25 and len(words.occupations) >= 16 and len(words.hobbies) >= 30
 
 
-def test_vocabulary_rejects_ambiguous_words() -> None:
+def test_vocabulary_rejects_word_that_occurs_twice() -> None:
     words = bundled_vocabulary("en").model_dump()
     cook = {**words["occupations"][0], "name": "cook"}
     with pytest.raises(ValidationError, match="positions: resident physician occurs twice"):
@@ -40,7 +40,7 @@ def test_vocabulary_rejects_ambiguous_words() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_descriptions_do_not_contain_names(language: Language) -> None:
+def test_descriptions_in_vocabulary_do_not_contain_the_described_name(language: Language) -> None:
     words = bundled_vocabulary(language)
     described = [(each.name, each.duty) for each in words.occupations]
     described += [(each.name.split(",")[0], each.known) for each in words.cities]
@@ -48,16 +48,16 @@ def test_descriptions_do_not_contain_names(language: Language) -> None:
     assert [name for name, text in described if name.lower() in text.lower()] == []
 
 
-def test_parameter_limits_match_vocabulary_size() -> None:
+def test_parameters_reject_more_people_or_events_than_vocabulary_allows() -> None:
     assert Parameters(roles=MAX_PEOPLE, events=MAX_EVENTS)
     for beyond in ({"roles": MAX_PEOPLE + 1}, {"events": MAX_EVENTS + 1}):
         with pytest.raises(ValidationError):
             Parameters.model_validate(beyond)
 
 
-def test_vocabulary_rejects_too_few_words() -> None:
+def test_vocabulary_rejects_lists_with_too_few_words() -> None:
     words = bundled_vocabulary("en").model_dump()
-    with pytest.raises(ValidationError, match="hobbies: the list has 1 items, but at least 11 are needed"):
+    with pytest.raises(ValidationError, match="hobbies: the list has 1 items instead of at least 11"):
         Vocabulary.model_validate({**words, "hobbies": {"chess": "a game"}})
     with pytest.raises(ValidationError, match="nurse has too few positions"):
         Vocabulary.model_validate(
@@ -72,7 +72,7 @@ def test_vocabulary_rejects_too_few_words() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_bundled_items_have_exactly_one_category(language: Language) -> None:
+def test_every_bundled_preference_item_has_exactly_one_category(language: Language) -> None:
     for topic in TOPICS:
         words = preferences.bundled_preferences(language).of(topic)
         assert len(words) >= 8 and min(map(len, words.values())) >= 8
@@ -89,7 +89,7 @@ def _categories(count: int = 4, weight: int = 1) -> list[Category]:
     ]
 
 
-def test_invalid_preferences_are_rejected() -> None:
+def test_build_preferences_rejects_too_few_zero_weight_or_overlapping_categories() -> None:
     assert build_preferences(_categories())
     with pytest.raises(BadInput, match="food has 3 categories"):
         build_preferences(_categories(3))

@@ -29,11 +29,11 @@ def probe_of(*options: str, revealed: str = "", episode: str = EPISODE) -> Probe
         ("write to ANN@example.com at once", "ann@example.com", True),
     ],
 )
-def test_phrases_match_at_word_boundaries(text: str, phrase: str, holds: bool) -> None:
+def test_forbidden_phrase_matches_only_at_word_boundaries(text: str, phrase: str, holds: bool) -> None:
     assert (find_conflict(normalize(text), [normalize(phrase)]) is not None) == holds
 
 
-def test_options_gold_and_names_are_forbidden_phrases() -> None:
+def test_options_gold_and_names_of_a_trajectory_are_forbidden_phrases() -> None:
     turns = said([1], EPISODE)
     probes = [probe_of("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
     people = [entity(user_id=USER, name="Clara Jennings"), entity(user_id="life-8", name="Someone Else")]
@@ -41,11 +41,11 @@ def test_options_gold_and_names_are_forbidden_phrases() -> None:
     assert phrases == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
 
 
-def test_answers_without_content_are_not_forbidden_phrases() -> None:
+def test_options_such_as_none_are_not_forbidden_phrases() -> None:
     assert forbidden_phrases([], [probe_of("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 
-def test_preference_trajectories_forbid_liking_phrases() -> None:
+def test_preference_trajectories_forbid_phrases_that_express_liking() -> None:
     name = "life-7/highlevel/movie/0"
     phrases = forbidden_phrases(said([1], name), [probe_of("Action", episode=name)])[name]
     assert find_conflict(normalize("I really like those trains."), phrases) == " i really like "

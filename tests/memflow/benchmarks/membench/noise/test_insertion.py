@@ -32,7 +32,7 @@ def order(turns: Sequence[Turn]) -> list[str]:
     return [turn.message_id for turn in turns]
 
 
-def test_insertion_keeps_order_and_units_and_reaches_length() -> None:
+def test_noise_insertion_keeps_message_order_and_units_and_reaches_length() -> None:
     assert found(insert_noise, TRIALS) == {}
 
 
@@ -43,12 +43,12 @@ def as_published(of: Domain, before: list[Turn], pool: list[NoiseUnit]) -> list[
     return [turn for turn in turns if turn.event != last or is_noise(turn.message_id)]
 
 
-def test_invariants_detect_lost_message() -> None:
+def test_noise_insertion_invariants_detect_lost_message() -> None:
     wrong = found(as_published, 200)
     assert wrong["a real message is lost, changed or out of its order"] > 20
 
 
-def test_noise_depends_on_seed() -> None:
+def test_inserted_noise_is_equal_for_same_seed_and_differs_for_other_seed() -> None:
     before, pool = said([3, 3]), units(40)
     once, again = insert_noise(domain(200), before, pool), insert_noise(domain(200), before, pool)
     other = insert_noise(domain(200, seed=43), before, pool)
@@ -56,7 +56,7 @@ def test_noise_depends_on_seed() -> None:
     assert order(once) != order(other)
 
 
-def test_noise_is_independent_of_other_trajectories() -> None:
+def test_inserted_noise_of_a_trajectory_is_independent_of_other_trajectories() -> None:
     one, two, pool = said([4], f"{NAME}0"), said([4], f"{NAME}1"), units(40)
     both = insert_noise(domain(150), [*one, *two], pool)
     assert [turn for turn in both if turn.episode_id == f"{NAME}1"] == insert_noise(domain(150), two, pool)
@@ -67,7 +67,7 @@ def test_noise_is_independent_of_other_trajectories() -> None:
     assert noise[0] != noise[1]
 
 
-def test_only_last_unit_exceeds_target() -> None:
+def test_only_last_inserted_noise_unit_exceeds_target_length() -> None:
     # A real message has 18 characters, so 5 tokens; a unit three times 11 to 12, so 9.
     after = insert_noise(domain(20), said([1]), units(5))
     assert tokens(said([1])) == 5
@@ -76,13 +76,13 @@ def test_only_last_unit_exceeds_target() -> None:
     assert tokens(insert_noise(domain(24), said([1]), units(5))) == 32
 
 
-def test_long_trajectory_is_unchanged() -> None:
+def test_trajectory_of_target_length_or_longer_gets_no_noise() -> None:
     before = said([5, 5])
     assert insert_noise(domain(tokens(before)), before, units(3)) == before
     assert insert_noise(domain(1), before, units(3)) == before
 
 
-def test_quarantined_messages_get_no_noise() -> None:
+def test_quarantined_trajectory_gets_no_noise_and_quarantined_message_adds_no_length() -> None:
     before = said([4])
     quarantined = [replace(turn, reason="it was not worded") for turn in before]
     assert insert_noise(domain(500), quarantined, units(3)) == quarantined
@@ -91,7 +91,7 @@ def test_quarantined_messages_get_no_noise() -> None:
     assert tokens(played) >= 100
 
 
-def test_pool_repeats_only_when_exhausted() -> None:
+def test_noise_unit_is_repeated_only_after_all_units_are_used() -> None:
     after = insert_noise(domain(5 + 9 * 7), said([1]), units(3))
     names = [turn.message_id.rpartition("/")[2] for turn in after if is_noise(turn.message_id)]
     drawn = Counter(name.partition(".")[0] for name in names)
@@ -100,7 +100,7 @@ def test_pool_repeats_only_when_exhausted() -> None:
     assert sum(name.endswith("~3") for name in drawn) == 1
 
 
-def test_positions_of_real_messages_are_uniform() -> None:
+def test_positions_of_real_messages_among_noise_are_uniform() -> None:
     # Three real messages and three units: 20 ways to place them. Over 4,000 trajectories each comes 200 times,
     # and by chance the sum of squares stays below 50 (19 degrees of freedom) but once in 10,000 times.
     pool = units(3)
@@ -115,7 +115,7 @@ def test_positions_of_real_messages_are_uniform() -> None:
     assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 50
 
 
-def test_conflicting_noise_units_are_skipped_and_counted() -> None:
+def test_noise_units_with_forbidden_phrases_are_skipped_and_counted() -> None:
     pool = [
         *units(4),
         NoiseUnit("bad", (Step("They moved to New York, NY."),)),
@@ -131,7 +131,7 @@ def test_conflicting_noise_units_are_skipped_and_counted() -> None:
     assert not [turn for turn in after if "York" in turn.text or "北京" in turn.text]
 
 
-def test_fully_conflicting_pool_is_rejected() -> None:
+def test_noise_pool_with_forbidden_phrases_in_every_unit_is_rejected() -> None:
     with pytest.raises(BadInput, match=f"{NAME}: each of the 3 noise units"):
         insert_noise(domain(100), said([2]), units(3), {NAME: (normalize("noise"),)})
 
@@ -145,11 +145,11 @@ def test_fully_conflicting_pool_is_rejected() -> None:
         ([], "each of the 0 noise units"),
     ],
 )
-def test_invalid_pool_is_rejected(pool: list[NoiseUnit], match: str) -> None:
+def test_invalid_or_duplicate_noise_units_are_rejected(pool: list[NoiseUnit], match: str) -> None:
     with pytest.raises(BadInput, match=match):
         insert_noise(domain(100), said([1]), pool)
 
 
-def test_forbidden_phrases_are_per_trajectory() -> None:
+def test_forbidden_phrases_are_collected_per_trajectory() -> None:
     before = [replace(said([1])[0], exposes='{"entity": "aunt", "value": "Rowing"}'), *said([1], f"{NAME}1")]
     assert forbidden_phrases(before, []) == {NAME: (" rowing ",), f"{NAME}1": ()}

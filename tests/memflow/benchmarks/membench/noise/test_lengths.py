@@ -48,7 +48,7 @@ def generated(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[P
     return asyncio.run(generate())
 
 
-def test_trajectories_reach_length_and_keep_evidence() -> None:
+def test_trajectories_with_noise_reach_length_and_keep_evidence() -> None:
     turns, probes = generated(DOMAIN, [trajectory(number) for number in range(3)])
     assert [probe.reason for probe in probes] == [None] * 3
     for probe in probes:
@@ -63,13 +63,13 @@ def test_trajectories_reach_length_and_keep_evidence() -> None:
             assert outcome.passed, outcome
 
 
-def test_domain_without_noise_length_has_no_noise() -> None:
+def test_domain_without_noise_tokens_parameter_has_no_noise() -> None:
     parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
     turns, _ = generated(replace(DOMAIN, parameters=parameters), [trajectory(0)])
     assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
 
 
-def test_published_noise_is_inserted_if_available() -> None:
+def test_published_noise_of_same_scene_is_inserted_if_available() -> None:
     said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
     answered = [{"message": "新闻说桐城通了火车。"}]
     records = [
@@ -95,7 +95,7 @@ def test_published_noise_is_inserted_if_available() -> None:
         ("membench_memdaily_100k", 100_000, "messages"),
     ],
 )
-def test_domains_exist_for_each_length(name: str, tokens: int, between: str) -> None:
+def test_domain_of_each_noise_length_has_expected_parameters(name: str, tokens: int, between: str) -> None:
     parameters = find_domain(name).parameters
     assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
 
@@ -113,7 +113,7 @@ def spoken(number: int) -> Record:
     )
 
 
-def test_noise_does_not_split_sessions() -> None:
+def test_inserted_noise_does_not_split_sessions_of_long_domain() -> None:
     domain = find_domain("membench_participation_long")
     turns, probes = generated(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]

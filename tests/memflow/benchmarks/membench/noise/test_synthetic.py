@@ -34,13 +34,13 @@ def length(unit: NoiseUnit) -> int:
 
 
 @BOTH
-def test_generated_units_are_distinct(scene: Scene, language: str) -> None:
+def test_5000_synthetic_noise_units_are_distinct(scene: Scene, language: str) -> None:
     made = list(islice(generate_units(scene, language), 5_000))
     assert len({unit.steps for unit in made}) == len({unit.unit_id for unit in made}) == 5_000
 
 
 @BOTH
-def test_unit_lengths_match_published_noise(scene: Scene, language: str) -> None:
+def test_lengths_of_synthetic_noise_units_match_published_noise(scene: Scene, language: str) -> None:
     made = list(islice(generate_units(scene, language), 500))
     mean = sum(map(length, made)) / len(made)
     low, high = (900, 1_100) if scene == "participation" else (90, 125)
@@ -50,14 +50,14 @@ def test_unit_lengths_match_published_noise(scene: Scene, language: str) -> None
 
 
 @BOTH
-def test_pool_has_twice_the_length_and_longer_pool_extends_shorter_pool(scene: Scene, language: str) -> None:
+def test_synthetic_noise_pool_has_twice_the_length_and_a_stable_prefix(scene: Scene, language: str) -> None:
     short, long = synthetic_units(scene, language, 2_000), synthetic_units(scene, language, 5_000)
     assert 4_000 <= sum(map(length, short)) < 4_000 + max(map(length, short))
     assert long[: len(short)] == short
 
 
 @BOTH
-def test_sentences_have_no_numbers_or_times(scene: Scene, language: str) -> None:
+def test_synthetic_noise_sentences_have_no_digits_weekdays_or_seasons(scene: Scene, language: str) -> None:
     days = r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(spring|summer|autumn|winter)\b"
     days_zh = "周[一二三四五六日末]|星期|[春夏秋冬]季"
     for unit in islice(generate_units(scene, language), 500):
@@ -67,7 +67,7 @@ def test_sentences_have_no_numbers_or_times(scene: Scene, language: str) -> None
 
 
 @BOTH
-def test_noise_expresses_no_preference(scene: Scene, language: str) -> None:
+def test_synthetic_noise_expresses_no_preference(scene: Scene, language: str) -> None:
     name = "life-7/highlevel/movie/0"
     likings = forbidden_phrases(said([1], name), [])[name]
     assert likings
@@ -76,7 +76,7 @@ def test_noise_expresses_no_preference(scene: Scene, language: str) -> None:
             assert find_conflict(normalize(f"{step.user} {step.assistant}"), likings) is None, step
 
 
-def test_languages_have_same_topics() -> None:
+def test_english_and_chinese_noise_grammars_have_same_topics() -> None:
     en, zh = map(load_grammar, LANGUAGES)
     assert list(en.topics) == list(zh.topics)
     shapes = [
@@ -91,7 +91,7 @@ def test_languages_have_same_topics() -> None:
     assert shapes[0] == shapes[1]
 
 
-def test_noise_contains_no_memdaily_answer() -> None:
+def test_synthetic_noise_contains_no_answer_of_memdaily_questions() -> None:
     if not os.environ.get("MEMFLOW_DATA"):
         pytest.skip("set MEMFLOW_DATA to the data folder")
     folder = Path(os.environ["MEMFLOW_DATA"])

@@ -67,7 +67,7 @@ JUNK = st.recursive(
 
 
 @given(st.data())
-def test_reader_raises_only_bad_input_for_any_replaced_value(data: st.DataObject):
+def test_membench_reader_raises_only_bad_input_for_any_replaced_value(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     place = data.draw(st.sampled_from(places(FILES[source])))
     damaged = put(FILES[source], place, data.draw(JUNK))
@@ -78,7 +78,7 @@ def test_reader_raises_only_bad_input_for_any_replaced_value(data: st.DataObject
 
 
 @given(st.data())
-def test_reader_rejects_file_truncated_at_any_position(data: st.DataObject):
+def test_membench_reader_rejects_file_truncated_at_any_position(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     whole = json.dumps(FILES[source]).encode()
     assert rows(source, whole) > 0

@@ -38,7 +38,7 @@ QUESTION = {
 DAILY = {"tid": 0, "message_list": [MESSAGE], "question_list": [QUESTION]}
 
 
-def test_message_ends_with_place_and_time(tmp_path: Path):
+def test_memdaily_message_ends_with_place_and_time(tmp_path: Path):
     (record,) = read("memdaily", {NAME: [DAILY]}, tmp_path)
     found = trajectory(record)
     assert record.record_id == "observation/simple/roles/0"
@@ -71,7 +71,7 @@ def folder_of(name: str) -> str:
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; its scenarios are none"),
     ],
 )  # fmt: skip
-def test_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):
+def test_memdaily_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read("memdaily", {folder_of(name): content}, tmp_path)
     assert str(refused.value).startswith(f"memdaily: {folder_of(name)}: ")
@@ -118,7 +118,7 @@ def published() -> list[Record]:
     return MemBench().records(library.dataset("memdaily"), library.paths("memdaily"))
 
 
-def test_every_published_file_is_read(published: list[Record]):
+def test_published_memdaily_files_give_published_trajectory_and_message_counts(published: list[Record]):
     found: dict[str, tuple[int, int]] = {}
     for record in published:
         if record.source != "memdaily/graphs.json":
@@ -140,7 +140,7 @@ def rows(published: list[Record]) -> dict[str, list[Any]]:
     }
 
 
-def test_only_marked_or_ambiguous_questions_are_quarantined(rows: dict[str, list[Any]]):
+def test_only_memdaily_questions_with_error_marks_or_same_options_are_quarantined(rows: dict[str, list[Any]]):
     probes, turns = rows["question.probes"], rows["utterance.turns"]
     reasons = {probe.probe_id: probe.reason for probe in probes if probe.reason is not None}
     assert set(reasons) == named(MARKED) | named(TWICE)
@@ -155,7 +155,7 @@ def test_only_marked_or_ambiguous_questions_are_quarantined(rows: dict[str, list
 
 
 @pytest.mark.parametrize("table", ["state.profiles", "state.entities", "utterance.turns", "question.probes"])
-def test_published_rows_pass_checks_except_known_time_decreases(rows: dict[str, list[Any]], table: str):
+def test_memdaily_rows_pass_all_checks_except_known_time_decreases(rows: dict[str, list[Any]], table: str):
     expected = [each for each in all_expectations() if each.table == table]
     failed = {
         outcome.name: outcome.unexpected
@@ -163,4 +163,4 @@ def test_published_rows_pass_checks_except_known_time_decreases(rows: dict[str, 
         if not outcome.passed
     }
     # The published generator draws the minutes of every message independently.
-    assert failed == ({"non_decreasing_times": 101} if table == "utterance.turns" else {})
+    assert failed == ({"message_times_never_decrease": 101} if table == "utterance.turns" else {})

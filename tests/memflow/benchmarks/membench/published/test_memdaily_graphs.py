@@ -25,7 +25,7 @@ GRAPH: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_graph_becomes_profile_and_entities(tmp_path: Path):
+def test_memdaily_user_graph_becomes_profile_and_entity_rows(tmp_path: Path):
     states = states_of("d", read("memdaily", {SOURCE: [GRAPH]}, tmp_path))
     (profile,) = states.profiles
     assert (profile.user_id, profile.name, profile.start_date) == ("memdaily-4", "林一", "2024-04-01")
@@ -46,7 +46,7 @@ def test_graph_becomes_profile_and_entities(tmp_path: Path):
     assert attributes["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
 
 
-def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
+def test_memdaily_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
     records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
     assert select_trajectories(find_domain("membench_memdaily"), records) == []
     assert states_of("d", []).profiles == []
@@ -64,6 +64,6 @@ def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
         ([GRAPH, GRAPH], "the id graph/4 occurs twice"),
     ],
 )
-def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):
+def test_memdaily_reader_rejects_invalid_graph_file(tmp_path: Path, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)):
         read("memdaily", {SOURCE: content}, tmp_path)

@@ -17,7 +17,7 @@ SAID = [{"nid": 7, "noise_message": [{"message": f"King {number} ruled."} for nu
 TALK = [{"nid": 7, "noise_message": [{"sid": 0, "user": "Which kings?", "assistant": "All of them."}]}]
 
 
-def test_published_units_are_selected_by_scene(tmp_path: Path):
+def test_published_noise_units_are_selected_by_scene(tmp_path: Path):
     records = read("membench_noise", {MESSAGES: SAID, ROUNDS: TALK}, tmp_path)
     units = published_units(records)
     assert list(units) == ["observation-0", "observation-1", "participation-0"]
@@ -28,7 +28,7 @@ def test_published_units_are_selected_by_scene(tmp_path: Path):
     assert step.sent_at is None and step.noise
 
 
-def test_noise_and_trajectories_are_separate_records(tmp_path: Path):
+def test_noise_records_and_trajectory_records_are_selected_separately(tmp_path: Path):
     source = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
     said = read("membench_observation", {source: {"simple": {"roles": [sampled("observation")]}}}, tmp_path)
     noise = read("membench_noise", {MESSAGES: SAID}, tmp_path)
@@ -45,9 +45,9 @@ def test_noise_and_trajectories_are_separate_records(tmp_path: Path):
         ([{"noise_message": []}], "unit 0: at noise_message"),
         ([{"nid": 0}], "unit 0: at noise_message"),
         ([*SAID, {"noise_message": [{"message": ""}]}], "unit 2: at noise_message.0.message"),
-        ([*SAID, *TALK], "unit 2: it mixes messages and rounds"),
+        ([*SAID, *TALK], "unit 2 contains both messages and rounds"),
     ],
 )
-def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):
+def test_noise_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)):
         read("membench_noise", {MESSAGES: content}, tmp_path)

@@ -26,7 +26,7 @@ def put(targets: Any = (4,), **changes: Any) -> ChoiceQuestion:
     return choice_question(STEPS, PublishedQuestion.model_validate(question(list(targets), **changes)))
 
 
-def test_valid_question_has_no_reason():
+def test_valid_published_question_has_no_quarantine_reason():
     found = put()
     assert found.reason is None
     assert (found.options, found.gold, found.answer) == (("60", "61", "62", "63"), 2, "61")
@@ -68,11 +68,11 @@ def test_valid_question_has_no_reason():
         ([[1, 0, 2]], {}, "it rests on [1, 0, 2], which is neither a step nor a step and its session"),
     ],
 )
-def test_invalid_question_has_reason(targets: Any, changes: dict[str, Any], reason: str):
+def test_invalid_published_question_has_quarantine_reason(targets: Any, changes: dict[str, Any], reason: str):
     assert put(targets, **changes).reason == reason
 
 
-def test_missing_targets_give_reason_or_empty_evidence():
+def test_question_without_target_steps_has_reason_and_null_targets_give_no_evidence():
     without = question([0])
     del without["target_step_id"]
     assert (
@@ -84,7 +84,7 @@ def test_missing_targets_give_reason_or_empty_evidence():
     assert choice_question(STEPS, nothing).evidence == ()
 
 
-def test_evidence_is_unique_and_ordered():
+def test_evidence_of_published_question_is_unique_and_in_published_order():
     assert put([4, 1, 4]).evidence == (
         "participation/simple/roles/0/1.4u",
         "participation/simple/roles/0/0.1u",
@@ -92,7 +92,7 @@ def test_evidence_is_unique_and_ordered():
     assert put([[1, 0], [4, 1]]).reason is None
 
 
-def test_options_are_ordered_by_letter():
+def test_options_of_published_question_are_ordered_by_letter():
     found = put(choices={"D": "63", "B": "61", "A": "60", "C": "62"})
     assert (found.options, found.gold, found.reason) == (("60", "61", "62", "63"), 2, None)
 
@@ -109,5 +109,5 @@ def test_gold_option_equals_answer_for_any_order_of_options(options: list[str], 
     assert set(found.evidence) == {STEPS.evidence_id(target) for target in targets}
 
 
-def test_join_answer_separates_items():
+def test_join_answer_separates_list_items_by_semicolons():
     assert join_answer(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"

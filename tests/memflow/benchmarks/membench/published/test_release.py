@@ -40,7 +40,7 @@ def one(folder: Path, source: str, content: Any, name: str = "membench_participa
     return trajectory(record)
 
 
-def test_data2test_steps_are_rounds_or_messages(tmp_path: Path):
+def test_data2test_steps_are_rounds_in_participation_and_messages_in_observation(tmp_path: Path):
     took = one(tmp_path, PARTICIPATION, {"simple": {"roles": [sampled("participation")]}})
     assert [(step.user[:6], step.assistant[:6], step.sent_at) for step in took.steps if step.assistant] == [
         ("Step 0", "I see.", time(0)),
@@ -55,14 +55,14 @@ def test_data2test_steps_are_rounds_or_messages(tmp_path: Path):
     assert (saw.scene, saw.kind.name, saw.scenario, saw.language) == ("observation", "simple", "places", "en")
 
 
-def test_stamp_is_parsed_with_and_without_colon(tmp_path: Path):
+def test_message_time_is_parsed_from_stamp_without_colon(tmp_path: Path):
     without = sampled("observation", colon="")
     assert f"time{time(1)})" in without["message_list"][1]
     found = one(tmp_path, OBSERVATION, {"simple": {"roles": [without]}})
     assert [step.sent_at for step in found.steps] == [time(0), time(1), time(2)]
 
 
-def test_assistant_message_may_be_in_field_agent(tmp_path: Path):
+def test_assistant_message_is_read_from_field_agent(tmp_path: Path):
     called = sampled("participation")
     for step in called["message_list"]:
         step["assistant"] = step.pop("agent")
@@ -71,7 +71,7 @@ def test_assistant_message_may_be_in_field_agent(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("scene", "agent"), [("participation", "First"), ("observation", "Third")])
-def test_untimed_steps_of_extended_files_are_noise(tmp_path: Path, scene: Any, agent: str):
+def test_steps_without_time_in_extended_files_are_noise(tmp_path: Path, scene: Any, agent: str):
     long = sampled(scene, units=2)
     found = one(tmp_path, LENGTHENED.format(agent), {"simple": {"roles": [long]}})
     assert [step.noise for step in found.steps] == [False, False, *[True] * 6, False]
@@ -85,20 +85,20 @@ def test_untimed_steps_of_extended_files_are_noise(tmp_path: Path, scene: Any, a
     assert found.questions[0].reason is None
 
 
-def test_trajectory_with_unidentifiable_noise_is_quarantined(tmp_path: Path):
+def test_trajectory_with_unexpected_number_of_noise_steps_is_quarantined(tmp_path: Path):
     long = sampled("observation", units=1)
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
     assert found.reason == ("its file says 2 units of noise, of 3 steps each, and 3 of its steps say no time")
     assert given_episodes(list(turn_rows("d", found))) == []
 
 
-def test_noise_target_is_rejected_as_evidence(tmp_path: Path):
+def test_question_with_noise_step_as_evidence_is_quarantined(tmp_path: Path):
     long = sampled("observation", units=2, target_step_id=[4])
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
     assert found.questions[0].reason == "it rests on step 4, which is noise"
 
 
-def test_memdata_steps_are_numbered_across_sessions(tmp_path: Path):
+def test_target_steps_of_memdata_questions_are_numbered_across_sessions(tmp_path: Path):
     found = one(tmp_path, RAW.format("First", "simple"), {"roles": [sessions()]})
     assert [step.session for step in found.steps] == [0, 0, 1, 1, 1]
     assert found.questions[0].evidence == ("participation/simple/roles/0/1.2u",)
@@ -107,7 +107,7 @@ def test_memdata_steps_are_numbered_across_sessions(tmp_path: Path):
     assert found.steps[2].sent_at == time(2)
 
 
-def test_memdata_facts_are_gold_only(tmp_path: Path):
+def test_facts_in_memdata_messages_become_gold_and_are_not_played(tmp_path: Path):
     for agent, content in (("First", sessions()), ("Third", messages())):
         found = one(tmp_path, RAW.format(agent, "simple"), {"roles": [content]})
         (evidence,) = [turn for turn in turn_rows("d", found) if turn.exposes]
@@ -117,7 +117,7 @@ def test_memdata_facts_are_gold_only(tmp_path: Path):
         assert not any("attr" in message.text for event in episode.events for message in event.messages)
 
 
-def test_recommendation_answers_are_lists(tmp_path: Path):
+def test_list_answers_of_recommendation_questions_are_joined_by_semicolons(tmp_path: Path):
     rounds = [
         {"mid": at, "user": "Another?", "assistant": f"Film {at}.", "time": time(at), "place": "Rome"}
         for at in (0, 1)
@@ -138,21 +138,21 @@ def test_recommendation_answers_are_lists(tmp_path: Path):
     assert found.questions[0].reason is None
 
 
-def test_reflective_observation_has_message_sessions(tmp_path: Path):
+def test_reflective_observation_file_with_sessions_of_messages_is_read(tmp_path: Path):
     said = [message_of(0, "I like Alien."), message_of(1, "I like Aliens.")]
     content = {"tid": 0, "message_list": [said], "QA": question([[0, 0], [1, 0]])}
     found = one(tmp_path, RAW.format("Third", "highlevel"), {"movie": [content], "emotion": []})
     assert found.questions[0].evidence == tuple(f"observation/highlevel/movie/0/0.{step}u" for step in (0, 1))
 
 
-def test_merged_raw_files_are_read_as_trajectories(tmp_path: Path):
+def test_merged_raw_file_is_read_as_one_record_per_trajectory(tmp_path: Path):
     merged = {"simple": {"roles": [sessions(), sessions(1)]}, "noisy": {"events": [sessions()]}}
     files = {"membench/data/FirstAgentDataLowLevel.json": merged}
     names = [f"participation/{name}" for name in ("simple/roles/0", "simple/roles/1", "noisy/events/0")]
     assert ids(read("membench_participation_raw", files, tmp_path)) == names
 
 
-def test_record_keeps_published_content(tmp_path: Path):
+def test_membench_record_keeps_published_content_and_source(tmp_path: Path):
     content = sampled("participation")
     (record,) = read("membench_participation", {PARTICIPATION: {"simple": {"roles": [content]}}}, tmp_path)
     assert json.loads(record.content) == content
@@ -190,7 +190,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list="text"), "trajectory 0: at message_list"),
     (
         changed(message_list=[{"user": "Hello."}]),
-        "the step must have either `message` alone, or both `user` and `assistant`",
+        "the step has neither `message` alone nor both `user` and `assistant`",
     ),
     (changed(message_list=[{"user": "Hello.", "agent": " "}]), "at message_list.0.0.agent"),
     (changed(message_list=[{"user": "Hello.", "agent": 3}]), "at message_list.0.0.agent"),
@@ -198,7 +198,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list=[[round_of(0, "Hello.")], round_of(1, "Hello.")]), "at message_list.1"),
     (
         changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
-        "the step has only one of `place` and `time`",
+        "the step has `place` without `time`",
     ),
     (changed(QA=None), "trajectory 0: at QA"),
     (changed(QA={}), "trajectory 0: at QA.question"),
@@ -214,7 +214,7 @@ DAMAGED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("content", "complaint"), DAMAGED, ids=[complaint for _, complaint in DAMAGED])
-def test_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Path):
+def test_membench_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Path):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read("membench_participation", {PARTICIPATION: content}, tmp_path)
     assert str(refused.value).startswith(f"membench_participation: {PARTICIPATION}: ")
@@ -236,7 +236,7 @@ def test_reader_rejects_misplaced_file(tmp_path: Path, name: str, source: str, c
         read(f"membench_{name}", {source: content}, tmp_path)
 
 
-def test_scenes_have_published_numbers_of_kind_and_scenario_pairs(tmp_path: Path):
+def test_factual_files_have_18_and_28_pairs_of_question_kind_and_scenario(tmp_path: Path):
     took = read("membench_participation", {PARTICIPATION: split("participation", "factual", 1)}, tmp_path)
     assert len(took) == 18
     saw = read("membench_observation", {OBSERVATION: split("observation", "factual", 1)}, tmp_path)
@@ -249,16 +249,16 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
 
 
 @given(MOMENTS, st.sampled_from(["en", "zh"]))
-def test_parse_time_is_inverse_of_format_time(moment: datetime, language: str):
+def test_parse_time_returns_time_formatted_by_format_time(moment: datetime, language: str):
     assert parse_time(format_time(moment, language)) == moment
 
 
-def test_parse_time_returns_none_for_other_text():
+def test_parse_time_returns_none_for_text_in_another_format():
     assert parse_time("tomorrow at 9") is None
     assert parse_time("2024-13-41 08:00") is None
 
 
-def test_numeric_gold_values_become_text(tmp_path: Path):
+def test_numeric_gold_value_is_converted_to_text(tmp_path: Path):
     content = messages()
     content["message_list"][1].update({"value": 61, "rel": None})
     found = one(tmp_path, RAW.format("Third", "simple"), {"roles": [content]})

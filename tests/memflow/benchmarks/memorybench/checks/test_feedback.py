@@ -24,11 +24,11 @@ def broken(demo: Any, rows: Rows) -> dict[str, str]:
     return {each.name: each.severity for each in found if not each.passed}
 
 
-def test_demo_feedback_passes_checks(demo: Any) -> None:
+def test_feedback_of_demo_domain_passes_feedback_checks(demo: Any) -> None:
     assert broken(demo, demo.feedback) == {}
 
 
-async def test_noisy_and_failed_feedback_passes_checks(demo: Any) -> None:
+async def test_noisy_feedback_passes_checks_and_failed_feedback_gives_quarantine_warning(demo: Any) -> None:
     noisy = replace(demo, domain=replace(demo.domain, parameters={"noise": 1.2}))
     chat = ScriptedChat(MemoryBench().handlers())
     mute = ScriptedChat(MemoryBench().handlers() | {"memorybench/satisfaction": lambda _: "nothing"})
@@ -49,42 +49,42 @@ ROWS: dict[str, Callable[[FeedbackRound], bool]] = {
 @pytest.mark.parametrize(
     ("at", "values", "name"),
     [
-        ("going_on", {"reason": "no feedback"}, "failed_rounds_without_feedback"),
-        ("going_on", {"critique": None}, "continuing_users_have_critique"),
-        ("short", {"copied": True}, "copied_answers_are_long"),
-        ("short", {"felt": 11}, "noisy_satisfaction_in_range"),
-        ("third", {"satisfaction": 5, "ended": True}, "no_feedback_on_third_answer"),
-        ("going_on", {"ended": True}, "no_rounds_after_end"),
-        ("short", {"score": 0.5}, "score_only_for_metric_cases"),
+        ("going_on", {"reason": "no feedback"}, "failed_rounds_have_no_feedback"),
+        ("going_on", {"critique": None}, "rounds_have_critique_unless_dialogue_ends"),
+        ("short", {"copied": True}, "copied_answers_are_from_long_output_tasks"),
+        ("short", {"felt": 11}, "noisy_satisfaction_between_1_and_10"),
+        ("third", {"satisfaction": 5, "ended": True}, "third_answer_has_no_feedback"),
+        ("going_on", {"ended": True}, "no_rounds_after_end_of_dialogue"),
+        ("short", {"score": 0.5}, "only_metric_scored_cases_have_score"),
     ],
 )
-def test_corrupted_row_fails_check(demo: Any, at: str, values: dict[str, Any], name: str) -> None:
+def test_corrupted_feedback_row_fails_a_check(demo: Any, at: str, values: dict[str, Any], name: str) -> None:
     place = next(place for place, row in enumerate(demo.feedback) if ROWS[at](row))
     rows = [*demo.feedback]
     rows[place] = replace(rows[place], **values)
     assert broken(demo, rows)[name] == "error"
 
 
-def test_fourth_answer_to_a_case_fails_check(demo: Any) -> None:
+def test_fourth_answer_to_a_case_fails_at_most_three_answers_check(demo: Any) -> None:
     last = next(row for row in demo.feedback if row.round == 2)
-    assert "at_most_three_answers" in broken(demo, [*demo.feedback, replace(last, round=3)])
+    assert "at_most_3_answers_per_dialogue" in broken(demo, [*demo.feedback, replace(last, round=3)])
 
 
-def test_feedback_on_test_case_fails_check(demo: Any) -> None:
+def test_feedback_on_test_case_fails_training_cases_only_check(demo: Any) -> None:
     test = next(probe.probe_id for probe in demo.probes if probe.split == "test")
     row = replace(demo.feedback[0], case_id=test)
     assert "feedback_on_training_cases_only" in broken(demo, [row])
 
 
-def test_excess_likes_give_warning(demo: Any) -> None:
+def test_feedback_with_more_likes_than_action_model_gives_warning(demo: Any) -> None:
     rows = [replace(row, liked=row.satisfaction is not None, disliked=False) for row in demo.feedback]
-    assert broken(demo, rows) == {"action_rates_match_model": "warn"}
+    assert broken(demo, rows) == {"action_rates_match_action_model": "warn"}
 
 
-def test_clipped_probabilities_fail_check(demo: Any) -> None:
+def test_action_probability_above_1_fails_feedback_check(demo: Any) -> None:
     eager = replace(demo.domain, parameters={"actions": {"like_rate": 0.9, "dislike_rate": 0.1}})
-    assert "action_probabilities_at_most_one" in broken(replace(demo, domain=eager), demo.feedback)
+    assert "like_plus_dislike_probability_at_most_1" in broken(replace(demo, domain=eager), demo.feedback)
 
 
-def test_feedback_checks_are_registered() -> None:
+def test_feedback_checks_of_memorybench_are_registered() -> None:
     assert {each.name for each in EXPECTED} < {each.name for each in FEEDBACK}

@@ -58,14 +58,14 @@ def played(
 
 
 @pytest.mark.parametrize("end", ENDS)
-async def test_all_protocols_pass_checks(played: Any, end: str) -> None:
+async def test_memory_rows_of_every_protocol_pass_memory_checks(played: Any, end: str) -> None:
     domain, rows = await played(end)
     assert rows["memory.transcripts"]
     assert broken(domain, rows) == set()
 
 
 @pytest.mark.parametrize("end", ["", "_stepwise", "_onpolicy"])
-async def test_planted_gold_fails_check(played: Any, end: str) -> None:
+async def test_gold_of_test_case_in_transcript_or_memory_entry_fails_check(played: Any, end: str) -> None:
     domain, rows = await played(end)
     gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
     assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
@@ -78,7 +78,7 @@ async def test_planted_gold_fails_check(played: Any, end: str) -> None:
         assert broken(domain, leaking) == {name}
 
 
-async def test_gold_inside_json_fails_check(played: Any) -> None:
+async def test_checklist_item_of_test_gold_in_memory_entry_fails_check(played: Any) -> None:
     domain, rows = await played("")
     secret = "Does the letter name the ferry by which the guests arrive?"
     probes = [
@@ -93,30 +93,30 @@ async def test_gold_inside_json_fails_check(played: Any) -> None:
     assert broken(domain, leaking) == {"gold_of_test_probes_not_in_entries"}
 
 
-async def test_dialogue_of_test_case_fails_checks(played: Any) -> None:
+async def test_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(played: Any) -> None:
     domain, rows = await played("_stepwise")
     first, *rest = rows["memory.transcripts"]
     planted = feedback_id("sample_open/soup-sign-test", 0)
     leaking = {**rows, "memory.transcripts": [replace(first, message_id=planted), *rest]}
-    assert broken(domain, leaking) == {"dialogues_of_training_cases_only"}
+    assert broken(domain, leaking) == {"only_training_cases_have_dialogues"}
     entry, *others = rows["memory.indexes"]
     leaking = {**rows, "memory.indexes": [replace(entry, sources=[planted]), *others]}
     assert broken(domain, leaking) == {"entries_from_training_cases_only"}
 
 
-async def test_missing_or_unknown_answers_fail_checks(played: Any) -> None:
+async def test_missing_next_answer_or_answer_not_in_transcript_fails_check(played: Any) -> None:
     domain, rows = await played("_onpolicy")
     rounds = rows["memory.feedback"]
     waiting = [row for row in rounds if row.round == 0]
-    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"continued_dialogues_have_next_answer"}
+    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"rounds_with_critique_have_next_answer"}
     published = replace(domain, parameters={**domain.parameters, "follow_ups": "published_code"})
     assert broken(published, {**rows, "memory.feedback": waiting}) == set()
     last, *rest = reversed(rounds)
     other = [*reversed(rest), replace(last, answer="what nobody said")]
-    assert broken(domain, {**rows, "memory.feedback": other}) == {"answers_in_transcript"}
+    assert broken(domain, {**rows, "memory.feedback": other}) == {"played_answers_in_transcript"}
 
 
-async def test_memory_checks_skip_other_benchmarks(played: Any) -> None:
+async def test_memorybench_memory_checks_skip_domains_of_other_benchmarks(played: Any) -> None:
     _, rows = await played("")
     stranger = find_domain("amemgym_demo")
     first, *rest = rows["memory.transcripts"]
@@ -124,7 +124,7 @@ async def test_memory_checks_skip_other_benchmarks(played: Any) -> None:
     assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()
 
 
-def test_case_of_parses_feedback_message_id() -> None:
+def test_case_of_returns_case_id_of_feedback_message_id() -> None:
     assert case_of(feedback_id("locomo-3/17", 2)) == "locomo-3/17"
     assert case_of(feedback_id("locomo-3/17", 2, step=4)) == "locomo-3/17"
     assert case_of("locomo-3/D1:5") is None

@@ -18,7 +18,7 @@ ROW = ("accuracy", "standard")
         ("September 22, 1994", "September 22, 1994"),
     ],
 )
-async def test_exact_match_needs_no_judge(judge, probe_of, marks_of, answer, gold) -> None:
+async def test_answer_equal_to_gold_scores_1_without_judge(judge, probe_of, marks_of, answer, gold) -> None:
     chat = judge()
     found = await marks_of(probe_of("dialsim_friends", gold), answer, chat)
     assert found[ROW].value == 1.0
@@ -26,7 +26,7 @@ async def test_exact_match_needs_no_judge(judge, probe_of, marks_of, answer, gol
 
 
 @pytest.mark.parametrize("answer", ["Monica!", "It is Monica", "Monica..", "", "Mon ica"])
-async def test_judge_is_called_only_when_answer_differs_from_gold(judge, probe_of, marks_of, answer) -> None:
+async def test_judge_scores_answer_that_differs_from_gold(judge, probe_of, marks_of, answer) -> None:
     for correct, value in ((True, 1.0), (False, 0.0)):
         chat = judge(dialsim_judge={"correct": correct})
         found = await marks_of(probe_of("dialsim_friends", "Monica", "Who is it?"), answer, chat)
@@ -37,7 +37,7 @@ async def test_judge_is_called_only_when_answer_differs_from_gold(judge, probe_o
 
 
 @pytest.mark.parametrize("nonsense", ["correct", "yes", "", '{"correct": "perhaps"}', "{}"])
-async def test_unparseable_judge_answer_gives_null_score(judge, probe_of, marks_of, nonsense) -> None:
+async def test_judge_reply_unparsed_3_times_gives_null_score(judge, probe_of, marks_of, nonsense) -> None:
     chat = judge(dialsim_judge=nonsense)
     found = await marks_of(probe_of("dialsim_friends", "Monica"), "Rachel", chat)
     assert found[ROW].value is None
@@ -45,7 +45,7 @@ async def test_unparseable_judge_answer_gives_null_score(judge, probe_of, marks_
     assert len(chat.requests) == 3
 
 
-async def test_accurate_uses_exact_match_then_judge(judge, probe_of) -> None:
+async def test_accurate_compares_answer_with_gold_before_it_calls_the_judge(judge, probe_of) -> None:
     probe = probe_of("dialsim_friends", "Monica")
     assert (await accurate(probe, "monica.", ScoringContext())).value == 1.0
     assert (await accurate(probe, "the cook", ScoringContext())).reason == NO_JUDGE

@@ -9,7 +9,7 @@ MEASURES = ("rouge_l", "bertscore", "cli", "fkgl", "dcrs")
 SYLLABLES = {"children": 2, "many": 2}
 
 
-async def test_merge_prompt_contains_all_measures(judge, probe_of, marks_of, encoders) -> None:
+async def test_article_merge_prompt_contains_all_measures(judge, probe_of, marks_of, encoders) -> None:
     chat = judge(merge_article={"score": 8})
     found = await marks_of(
         probe_of("scitechnews", GOLD, "Report on kites"),
@@ -31,7 +31,7 @@ async def test_merge_prompt_contains_all_measures(judge, probe_of, marks_of, enc
         assert shown[name] == f"{value:.2f}"
 
 
-async def test_missing_backend_is_in_variant_name(judge, probe_of, marks_of) -> None:
+async def test_article_score_variant_names_missing_metric_backends(judge, probe_of, marks_of) -> None:
     chat = judge(merge_article={"score": 8})
     found = await marks_of(probe_of("scitechnews", GOLD), ANSWER, chat)
     assert found["integrated", "standard"].value is None
@@ -47,7 +47,7 @@ async def test_missing_backend_is_in_variant_name(judge, probe_of, marks_of) -> 
 @pytest.mark.parametrize(
     "wrong", ["8", {"score": 0}, {"score": 11}, {"score": "good"}, "I compared 3 aspects: 8"]
 )
-async def test_failed_merge_gives_null_integrated_score(judge, probe_of, marks_of, encoders, wrong) -> None:
+async def test_failed_merge_gives_null_article_score(judge, probe_of, marks_of, encoders, wrong) -> None:
     found = await marks_of(
         probe_of("scitechnews", GOLD),
         ANSWER,

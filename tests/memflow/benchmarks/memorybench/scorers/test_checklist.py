@@ -18,7 +18,7 @@ def items(*scores: float, first: int = 1) -> dict:
 @pytest.mark.parametrize(
     ("scores", "mean"), [((1, 1, 1), 1.0), ((0, 0, 0), 0.0), ((1, 0.5, 0.75), 0.75), ((0.25, 0, 0.5), 0.25)]
 )
-async def test_checklist_score_is_mean_of_items(judge, probe_of, marks_of, scores, mean) -> None:
+async def test_checklist_score_is_mean_of_item_scores(judge, probe_of, marks_of, scores, mean) -> None:
     chat = judge(checklist=items(*scores))
     found = await marks_of(probe_of("hellobench_qa", GOLD, "Write."), "A text.", chat)
     assert found[ROW].value == mean
@@ -44,12 +44,12 @@ async def test_checklist_score_is_mean_of_items(judge, probe_of, marks_of, score
         {"items": [*items(1, 1)["items"], {"number": 1, "reason": "r", "score": 1}]},
     ],
 )
-async def test_incomplete_checklist_gives_null_score(judge, probe_of, marks_of, wrong) -> None:
+async def test_invalid_checklist_reply_of_judge_gives_null_score(judge, probe_of, marks_of, wrong) -> None:
     found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", judge(checklist=wrong))
     assert found[ROW].value is None and "no usable answer" in found[ROW].reason
 
 
-async def test_incomplete_checklist_is_requested_again(judge, probe_of, marks_of) -> None:
+async def test_incomplete_checklist_reply_of_judge_is_requested_again(judge, probe_of, marks_of) -> None:
     def learns(request) -> str:
         retried = "questions 1 to 3" in request.messages[-1].content
         return json.dumps(items(1, 1, 1) if retried else items(1, 1))

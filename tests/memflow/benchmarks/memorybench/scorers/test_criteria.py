@@ -22,7 +22,7 @@ def by_criterion(**scores: object):
     return answer
 
 
-async def test_standard_score_is_mean_of_one_request_per_criterion(judge, probe_of, marks_of) -> None:
+async def test_criteria_score_is_mean_over_one_judge_request_per_criterion(judge, probe_of, marks_of) -> None:
     chat = judge(criterion=by_criterion(Tone=10, Facts=4, Form=7))
     found = await marks_of(probe_of("writingbench_law", GOLD, "Write."), "Dear all", chat)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 7.0}
@@ -33,7 +33,7 @@ async def test_standard_score_is_mean_of_one_request_per_criterion(judge, probe_
     ]
 
 
-async def test_published_code_scores_all_criteria_in_one_request(judge, probe_of, marks_of) -> None:
+async def test_published_code_variant_scores_all_criteria_in_one_request(judge, probe_of, marks_of) -> None:
     chat = judge(criterion=by_criterion(Tone=1, Facts=1, Form=1), criteria={"reason": "r", "score": 9})
     found = await marks_of(probe_of("writingbench_law", GOLD), "Dear all", chat, published=True)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 1.0, PUBLISHED: 9.0}
@@ -41,14 +41,14 @@ async def test_published_code_scores_all_criteria_in_one_request(judge, probe_of
     assert all(name in fields["criteria"] for name in ("Tone: ", "Facts: ", "Form: "))
 
 
-async def test_failed_criterion_gives_null_with_criterion_name(judge, probe_of, marks_of) -> None:
+async def test_failed_criterion_request_gives_null_with_criterion_name(judge, probe_of, marks_of) -> None:
     chat = judge(criterion=by_criterion(Tone=10, Facts=11, Form=7))
     mark = (await marks_of(probe_of("writingbench_law", GOLD), "Dear all", chat))[STANDARD]
     assert mark.value is None
     assert mark.reason.startswith("Facts: ") and "less than or equal to 10" in mark.reason
 
 
-async def test_missing_criteria_are_reported(probe_of, marks_of, judge) -> None:
+async def test_gold_without_criteria_raises_error_with_name_of_partition(probe_of, marks_of, judge) -> None:
     message = (
         "its gold lacks 'criteria', which the metric criteria needs. Rebuild the partition writingbench_law"
     )

@@ -44,7 +44,7 @@ def shown(chat, stem: str) -> list[int]:
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("above", range(4))
-async def test_rank_score_is_share_of_hypotheses_above_real_idea(
+async def test_idea_rank_score_is_share_of_hypotheses_ranked_above_the_real_idea(
     judge, probe_of, marks_of, encoders, above, place
 ) -> None:
     order = [*IDEAS[:above], GOLD["abstract"], *IDEAS[above:]]
@@ -54,7 +54,7 @@ async def test_rank_score_is_share_of_hypotheses_above_real_idea(
     assert found[FEASIBLE].value == 0.0
 
 
-async def test_position_of_real_idea_rotates_over_cases(judge, probe_of, marks_of, encoders) -> None:
+async def test_real_idea_position_in_prompt_rotates_over_cases(judge, probe_of, marks_of, encoders) -> None:
     places = {"idea_novelty": [], "idea_feasibility": []}
     for place in range(8):
         chat = judge()
@@ -66,7 +66,7 @@ async def test_position_of_real_idea_rotates_over_cases(judge, probe_of, marks_o
     assert all(one != other for one, other in zip(*places.values(), strict=True))
 
 
-async def test_published_code_puts_real_idea_first(judge, probe_of, marks_of, encoders) -> None:
+async def test_published_code_puts_real_idea_first_in_prompt(judge, probe_of, marks_of, encoders) -> None:
     lazy = lambda request: json.dumps({"reason": "r", "order": list("ABCD")})  # noqa: E731
     chat = judge(idea_novelty=lazy, idea_feasibility=lazy)
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, encoders=encoders, published=True)
@@ -75,7 +75,7 @@ async def test_published_code_puts_real_idea_first(judge, probe_of, marks_of, en
     assert found["integrated", "published_code"].value is not None
 
 
-async def test_best_hypothesis_is_rated_and_its_measures_are_merged(
+async def test_hypothesis_with_best_bertscore_is_rated_and_used_in_merge_prompt(
     judge, probe_of, marks_of, encoders
 ) -> None:
     chat = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})
@@ -97,7 +97,7 @@ async def test_best_hypothesis_is_rated_and_its_measures_are_merged(
     assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
 
 
-async def test_missing_encoder_is_in_variant_name(judge, probe_of, marks_of) -> None:
+async def test_idea_score_without_encoder_is_in_variant_without_bertscore(judge, probe_of, marks_of) -> None:
     chat = judge()
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, chat, published=True)
     for metric in ("integrated", "llm_rating"):
@@ -113,7 +113,7 @@ async def test_missing_encoder_is_in_variant_name(judge, probe_of, marks_of) -> 
 @pytest.mark.parametrize(
     "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
 )
-async def test_invalid_ranking_gives_null_and_is_not_merged(
+async def test_invalid_idea_ranking_gives_null_rank_and_null_integrated_score(
     judge, probe_of, marks_of, encoders, order
 ) -> None:
     chat = judge(idea_novelty={"reason": "r", "order": order})
@@ -124,14 +124,14 @@ async def test_invalid_ranking_gives_null_and_is_not_merged(
     assert not chat.fields("merge_idea")
 
 
-async def test_missing_hypotheses_rank_last(judge, probe_of, marks_of, encoders) -> None:
+async def test_missing_hypotheses_rank_below_the_real_idea(judge, probe_of, marks_of, encoders) -> None:
     chat = judge(idea_novelty=ranking(IDEAS[0], GOLD["abstract"]))
     found = await marks_of(probe_of("ideabench", GOLD), IDEAS[0], chat, encoders=encoders)
     assert found[NOVEL].value == pytest.approx(1 / 3)
     assert chat.fields("idea_novelty")[0]["labels"] == "A, B"
 
 
-async def test_reply_without_hypotheses_gives_null_scores(judge, probe_of, marks_of, encoders) -> None:
+async def test_reply_without_hypotheses_gives_null_idea_scores(judge, probe_of, marks_of, encoders) -> None:
     found = await marks_of(probe_of("ideabench", GOLD), "---IDEA-SEPARATOR---", judge(), encoders=encoders)
     assert {mark.reason for mark in found.values()} == {"the reply holds no hypothesis"}
 
@@ -141,7 +141,7 @@ async def test_reply_without_hypotheses_gives_null_scores(judge, probe_of, marks
     st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),
     st.integers(0, 9),
 )
-def test_rank_scores_are_independent_of_order_of_hypotheses(given_ideas, place) -> None:
+def test_idea_rank_scores_are_independent_of_order_of_hypotheses(given_ideas, place) -> None:
     probe = factories.probe(dataset="ideabench", question="a b c", gold=json.dumps(GOLD))
     metric, context = (
         scorer_of(task("ideabench")),
@@ -169,5 +169,5 @@ def test_rank_scores_are_independent_of_order_of_hypotheses(given_ideas, place) 
         ("\n---IDEA-SEPARATOR---\n".join("abcde"), ["a", "b", "c"]),
     ],
 )
-def test_hypotheses_are_split_by_separators(reply, read) -> None:
+def test_hypotheses_returns_texts_between_separators_of_a_reply(reply, read) -> None:
     assert hypotheses(reply) == read

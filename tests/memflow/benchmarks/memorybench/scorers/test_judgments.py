@@ -13,7 +13,7 @@ def changed(judgment: str) -> str:
     return judgment.replace("有期徒刑一年", "有期徒刑六个月").replace("、第五十二条", "")
 
 
-async def test_judgment_has_ten_measures_and_merged_score(
+async def test_legal_judgment_reply_gets_ten_measures_and_merged_score(
     judge, probe_of, marks_of, judgment, encoders
 ) -> None:
     chat = judge(merge_judgment={"score": 9})
@@ -31,7 +31,7 @@ async def test_judgment_has_ten_measures_and_merged_score(
     assert ("reasoning_bertscore[words,L1]", "standard") in found
 
 
-async def test_published_code_prompt_has_prison_term_in_place_of_every_measure(
+async def test_published_code_merge_prompt_repeats_prison_term_score_for_every_measure(
     judge, probe_of, marks_of, judgment
 ) -> None:
     chat = judge(
@@ -47,7 +47,7 @@ async def test_published_code_prompt_has_prison_term_in_place_of_every_measure(
     assert once["reasoning_bertscore"] == "not measured" and once["charge_recall"] == "1.00"
 
 
-async def test_reply_that_is_no_judgment_still_gets_merged_score(
+async def test_reply_that_is_not_a_legal_judgment_gets_merged_score(
     judge, probe_of, marks_of, judgment, encoders
 ) -> None:
     chat = judge(merge_judgment={"score": 1})
@@ -60,7 +60,7 @@ async def test_reply_that_is_no_judgment_still_gets_merged_score(
 
 
 @pytest.mark.parametrize("published", [False, True])
-async def test_failed_judge_affects_integrated_score_only(
+async def test_failed_judge_request_makes_only_integrated_judgment_score_null(
     judge, probe_of, marks_of, judgment, encoders, published
 ) -> None:
     chat = judge(merge_judgment="七分")

@@ -30,7 +30,7 @@ def steps(*, belongs=True, number=4, scores=None):
     }
 
 
-async def test_rating_is_highest_score_among_limitations_of_planted_kind(judge, probe_of, marks_of) -> None:
+async def test_rating_is_highest_score_of_limitations_of_the_planted_kind(judge, probe_of, marks_of) -> None:
     chat = judge(
         **steps(
             number=lambda said: 2 if said == "style" else 4, scores={"few data sets": 1, "no ablation": 4}
@@ -43,20 +43,20 @@ async def test_rating_is_highest_score_among_limitations_of_planted_kind(judge, 
 
 
 @pytest.mark.parametrize("stops", [{"belongs": False}, {"number": 1}, {"number": 0}])
-async def test_limitations_of_other_kinds_score_zero(judge, probe_of, marks_of, stops) -> None:
+async def test_limitations_of_kinds_not_planted_are_rated_zero(judge, probe_of, marks_of, stops) -> None:
     chat = judge(**steps(**stops))
     found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 0.0)
     assert not chat.fields("limitation_score")
 
 
-async def test_limitation_of_planted_kind_may_be_rated_zero(judge, probe_of, marks_of) -> None:
+async def test_limitation_of_planted_kind_rated_zero_counts_as_found(judge, probe_of, marks_of) -> None:
     chat = judge(**steps(scores=dict.fromkeys(("few data sets", "no ablation", "style"), 0)))
     found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 1.0)
 
 
-async def test_failed_judge_step_gives_null_only_if_it_affects_score(judge, probe_of, marks_of) -> None:
+async def test_failed_judge_request_gives_null_only_if_the_score_needs_it(judge, probe_of, marks_of) -> None:
     broken = lambda request: "?" if request.fields["limitation"] == "style" else json.dumps({"belongs": True})  # noqa: E731
     scores = {"few data sets": 1, "no ablation": 3}
     chat = judge(**{**steps(scores=scores), "limitation_aspect": broken})
@@ -83,16 +83,16 @@ async def test_failed_judge_step_gives_null_only_if_it_affects_score(judge, prob
         ("", []),
     ],
 )
-def test_limitations_are_parsed_from_json_list_or_text(reply, read) -> None:
+def test_limitations_are_parsed_from_json_object_list_or_text(reply, read) -> None:
     assert limitations(reply) == read
 
 
 @given(st.text())
-def test_at_most_three_limitations_are_judged(reply) -> None:
+def test_limitations_returns_at_most_three_limitations_of_any_reply(reply) -> None:
     assert len(limitations(reply)) <= 3 and all(limitations(reply))
 
 
-def test_eleven_kinds_have_four_aspects() -> None:
+def test_eleven_limitation_kinds_belong_to_four_aspects() -> None:
     kinds = [
         "data", "inappropriate", "baseline", "dataset", "replace", "ablation", "metric", "analysis", "review",
         "citation", "description",
@@ -102,5 +102,5 @@ def test_eleven_kinds_have_four_aspects() -> None:
     assert all(kind in aspect_of(kind).kinds for kind in ASPECTS) and set(ASPECTS) == set(kinds)
     assert sum(len(aspect_of(kind).kinds) for kind in ("data", "ablation", "metric", "review")) == 11
     assert aspects["ablation"] == "experimental design" and aspects["citation"] == "literature review"
-    with pytest.raises(BadInput, match="LimitGen has no limitation kind 'style'; its kinds are ablation, "):
+    with pytest.raises(BadInput, match="LimitGen has no limitation kind 'style'; use one of ablation, "):
         aspect_of("style")

@@ -8,14 +8,14 @@ STANDARD, PUBLISHED = ("quality", "standard"), ("quality", "published_code")
 
 
 @pytest.mark.parametrize("score", [1, 3, 5])
-async def test_standard_judge_prompt_has_plain_question(judge, probe_of, marks_of, score) -> None:
+async def test_standard_judge_prompt_has_question_and_answer_only(judge, probe_of, marks_of, score) -> None:
     chat = judge(quality={"score": score})
     found = await marks_of(probe_of("nfcats", {}, "why is the sky blue"), "It scatters.", chat)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: score}
     assert chat.fields("quality") == [{"question": "why is the sky blue", "answer": "It scatters."}]
 
 
-async def test_published_code_judge_prompt_has_full_prompt(judge, probe_of, marks_of) -> None:
+async def test_published_code_judge_prompt_has_question_with_task_prompt(judge, probe_of, marks_of) -> None:
     probe = probe_of("nfcats", {}, "why is the sky blue")
 
     def by_question(request) -> str:
@@ -26,6 +26,6 @@ async def test_published_code_judge_prompt_has_full_prompt(judge, probe_of, mark
 
 
 @pytest.mark.parametrize("wrong", [{"score": 6}, {"score": 0}, "5", "", {"score": "great"}])
-async def test_invalid_quality_scores_give_null(judge, probe_of, marks_of, wrong) -> None:
+async def test_invalid_quality_score_of_judge_gives_null_score(judge, probe_of, marks_of, wrong) -> None:
     found = await marks_of(probe_of("nfcats"), "It scatters.", judge(quality=wrong))
     assert found[STANDARD].value is None and "quality" in found[STANDARD].reason

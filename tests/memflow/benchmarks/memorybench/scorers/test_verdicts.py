@@ -79,7 +79,7 @@ def metric_keys(verdicts) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("variants", [[], ["published_code"]])
 @pytest.mark.parametrize("equipped", [True, False])
-async def test_every_task_produces_its_verdicts(
+async def test_every_task_produces_verdicts_of_its_metrics_and_variants(
     probes, judge, encoders, synonyms, variants, equipped
 ) -> None:
     domain = replace(DOMAIN, parameters={"variants": variants})
@@ -104,7 +104,7 @@ async def test_every_task_produces_its_verdicts(
         }  # fmt: skip
 
 
-async def test_computed_metrics_work_without_judge(probes) -> None:
+async def test_computed_metrics_have_values_without_a_judge_model(probes) -> None:
     verdicts = await BENCH.verdicts(DOMAIN, probes, replies(probes), MetricBackends())
     assert metric_keys(verdicts) >= expected_keys(probes)
     judged = {verdict.metric for verdict in verdicts if NO_JUDGE in (verdict.reason or "")}
@@ -114,7 +114,7 @@ async def test_computed_metrics_work_without_judge(probes) -> None:
     )
 
 
-async def test_unparseable_judge_answer_gives_reason(probes, judge, encoders, synonyms) -> None:
+async def test_unparsed_judge_reply_gives_reason_in_judged_metrics(probes, judge, encoders, synonyms) -> None:
     wrong_judge = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(SCORERS)})
     backends = MetricBackends(wrong_judge, encoders, synonyms, {})
     verdicts = await BENCH.verdicts(DOMAIN, probes, replies(probes), backends)
@@ -125,7 +125,7 @@ async def test_unparseable_judge_answer_gives_reason(probes, judge, encoders, sy
     )
 
 
-async def test_failed_reply_is_null_in_every_metric(probes, judge) -> None:
+async def test_failed_reply_has_null_verdict_in_every_metric_without_judge_request(probes, judge) -> None:
     domain = replace(DOMAIN, parameters={"variants": ["published_code"]})
     given = [replace(reply, parsed=None, reason="no answer") for reply in replies(probes)[::2]]
     chat = judge()
@@ -138,7 +138,7 @@ async def test_failed_reply_is_null_in_every_metric(probes, judge) -> None:
     ]
 
 
-async def test_incomplete_gold_affects_its_probe_only(probes, judge) -> None:
+async def test_incomplete_gold_gives_reason_to_verdicts_of_its_probe_only(probes, judge) -> None:
     broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in probes]
     verdicts = await BENCH.verdicts(DOMAIN, broken, replies(probes), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
@@ -148,7 +148,7 @@ async def test_incomplete_gold_affects_its_probe_only(probes, judge) -> None:
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 
 
-async def test_judge_requests_are_concurrent(probes, judge) -> None:
+async def test_judge_requests_of_several_probes_are_sent_concurrently(probes, judge) -> None:
     class Slow:
         scripted, fingerprint = True, "slow"
 
@@ -168,7 +168,7 @@ async def test_judge_requests_are_concurrent(probes, judge) -> None:
     assert slow.most == sum(2 if probe.metric == "criteria" else 1 for probe in checklists)
 
 
-def test_judge_prompts_of_domain_match_its_tasks() -> None:
+def test_judge_prompts_returns_prompts_of_the_tasks_of_a_domain() -> None:
     def stems(*datasets: str, **parameters: object) -> set[str]:
         domain = Domain("d", "memorybench", datasets, "", parameters)
         return {prompt.name.partition("/")[2] for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
@@ -184,7 +184,7 @@ def test_judge_prompts_of_domain_match_its_tasks() -> None:
     assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
 
 
-async def test_declared_judge_prompts_match_requests(probes, judge) -> None:
+async def test_verdicts_sends_requests_with_declared_judge_prompts_only(probes, judge) -> None:
     for probe in probes:
         for variants in ([], ["published_code"]):
             dataset = "memorybench_sample" if probe.dataset.startswith("sample_") else probe.dataset
@@ -197,7 +197,7 @@ async def test_declared_judge_prompts_match_requests(probes, judge) -> None:
             assert used == named or probe.dataset.startswith("sample_") or probe.dataset == "limitgen"
 
 
-def test_judge_outputs_are_bounded() -> None:
+def test_every_judge_prompt_has_bounded_output_and_token_limit() -> None:
     found = all_prompts(SCORERS)
     assert len(found) == 14
     for prompt in found:

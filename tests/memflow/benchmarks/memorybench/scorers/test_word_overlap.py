@@ -3,7 +3,7 @@ import pytest
 STORY = "the hound ran home"
 
 
-async def test_meteor_uses_synonyms(probe_of, marks_of, synonyms) -> None:
+async def test_meteor_score_counts_synonyms_as_matches(probe_of, marks_of, synonyms) -> None:
     probe = probe_of("writingprompts", "the dog ran home")
     found = await marks_of(probe, STORY, synonyms=synonyms)
     # All four words match, in one run: 1 - 0.5 * (1/4)**3.
@@ -14,7 +14,7 @@ async def test_meteor_uses_synonyms(probe_of, marks_of, synonyms) -> None:
     assert set(both) == {("meteor", "standard"), ("meteor", "published_code")}
 
 
-async def test_meteor_without_wordnet_has_separate_metric_name(probe_of, marks_of) -> None:
+async def test_meteor_score_without_wordnet_has_a_separate_metric_name(probe_of, marks_of) -> None:
     for published in (False, True):
         found = await marks_of(probe_of("writingprompts", "the dog ran home"), STORY, published=published)
         assert set(found) == {("meteor", "standard"), ("meteor_nowordnet", "standard")}
@@ -23,7 +23,7 @@ async def test_meteor_without_wordnet_has_separate_metric_name(probe_of, marks_o
         assert found["meteor_nowordnet", "standard"].value == pytest.approx(0.75 * (1 - 0.5 * 8 / 27))
 
 
-async def test_published_rouge_l_variant_exists_for_lexeval_only(probe_of, marks_of) -> None:
+async def test_published_code_variant_of_rouge_l_exists_for_lexeval_only(probe_of, marks_of) -> None:
     found = await marks_of(probe_of("lexeval_qa", "管辖权错误"), "管辖错误", published=True)
     assert found["rouge_l", "published_code"].value == pytest.approx(0.499999995, abs=1e-9)
     assert found["rouge_l", "standard"].value == pytest.approx(0.5, abs=0.2)
@@ -33,7 +33,7 @@ async def test_published_rouge_l_variant_exists_for_lexeval_only(probe_of, marks
     }
 
 
-async def test_locomo_f1_depends_on_category(probe_of, marks_of) -> None:
+async def test_locomo_f1_of_category_1_accepts_list_items_in_any_order(probe_of, marks_of) -> None:
     probe = probe_of("locomo", "pottery, camping", category="1")
     found = await marks_of(probe, "camping, pottery", published=True)
     assert {row: mark.value for row, mark in found.items()} == {("locomo_f1", "standard"): 1.0}

@@ -32,7 +32,7 @@ STEMS = {
 
 
 @pytest.mark.parametrize("dataset", PUBLISHED, ids=lambda dataset: dataset.name)
-def test_every_data_set_has_task_reader_and_prompt(dataset) -> None:
+def test_every_published_data_set_has_task_reader_and_prompt(dataset) -> None:
     posed = task(dataset.name.removeprefix("unified_"))
     assert (dataset.name in READERS) == dataset.readable
     if dataset.readable:
@@ -40,7 +40,7 @@ def test_every_data_set_has_task_reader_and_prompt(dataset) -> None:
             assert load(PACKAGE, stem).name in handlers()
 
 
-def test_task_is_in_domains_of_its_field_and_format() -> None:
+def test_every_task_is_in_one_domain_of_its_field_and_one_of_its_format() -> None:
     parts = {name: domain.datasets for name, domain in registry.domains().items()}
     for names in (FIELDS, FORMATS):
         found = Counter(name for part in names for name in parts[f"memorybench_{part.lower()}"])
@@ -52,8 +52,8 @@ def test_task_is_in_domains_of_its_field_and_format() -> None:
             )
 
 
-def test_catalog_matches_published_configuration() -> None:
-    """The sample sizes are equal, except for WritingBench, where the published code uses all cases."""
+def test_task_fields_formats_and_sample_sizes_match_published_configuration() -> None:
+    """Compare fields, formats and sample sizes, except the size for WritingBench: the published code uses all cases."""
     folder = os.environ.get("MEMFLOW_DATA")
     path = Path(folder or "", "memorybench_configs", "domain.json")
     if not folder or not path.is_file():
@@ -69,6 +69,6 @@ def test_catalog_matches_published_configuration() -> None:
     assert found >= {each.name for each in PUBLISHED}
 
 
-def test_unknown_task_is_rejected_with_known_ones() -> None:
-    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; its tasks are locomo, "):
+def test_error_for_unknown_task_lists_known_tasks() -> None:
+    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; use one of locomo, "):
         task("none")

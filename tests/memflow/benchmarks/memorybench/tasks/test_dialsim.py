@@ -84,7 +84,7 @@ def put(records: Any) -> tuple[Any, Question]:
     return probe, MemoryBench().question(OPEN, probe, Recall(notes="Ann: I bought a kite."), None)
 
 
-def test_script_has_sessions_dates_and_speakers(read_files) -> None:
+def test_dialsim_script_is_read_into_sessions_with_dates_and_speakers(read_files) -> None:
     corpus = pool(read_files(NAME, {SCRIPT: TEXT})).corpus
     assert [session.date for session in corpus] == ["May 1, 1994", "May 2, 1994"]
     said = [(each.message_id, each.speaker, each.text) for session in corpus for each in session.messages]
@@ -97,7 +97,7 @@ def test_script_has_sessions_dates_and_speakers(read_files) -> None:
     assert {each.role for session in corpus for each in session.messages} == {"user"}
 
 
-def test_script_without_questions_gives_no_cases(read_files) -> None:
+def test_dialsim_script_without_question_file_gives_no_cases(read_files) -> None:
     records = read_files(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
     with pytest.raises(BadInput, match="memorybench_open: its data sets contain no questions"):
@@ -105,7 +105,7 @@ def test_script_without_questions_gives_no_cases(read_files) -> None:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickle_gives_answerable_questions_with_time(read_files, protocol: int) -> None:
+def test_dialsim_pickle_gives_cases_of_answerable_questions_with_time(read_files, protocol: int) -> None:
     records = read_files(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
     cases = pool(records).cases
     assert [(case.question, case.gold, case.asked_at) for case in cases] == [
@@ -115,7 +115,7 @@ def test_pickle_gives_answerable_questions_with_time(read_files, protocol: int) 
     assert records[2].record_id == "S01E01 The Kite.txt, scene 1, ans_w_time 350"
 
 
-def test_json_questions_replace_pickle(read_files) -> None:
+def test_dialsim_cases_are_read_from_json_question_file_of_user(read_files) -> None:
     own = [{"question": "What did Ann buy?", "answer": "A kite", "date": "May 2, 1994"}]
     records = read_files(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     probe, question = put(records)
@@ -127,7 +127,7 @@ def test_json_questions_replace_pickle(read_files) -> None:
     assert {turn.episode_id for turn in turns("d", select(OPEN, records))} == {NAME}
 
 
-def test_sample_is_drawn_from_300_questions(read_files) -> None:
+def test_dialsim_test_and_training_cases_are_sampled_from_300_questions(read_files) -> None:
     own = [{"question": f"Q{number}?", "answer": "A", "date": "May 2, 1994"} for number in range(1000)]
     records = read_files(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     first = sorted(fixed_sample(range(1000), DRAWN_QUESTIONS))
@@ -160,15 +160,14 @@ def test_sample_is_drawn_from_300_questions(read_files) -> None:
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no answerable question"),
     ],
 )  # fmt: skip
-def test_reader_rejects_invalid_file(read_files, files: dict[str, bytes], said: str) -> None:
+def test_dialsim_reader_rejects_invalid_file(read_files, files: dict[str, bytes], said: str) -> None:
     with pytest.raises(BadInput, match=said) as wrong:
         read_files(NAME, files)
     assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
 
 
-def test_published_script_is_read_with_all_sessions(read_published) -> None:
-    """The publication counts 787 sessions and 18,648 lines, because its pattern reads session 203 as part of the date
-    of the next session."""
+def test_published_dialsim_script_is_read_with_all_sessions(read_published) -> None:
+    """Count 788 sessions. The published count is 787, since the published pattern misses session 203."""
     corpus = pool(read_published(NAME)).corpus
     assert (len(corpus), sum(len(session.messages) for session in corpus)) == (788, 18_653)
     assert corpus[0].date == "September 22, 1994"

@@ -42,7 +42,7 @@ def cases(records: Any) -> list[tuple[str, str | None, str | None]]:
     return [(case.case_id, case.category, case.stratum) for case in pool.cases]
 
 
-def test_tasks_select_their_categories_in_file_order(read_files) -> None:
+def test_hellobench_tasks_select_cases_of_their_categories_in_file_order(read_files) -> None:
     files = {
         CHAT: CHATS,
         QA: [line("qa_1", "Sport")],
@@ -62,7 +62,7 @@ def test_tasks_select_their_categories_in_file_order(read_files) -> None:
     ]  # fmt: skip
 
 
-def test_optional_fifth_file_is_read_in_order(read_files) -> None:
+def test_hellobench_reader_puts_optional_summary_file_first(read_files) -> None:
     files = {
         CHAT: CHATS,
         HEURISTIC: HEURISTICS,
@@ -71,7 +71,7 @@ def test_optional_fifth_file_is_read_in_order(read_files) -> None:
     assert [name for name, *_ in cases(read_files("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
 
 
-def test_case_has_checklist(read_files) -> None:
+def test_hellobench_case_has_checklist_as_gold(read_files) -> None:
     (pool,) = build_pools(read_files("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
     case = pool.cases[0]
     assert case.question == "Write qa_1."
@@ -97,7 +97,7 @@ def test_case_has_checklist(read_files) -> None:
         ([line("chat_2", "Sport")], "the id chat_2 occurs twice"),
     ],
 )
-def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:
+def test_hellobench_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:
     with pytest.raises(BadInput, match=f"hellobench_qa: hellobench/.*: {message}.*get the file again"):
         read_files("hellobench_qa", {QA: content, CHAT: CHATS})
 
@@ -114,7 +114,7 @@ def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> 
         ),
     ],
 )
-def test_published_files_give_published_split_sizes(
+def test_published_hellobench_files_give_published_split_sizes(
     read_published, name: str, domain: Any, strata: dict[str, int], test: int
 ) -> None:
     records = read_published(name)
@@ -123,7 +123,7 @@ def test_published_files_give_published_split_sizes(
     assert (len(selected.test), len(selected.train)) == (test, sum(strata.values()) - test)
 
 
-def test_writing_task_is_read_without_summary_file(read_published) -> None:
+def test_hellobench_writing_task_is_read_without_summary_file(read_published) -> None:
     found = Counter(stratum for *_, stratum in cases(read_published("hellobench_writing")))
     found.pop("summarization", None)
     assert found == {"chat": 14, "heuristic_text_generation": 48}

@@ -72,7 +72,7 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-def test_lexeval_joins_instruction_and_input(read_files: Any) -> None:
+def test_lexeval_question_joins_instruction_and_input(read_files: Any) -> None:
     first, second = cases(read_files("lexeval_qa", SMALL["lexeval_qa"]))
     assert (first.case_id, first.language) == ("0", "zh")
     assert first.question == "请回答下列问题。\n什么是要约？"
@@ -80,7 +80,7 @@ def test_lexeval_joins_instruction_and_input(read_files: Any) -> None:
     assert (second.case_id, second.question) == ("1", "请回答下列问题。\n什么是承诺？")
 
 
-def test_judge_orders_training_before_test(read_files: Any) -> None:
+def test_judge_data_set_reader_orders_training_cases_before_test_cases(read_files: Any) -> None:
     training = [{**JUDGE, "text_id": "j-0", "text": "甲无罪。"}]
     first, second = cases(read_files("judge", {JUDGE_FILE: [JUDGE], "judge/train.json": training}))
     assert (first.case_id, first.question) == ("0", "甲无罪。")
@@ -88,7 +88,7 @@ def test_judge_orders_training_before_test(read_files: Any) -> None:
     assert second.language == "zh"
 
 
-def test_scitechnews_truncates_abstract_to_1024_words(read_files: Any) -> None:
+def test_scitechnews_prompt_truncates_abstract_to_1024_words(read_files: Any) -> None:
     long = " ".join(f"w{number}" for number in range(1030))
     short, cut = cases(read_files("scitechnews", {NEWS_FILE: [NEWS, {**NEWS, "sc-abstract": long}]}))
     assert short.question == "On Kites\n\nKites rise. They also fall."
@@ -102,7 +102,7 @@ def test_scitechnews_truncates_abstract_to_1024_words(read_files: Any) -> None:
     assert cut.question.endswith(" w1023") and json.loads(cut.gold)["abstract"] == long
 
 
-def test_ideabench_sample_of_references_depends_on_paper_only(read_files: Any) -> None:
+def test_ideabench_samples_the_same_references_of_a_paper_in_any_file(read_files: Any) -> None:
     papers = [{**TARGET, "paperId": f"p{number}"} for number in range(1, 20)]
     references = [{**row, "targetPaperId": paper["paperId"]} for paper in papers for row in REFERENCES]
     several = cases(read_files("ideabench", {TARGETS: table(*papers), FOUND: table(*references)}))
@@ -131,14 +131,14 @@ def test_ideabench_sample_of_references_depends_on_paper_only(read_files: Any) -
          "the paper 2403.0v1 has no label in sections/ablation.json; get that file"),
     ],
 )  # fmt: skip
-def test_incomplete_paper_quarantines_its_case_only(
+def test_incomplete_paper_record_quarantines_its_case_only(
     read_files: Any, name: str, files: Any, reason: str
 ) -> None:
     first, second = cases(read_files(name, files))
     assert reason in (first.reason or "") and second.reason is None
 
 
-def test_limitgen_prompt_has_paper_and_aspect(read_files: Any) -> None:
+def test_limitgen_case_has_paper_text_as_question_and_planted_kind_as_category(read_files: Any) -> None:
     (one,) = cases(read_files("limitgen", SMALL["limitgen"]))
     assert (one.case_id, one.category) == ("ablation/2403.1v1", "ablation")
     assert (
@@ -148,7 +148,7 @@ def test_limitgen_prompt_has_paper_and_aspect(read_files: Any) -> None:
     assert one.revealed == "No ablation of the rope."
 
 
-def test_limitgen_cases_are_ordered_by_kind_and_name(read_files: Any) -> None:
+def test_limitgen_cases_are_ordered_by_limitation_kind_and_paper_name(read_files: Any) -> None:
     files = {
         "limitgen_syn/sections/data.json": json.dumps({"a": LABEL, "b": LABEL}),
         "limitgen_syn/annotated/data/b.json": json.dumps(PAPER),
@@ -210,7 +210,7 @@ def truncated(name: str) -> str:
         ("limitgen", "limitgen_syn/annotated/new/a.json", "{}", "'new' is not a limitation kind"),
     ],
 )
-def test_reader_rejects_invalid_file(
+def test_legal_or_academic_task_reader_rejects_invalid_file(
     read_files: Any, name: str, source: str, content: Any, complaint: str
 ) -> None:
     with pytest.raises(BadInput, match=complaint) as refused:
@@ -219,7 +219,7 @@ def test_reader_rejects_invalid_file(
     assert find_dataset(name).how in str(refused.value)
 
 
-def test_lexeval_5_4_has_500_questions(read_published: Any) -> None:
+def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any) -> None:
     records = read_published("lexeval_qa")
     found = cases(records)
     assert all(case.reason is None for case in found)
@@ -228,14 +228,14 @@ def test_lexeval_5_4_has_500_questions(read_published: Any) -> None:
     assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
-def test_every_published_judgment_becomes_a_case(read_published: Any) -> None:
+def test_every_published_document_of_judge_data_set_becomes_a_case(read_published: Any) -> None:
     records = read_published("judge")
     found = cases(records)
     assert len(found) in (300, 501, 2505)
     assert all("判决" in case.gold and case.language == "zh" for case in found)
 
 
-def test_every_published_limitgen_paper_has_label(read_published: Any) -> None:
+def test_every_published_limitgen_paper_has_a_limitation_label(read_published: Any) -> None:
     records = read_published("limitgen")
     labels = {r.record_id: json.loads(r.content) for r in records if r.record_id.startswith("sections/")}
     assert set(labels) == {f"sections/{kind}" for kind in ASPECTS}
@@ -245,8 +245,8 @@ def test_every_published_limitgen_paper_has_label(read_published: Any) -> None:
     assert set(Counter(case.category for case in found)) == set(ASPECTS)
 
 
-def test_ideabench_targets_are_quarantined_individually() -> None:
-    """The published target papers have no references, so every case is quarantined with this reason."""
+def test_published_ideabench_papers_without_references_are_quarantined() -> None:
+    """Read the published target papers, which have no references, and check the quarantine reasons."""
     source = "ideabench/ablation_target_papers.csv"
     path = Path(os.environ.get("MEMFLOW_DATA", ""), source)
     if not path.is_file():

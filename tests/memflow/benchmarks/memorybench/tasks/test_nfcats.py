@@ -16,14 +16,14 @@ FILE, OPEN = "nfcats/test.csv", find_domain("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
 
 
-def test_cases_have_categories(read_files) -> None:
+def test_nfcats_cases_have_categories_and_empty_gold(read_files) -> None:
     (pool,) = build_pools(read_files("nfcats", {FILE: TWO}))
     assert [(case.case_id, case.category, case.question, case.gold) for case in pool.cases] == [
         ("0", "REASON", "Why is it so?", "{}"), ("1", "DEBATE", "Is it\nso, or not?", "{}"),
     ]  # fmt: skip
 
 
-def test_prompt_asks_for_short_answer(read_files) -> None:
+def test_nfcats_prompt_asks_for_answer_of_200_words(read_files) -> None:
     probe = probes("d", select(OPEN, read_files("nfcats", {FILE: TWO})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(), None)
     text = question.prompt.render(question.fields)[-1].content
@@ -42,12 +42,12 @@ def test_prompt_asks_for_short_answer(read_files) -> None:
         (b"category,question\n\xff,\xfe\n", "is not UTF-8"),
     ],
 )
-def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
+def test_nfcats_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
     with pytest.raises(BadInput, match=f"nfcats: {FILE}: .*{message}.*get the file again"):
         read_files("nfcats", {FILE: content})
 
 
-def test_published_file_gives_published_split(read_published) -> None:
+def test_published_nfcats_file_gives_published_split(read_published) -> None:
     records = read_published("nfcats")
     assert len(records) == 2_397
     (selected,) = select(OPEN, records)

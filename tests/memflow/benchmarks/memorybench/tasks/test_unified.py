@@ -242,7 +242,7 @@ def case_of(pool: Pool, probe_id: str) -> Case:
 
 
 @pytest.mark.parametrize("task", RAW)
-def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
+def test_row_of_unified_data_set_gives_same_case_as_original_file(tmp_path: Path, task: str) -> None:
     write_files(tmp_path, RAW[task])
     (raw,) = build_pools(
         MemoryBench().records(find_dataset(task), {name: tmp_path / name for name in RAW[task]})
@@ -258,7 +258,7 @@ def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
         assert same.part == "train"
 
 
-def test_split_uses_published_test_cases(tmp_path: Path) -> None:
+def test_unified_data_set_uses_its_published_test_split(tmp_path: Path) -> None:
     rows = [{**ROWS["judge"][0], "test_idx": number} for number in (7, 3, 5)]
     library = write_files(tmp_path, unified("judge", "test", rows))
     settings = load(
@@ -269,7 +269,7 @@ def test_split_uses_published_test_cases(tmp_path: Path) -> None:
     assert [case.case_id for case in selected.train] == ["9000"]
 
 
-async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
+async def test_domain_in_memflow_toml_reads_unified_data_sets(tmp_path: Path) -> None:
     """Build probes from memflow.toml for one data set with a corpus and one without."""
     toml = tmp_path / "memflow.toml"
     toml.write_text(
@@ -296,7 +296,7 @@ async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [arrow, parquet, lines])
-def test_rows_are_read_from_arrow_parquet_and_jsonl(tmp_path: Path, write: Any) -> None:
+def test_unified_rows_are_read_from_arrow_parquet_and_jsonl_files(tmp_path: Path, write: Any) -> None:
     suffix = {"arrow": "arrow", "parquet": "parquet", "lines": "jsonl"}[write.__name__]
     files = {f"memorybench/JuDGE/{part}.{suffix}": write(*ROWS["judge"]) for part in ("train", "test")}
     files[f"memorybench/JuDGE/test.{suffix}"] = write({**ROWS["judge"][0], "test_idx": 1})
@@ -304,7 +304,7 @@ def test_rows_are_read_from_arrow_parquet_and_jsonl(tmp_path: Path, write: Any) 
     assert {case.case_id: case.part for case in found.cases} == {"0": "train", "1": "test"}
 
 
-def test_info_is_parsed_from_json_literal_or_object(tmp_path: Path) -> None:
+def test_info_column_is_parsed_from_json_python_literal_or_object(tmp_path: Path) -> None:
     info = {"golden_answer": "判决'如下\"\n"}
     for place, text in enumerate((json.dumps(info), repr(info), info)):
         library = write_files(
@@ -313,31 +313,31 @@ def test_info_is_parsed_from_json_literal_or_object(tmp_path: Path) -> None:
         assert case_of(pool(library, "unified_judge"), "judge/0").gold == info["golden_answer"]
 
 
-def test_adversarial_gold_may_be_text(tmp_path: Path) -> None:
+def test_gold_of_adversarial_locomo_row_is_parsed_from_json_text(tmp_path: Path) -> None:
     given = unified("locomo", rows=[locomo(2, json.dumps(OPTIONS))])
     case = case_of(pool(write_files(tmp_path, given), "unified_locomo"), "locomo-0/2")
     assert case.options == tuple(OPTIONS.values()) and json.loads(case.gold) == OPTIONS
 
 
-def test_prompt_without_markers_is_question(tmp_path: Path) -> None:
+def test_unified_prompt_without_section_markers_is_used_as_question(tmp_path: Path) -> None:
     given = [{**ROWS["judge"][0], "input_chat_messages": repr(chat("", "甲盗窃。"))}]
     found = pool(write_files(tmp_path, unified("judge", rows=given)), "unified_judge")
     assert case_of(found, "judge/0").question == "甲盗窃。"
 
 
-def test_dialogues_of_published_rows_are_omitted(tmp_path: Path) -> None:
+def test_unified_reader_omits_dialogues_of_published_rows(tmp_path: Path) -> None:
     library = write_files(tmp_path, unified("judge"))
     assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
 
 
-def test_second_data_set_with_same_pool_is_rejected(tmp_path: Path) -> None:
+def test_original_and_unified_data_set_of_same_task_are_rejected_together(tmp_path: Path) -> None:
     library = write_files(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     all_records = [*records(library, "judge"), *records(library, "unified_judge")]
     with pytest.raises(BadInput, match="unified_judge has the pool judge, which another data set"):
         build_pools(all_records)
 
 
-def test_every_task_has_original_and_unified_data_set() -> None:
+def test_every_task_has_an_original_and_a_unified_data_set() -> None:
     published = [task for task in TASKS.values() if not task.name.startswith(("sample", "memorybench"))]
     assert set(CASES) == {task.name for task in published}
     for task in published:
@@ -413,7 +413,7 @@ def one(**changed: Any) -> dict[str, bytes]:
         ),
     ],
 )
-def test_reader_rejects_invalid_file(
+def test_unified_reader_rejects_invalid_file(
     tmp_path: Path, task: str, files: Mapping[str, bytes], complaint: str
 ) -> None:
     given = {name: content for name, content in unified(task).items() if "/train/" not in name}
@@ -424,7 +424,7 @@ def test_reader_rejects_invalid_file(
     assert "hf download THUIR/MemoryBench" in str(refused.value)
 
 
-def test_missing_corpus_is_rejected(tmp_path: Path) -> None:
+def test_unified_reader_rejects_missing_corpus_file(tmp_path: Path) -> None:
     files = unified("locomo")
     moved = [{**row, "dataset_name": "Locomo-1"} for row in ROWS["locomo"]]
     other = {"memorybench/dataset/Locomo-1/train/data-00000-of-00001.arrow": arrow(*moved)}
@@ -443,13 +443,13 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_literal_parses_json_and_python(value: Any) -> None:
+def test_parse_literal_parses_json_and_python_literals(value: Any) -> None:
     assert parse_literal(repr(value)) == value
     assert parse_literal(json.dumps(value)) == value
 
 
 @given(st.text(max_size=60))
-def test_literal_rejects_code(text: str) -> None:
+def test_parse_literal_returns_plain_values_or_raises_value_error_for_any_text(text: str) -> None:
     try:
         value = parse_literal(text)
     except ValueError:
@@ -460,6 +460,6 @@ def test_literal_rejects_code(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "(" * 300, "-" * 200_000 + "1", "{" * 100_000, "1" * 10_000])
-def test_literal_rejects_deep_nesting(text: str) -> None:
+def test_parse_literal_rejects_deeply_nested_or_very_long_text(text: str) -> None:
     with pytest.raises(ValueError):
         parse_literal(text)

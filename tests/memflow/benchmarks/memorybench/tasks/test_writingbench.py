@@ -44,12 +44,12 @@ MIXED = [
     ("name", "selected"),
     [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
 )
-def test_tasks_select_their_domains(read_files, name: str, selected: list[str]) -> None:
+def test_writingbench_task_selects_queries_of_its_domains(read_files, name: str, selected: list[str]) -> None:
     (pool,) = build_pools(read_files(f"writingbench_{name}", {WHOLE: MIXED}))
     assert [case.case_id for case in pool.cases] == selected
 
 
-def test_case_has_criteria(read_files) -> None:
+def test_writingbench_case_has_criteria_with_score_levels_as_gold(read_files) -> None:
     (pool,) = build_pools(read_files("writingbench_creative", {WHOLE: MIXED}))
     case = pool.cases[1]
     assert (case.language, case.category, case.stratum) == ("zh", "Lesson Plan", "Literature & Arts")
@@ -61,7 +61,7 @@ def test_case_has_criteria(read_files) -> None:
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
 
 
-def test_subset_file_is_accepted(read_files) -> None:
+def test_writingbench_reader_accepts_subset_file_and_prefers_whole_file(read_files) -> None:
     (pool,) = build_pools(read_files("writingbench_law", {SUBSET: MIXED}))
     assert len(pool.cases) == 1
     (pool,) = build_pools(read_files("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
@@ -75,13 +75,13 @@ def test_subset_file_is_accepted(read_files) -> None:
         ("Write about the word 道 and what it means.", "en"),
     ],
 )  # fmt: skip
-def test_missing_language_is_detected_by_script(query: str, language: str) -> None:
+def test_missing_query_language_is_detected_by_chinese_characters(query: str, language: str) -> None:
     without = {name: value for name, value in line(1, query=query).items() if name != "lang"}
     assert WritingBenchRow.model_validate(without).language == language
 
 
 @given(st.text(alphabet="abc 道德经", min_size=1).filter(str.strip))
-def test_language_from_file_is_kept(query: str) -> None:
+def test_query_language_from_file_is_kept_for_any_text(query: str) -> None:
     assert WritingBenchRow.model_validate(line(1, query=query, lang="zh")).language == "zh"
 
 
@@ -105,7 +105,7 @@ def test_language_from_file_is_kept(query: str) -> None:
         ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the id 1 occurs twice"),
     ],
 )
-def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:
+def test_writingbench_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:
     with pytest.raises(BadInput, match=f"writingbench_law: writingbench/.*: {message}.*get the file again"):
         read_files("writingbench_law", {WHOLE: content})
 
@@ -118,7 +118,7 @@ def test_reader_rejects_invalid_file(read_files, content: Any, message: str) -> 
         ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
     ],
 )
-def test_published_subset_is_read(read_published, name: str, strata: dict[str, int]) -> None:
+def test_published_subset_has_known_domain_counts(read_published, name: str, strata: dict[str, int]) -> None:
     records = read_published(name)
     if records[0].source != SUBSET:
         pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
@@ -128,7 +128,7 @@ def test_published_subset_is_read(read_published, name: str, strata: dict[str, i
     assert {case.language for case in pool.cases} == {"en", "zh"}
 
 
-def test_fifth_of_each_domain_is_in_test_split(read_files) -> None:
+def test_writingbench_test_split_has_one_fifth_of_each_domain_rounded_up(read_files) -> None:
     sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
     domains = [domain for domain, size in sizes.items() for _ in range(size)]
     rows = [line(index, domain) for index, domain in enumerate(domains)]

@@ -30,7 +30,7 @@ def rows(count: int) -> bytes:
     )
 
 
-def test_premise_has_no_tag(read_files) -> None:
+def test_writingprompts_premise_has_no_tag_at_its_start(read_files) -> None:
     prompts = ["[ WP ] A cat learns to read [ old ] maps .", "No tag", "[SP] One"]
     (pool,) = build_pools(read_files("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
     assert [(case.case_id, case.question, case.gold) for case in pool.cases] == [
@@ -38,14 +38,14 @@ def test_premise_has_no_tag(read_files) -> None:
     ]  # fmt: skip
 
 
-def test_first_2000_rows_are_read_and_250_sampled(read_files) -> None:
+def test_writingprompts_reader_reads_first_2000_rows_and_split_samples_250(read_files) -> None:
     records = read_files("writingprompts", {FILE: rows(2_100)})
     assert len(records) == 2_000 and records[-1].record_id == "1999"
     (selected,) = select(OPEN, records)
     assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
-def test_prompt_asks_for_story(read_files) -> None:
+def test_writingprompts_prompt_asks_for_story_about_the_premise(read_files) -> None:
     probe = probes("d", select(OPEN, read_files("writingprompts", {FILE: rows(1)})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(notes="The user likes short stories."), None)
     text = question.prompt.render(question.fields)[-1].content
@@ -66,10 +66,10 @@ def test_prompt_asks_for_story(read_files) -> None:
         (rows(0), "the file has no rows"),
     ],
 )
-def test_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
+def test_writingprompts_reader_rejects_invalid_file(read_files, content: bytes, message: str) -> None:
     with pytest.raises(BadInput, match=f"writingprompts: {FILE}: .*{message}.*get the file again"):
         read_files("writingprompts", {FILE: content})
 
 
-def test_published_file_has_2000_rows(read_published) -> None:
+def test_published_writingprompts_file_gives_2000_records(read_published) -> None:
     assert len(read_published("writingprompts")) == 2_000

@@ -41,33 +41,33 @@ families = st.sampled_from(["general", "binary", "deterministic"])
 histograms = st.dictionaries(st.integers(1, 10), st.floats(0.01, 1e6), min_size=1)
 
 
-def test_default_constants_match_paper() -> None:
+def test_calibrated_constants_of_published_histogram_match_paper() -> None:
     found = calibrate(PUBLISHED_HISTOGRAMS["general"])
     assert (found.c_like, found.c_dislike) == pytest.approx((0.0856668, 0.1517200), abs=5e-8)
 
 
 @pytest.mark.parametrize("score", range(1, 11))
-def test_probabilities_match_table_5(score: int) -> None:
+def test_action_probabilities_per_satisfaction_score_match_table_5(score: int) -> None:
     actions = action_probabilities(score, family="general")
     assert (100 * actions.like, 100 * actions.dislike) == pytest.approx(TABLE_5[score], abs=0.003)
     assert actions.copy == 0.0
     assert action_probabilities(score, long_output=True).copy == pytest.approx(4 * actions.like)
 
 
-def test_binary_probabilities_match_paper() -> None:
+def test_action_probabilities_of_binary_family_match_paper() -> None:
     right, wrong = action_probabilities(9, "binary"), action_probabilities(3, "binary")
     assert (right.like, right.dislike) == (pytest.approx(0.099, abs=5e-4), 0.0)
     assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
 
 
-def test_binary_family_maps_noisy_satisfaction_to_actions() -> None:
+def test_binary_family_likes_only_satisfaction_of_6_or_more() -> None:
     of = calibrate({3: 1, 9: 3}, "binary")
     assert [of.actions(score).like > 0 for score in (2, 5, 6, 10)] == [False, False, True, True]
     assert of.actions(9).like == pytest.approx(0.0559 * 4 / 3)
 
 
 @pytest.mark.parametrize(("family", "population"), POPULATIONS)
-def test_drawn_rates_match_configured_rates(family: Family, population: dict[int, float]) -> None:
+def test_rates_of_drawn_actions_match_configured_rates(family: Family, population: dict[int, float]) -> None:
     chance, n = random.Random(7), 100_000
     of = calibrate(population, family)
     chances = {score: of.actions(score, long_output=True) for score in population}
@@ -79,7 +79,7 @@ def test_drawn_rates_match_configured_rates(family: Family, population: dict[int
 
 
 @given(families, histograms, models, st.integers(1, 10))
-def test_action_probabilities_are_between_0_and_1(
+def test_action_probabilities_are_between_0_and_1_for_any_model(
     family: Family, histogram: dict[int, float], model: ActionModel, score: int
 ) -> None:
     of = calibrate(histogram, family, model)
@@ -90,7 +90,7 @@ def test_action_probabilities_are_between_0_and_1(
 
 
 @given(families, histograms, models)
-def test_calibrated_rates_hold_for_any_histogram(
+def test_calibrated_like_and_dislike_rates_match_model_for_any_histogram(
     family: Family, histogram: dict[int, float], model: ActionModel
 ) -> None:
     of = calibrate(histogram, family, model)
@@ -104,7 +104,7 @@ def test_calibrated_rates_hold_for_any_histogram(
 
 
 @given(histograms, models)
-def test_likes_rise_and_dislikes_fall_with_satisfaction(
+def test_like_probability_rises_and_dislike_probability_falls_with_satisfaction(
     histogram: dict[int, float], model: ActionModel
 ) -> None:
     of = calibrate(histogram, "general", model)
@@ -114,7 +114,7 @@ def test_likes_rise_and_dislikes_fall_with_satisfaction(
     assert dislikes == sorted(dislikes, reverse=True)
 
 
-def test_low_like_midpoint_keeps_overall_rate() -> None:
+def test_lower_like_midpoint_raises_like_probability_at_score_5() -> None:
     lenient, strict = (
         action_probabilities(5, model=ActionModel(like_midpoint=midpoint)) for midpoint in (3, 9)
     )
@@ -122,14 +122,14 @@ def test_low_like_midpoint_keeps_overall_rate() -> None:
     assert strict.like < 0.001
 
 
-def test_one_sided_histogram_is_clipped() -> None:
+def test_action_probabilities_of_one_sided_histogram_are_clipped_to_1() -> None:
     of = calibrate({1: 1_000_000, 10: 1})
     assert not of.fits(10)
     assert of.actions(10).like == 1.0
     assert of.actions(10).dislike == 0.0
 
 
-def test_unreachable_like_rate_is_zero() -> None:
+def test_like_probability_is_0_if_histogram_has_only_low_scores() -> None:
     of = calibrate({3: 20}, "binary")
     assert (of.c_like, of.actions(9).like) == (0.0, 0.0)
     assert of.actions(3).dislike == pytest.approx(0.0091)
@@ -141,12 +141,12 @@ def test_unreachable_like_rate_is_zero() -> None:
         ({"family": "dialsim"}, "general, binary, deterministic"),
         ({"family": "deterministic"}, "Pass `histogram`"),
         ({"histogram": {}}, "at least one"),
-        ({"histogram": {11: 1}}, "from 1 to 10"),
-        ({"histogram": {3: 2, 4: -1}}, "must not be negative"),
-        ({"satisfaction": 0}, "from 1 to 10"),
+        ({"histogram": {11: 1}}, "outside 1 to 10"),
+        ({"histogram": {3: 2, 4: -1}}, "negative share"),
+        ({"satisfaction": 0}, "outside 1 to 10"),
     ],
 )
-def test_invalid_histogram_or_family_is_rejected(given: dict[str, Any], message: str) -> None:
+def test_invalid_satisfaction_histogram_or_family_is_rejected(given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         action_probabilities(**{"satisfaction": 5, **given})
 
@@ -154,12 +154,12 @@ def test_invalid_histogram_or_family_is_rejected(given: dict[str, Any], message:
 @pytest.mark.parametrize(
     "wrong", [{"like_rate": 0.7, "dislike_rate": 0.4}, {"like_steepness": 0}, {"like_midpoint": 11}, {"k": 1}]
 )
-def test_invalid_action_model_is_rejected(wrong: dict[str, float]) -> None:
+def test_action_model_rejects_invalid_rates_and_parameters(wrong: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         ActionModel(**wrong)
 
 
-def test_like_and_dislike_are_exclusive_and_copy_independent() -> None:
+def test_drawn_like_and_dislike_are_exclusive_and_copy_is_independent() -> None:
     drawn = [draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(seed)) for seed in range(400)]
     assert all(action.liked != action.disliked for action in drawn)
     assert 150 < sum(action.liked for action in drawn) < 250

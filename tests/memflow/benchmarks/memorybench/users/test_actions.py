@@ -33,7 +33,7 @@ def with_(**parameters: Any) -> Domain:
     return replace(DEMO, parameters=parameters)
 
 
-def test_families_are_calibrated_separately() -> None:
+def test_action_probabilities_of_each_feedback_family_are_calibrated_separately() -> None:
     scores = {
         "locomo": (1, 1, 6, 10),
         "dialsim_friends": (3, 9, 9, 9),
@@ -49,7 +49,7 @@ def test_families_are_calibrated_separately() -> None:
         assert sum(one.dislike for one in chances) / n == pytest.approx(0.0091)
 
 
-def test_published_calibration_keeps_own_locomo_histogram() -> None:
+def test_published_calibration_uses_histogram_of_the_rows_for_locomo() -> None:
     rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 9, 9) + rows_of("locomo", 10, 10)
     judge, _, dialsim, _, locomo, _ = round_actions(with_(calibration="published"), rows, PROBES)
     assert judge and dialsim and locomo
@@ -58,7 +58,7 @@ def test_published_calibration_keeps_own_locomo_histogram() -> None:
     assert locomo.chances.like == pytest.approx(0.0559)
 
 
-def test_configured_histogram_applies_to_its_family() -> None:
+def test_configured_histogram_calibrates_only_its_feedback_family() -> None:
     rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 3, 9)
     judge, _, _, dialsim = round_actions(with_(calibration={"binary": {"3": 1, "9": 9}}), rows, PROBES)
     assert judge and dialsim
@@ -66,24 +66,24 @@ def test_configured_histogram_applies_to_its_family() -> None:
     assert dialsim.chances.like == pytest.approx(0.0559 / 0.9)
 
 
-def test_copy_probability_is_zero_for_short_outputs() -> None:
+def test_copy_probability_is_zero_for_tasks_with_short_outputs() -> None:
     (long,), (short,) = (round_actions(DEMO, rows_of(name, 8), PROBES) for name in ("judge", "nfcats"))
     assert long and short
     assert long.chances.copy == pytest.approx(4 * long.chances.like)
     assert short.chances.copy == 0.0
 
 
-def test_no_actions_without_satisfaction() -> None:
+def test_feedback_row_without_satisfaction_gets_no_actions() -> None:
     rows = rows_of("judge", None, 9)
     assert round_actions(DEMO, rows, PROBES)[0] is None
     assert add_actions(with_(noise=1), rows, PROBES)[0] == rows[0]
 
 
-def test_felt_is_null_without_noise() -> None:
+def test_felt_satisfaction_is_null_without_noise() -> None:
     assert all(row.felt is None for row in add_actions(DEMO, rows_of("judge", 1, 5, 9), PROBES))
 
 
-def test_noise_changes_felt_not_satisfaction() -> None:
+def test_noise_changes_felt_satisfaction_and_not_recorded_satisfaction() -> None:
     rows = rows_of("judge", *[3] * 200, *[9] * 200)
     noisy = with_(noise=1.0)
     found = add_actions(noisy, rows, PROBES)
@@ -96,14 +96,14 @@ def test_noise_changes_felt_not_satisfaction() -> None:
     assert at_nine == {one.chances for one in round_actions(DEMO, rows, PROBES) if one and one.felt == 9}
 
 
-def test_domain_parameters_set_action_rates() -> None:
+def test_domain_parameters_set_like_and_copy_rates() -> None:
     eager = with_(actions={"like_rate": 0.9, "dislike_rate": 0.1, "copies_per_like": 0})
     rows = add_actions(eager, rows_of("judge", *[8] * 400), PROBES)
     assert sum(row.liked for row in rows) > 320
     assert not any(row.copied for row in rows)
 
 
-def test_actions_are_independent_of_row_order() -> None:
+def test_actions_of_a_feedback_row_are_independent_of_other_rows() -> None:
     published = with_(calibration="published")
     rows = rows_of("judge", *[9] * 60)
     assert add_actions(published, rows, PROBES)[40:] == add_actions(published, rows[40:], PROBES)

@@ -12,7 +12,7 @@ VARIATION = {0.2: 1197, 0.3: 8691, 0.4: 18853, 0.5: 28809, 0.8: 52752, 1.0: 6716
 
 
 @pytest.mark.parametrize("sigma", TABLE_21)
-def test_noise_changes_share_of_table_21(sigma: float) -> None:
+def test_share_of_scores_changed_by_noise_matches_table_21(sigma: float) -> None:
     chance, n = random.Random(42), 100_000
     before = [score for score in range(1, 11) for _ in range(n // 10)]
     after = [add_noise(score, sigma, chance) for score in before]
@@ -23,12 +23,12 @@ def test_noise_changes_share_of_table_21(sigma: float) -> None:
 
 
 @given(st.integers(1, 10), st.floats(0, 10), st.integers())
-def test_noise_is_bounded_and_reproducible(score: int, sigma: float, seed: int) -> None:
+def test_noisy_satisfaction_is_between_1_and_10_and_reproducible(score: int, sigma: float, seed: int) -> None:
     found = add_noise(score, sigma, random.Random(seed))
     assert 1 <= found <= 10
     assert found == add_noise(score, sigma, random.Random(seed))
 
 
 @given(st.integers(1, 10), st.integers())
-def test_zero_noise_changes_nothing(score: int, seed: int) -> None:
+def test_zero_noise_returns_satisfaction_unchanged(score: int, seed: int) -> None:
     assert add_noise(score, 0.0, random.Random(seed)) == score

@@ -9,7 +9,7 @@ SIMULATED = {name for name, task in TASKS.items() if task.metric not in METRIC_S
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_simulated_data_sets_have_distinct_personas(language: str) -> None:
+def test_every_simulated_data_set_has_a_distinct_user_persona(language: str) -> None:
     found = personas(language)
     assert set(found) == SIMULATED
     for part in ("persona", "expertise", "task"):
@@ -19,7 +19,7 @@ def test_simulated_data_sets_have_distinct_personas(language: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SIMULATED))
-def test_personas_match_across_languages(name: str) -> None:
+def test_english_and_chinese_personas_have_same_number_of_criteria(name: str) -> None:
     english, chinese = persona(name, "en"), persona(name, "zh")
     assert len(english.criteria) == len(chinese.criteria)
     assert bool(english.more) == bool(chinese.more)
@@ -27,12 +27,12 @@ def test_personas_match_across_languages(name: str) -> None:
     assert not chinese.persona.isascii()
 
 
-def test_persona_lists_criteria_by_line() -> None:
+def test_persona_prompt_field_lists_one_criterion_per_line() -> None:
     fields = persona("scitechnews", "en").fields()
     assert set(fields) == {"persona", "expertise", "criteria", "task", "more"}
     assert all(line.startswith("- ") for line in fields["criteria"].splitlines())
 
 
-def test_missing_persona_is_rejected() -> None:
+def test_error_for_missing_persona_names_data_set_and_file() -> None:
     with pytest.raises(BadInput, match=r"personas_zh\.yaml has no persona for the data set unheard_of"):
         persona("unheard_of", "zh")

@@ -72,13 +72,13 @@ class RecordingChat(ScriptedChat):
 @pytest.mark.parametrize(
     ("f1", "points"), [(1.0, 10), (0.9, 10), (0.8, 9), (0.7, 8), (0.5, 6), (0.49, 5), (0.3, 4), (0.0, 1)]
 )
-def test_satisfaction_matches_paper_points(f1: float, points: int) -> None:
+def test_satisfaction_of_f1_score_matches_paper(f1: float, points: int) -> None:
     assert satisfaction(f1) == points
     assert satisfaction(f1 - 1e-16) == points
 
 
 @pytest.mark.parametrize(("right", "ended"), [("standard", True), ("published_code", False)])
-async def test_f1_of_half_ends_dialogue_except_in_published_code(right: str, ended: bool) -> None:
+async def test_answer_with_f1_of_0_5_ends_dialogue_except_in_published_code(right: str, ended: bool) -> None:
     domain = replace(DEMO, parameters={"right": right})
     probe = probe_of("locomo", "red moss", category="4")
     assert probe.metric == LOCOMO_F1
@@ -87,7 +87,7 @@ async def test_f1_of_half_ends_dialogue_except_in_published_code(right: str, end
 
 
 @pytest.mark.parametrize("answer", ["Monica", " monica.", "MONICA"])
-async def test_dialsim_exact_match_needs_no_judge(answer: str) -> None:
+async def test_dialsim_answer_equal_to_gold_ends_dialogue_without_judge_request(answer: str) -> None:
     chat = RecordingChat()
     found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history(answer), chat)
     assert (found.score, found.satisfaction, found.ended) == (1.0, 9, True)
@@ -96,7 +96,7 @@ async def test_dialsim_exact_match_needs_no_judge(answer: str) -> None:
 
 
 @pytest.mark.parametrize(("correct", "score", "points"), [("true", 1.0, 9), ("false", 0.0, 3)])
-async def test_dialsim_other_answers_are_judged(correct: str, score: float, points: int) -> None:
+async def test_judge_scores_dialsim_answer_other_than_gold(correct: str, score: float, points: int) -> None:
     simulator, judge = RecordingChat(), RecordingChat(dialsim_judge=lambda _: f'{{"correct": {correct}}}')
     probe = probe_of("dialsim_friends", "Monica")
     assert probe.metric == ACCURACY
@@ -107,7 +107,7 @@ async def test_dialsim_other_answers_are_judged(correct: str, score: float, poin
         assert part in judge.text("dialsim_judge")
 
 
-async def test_failed_judge_gives_reaction_with_reason() -> None:
+async def test_failed_dialsim_judge_gives_user_reaction_with_reason() -> None:
     broken = RecordingChat(dialsim_judge=lambda _: "perhaps")
     found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history("Ross's sister"), broken)
     assert found == Reaction(reason=found.reason)
@@ -116,7 +116,7 @@ async def test_failed_judge_gives_reaction_with_reason() -> None:
     )
 
 
-async def test_simulated_user_prompt_has_persona_and_conversation() -> None:
+async def test_simulated_user_prompt_contains_persona_gold_and_conversation() -> None:
     chat = RecordingChat()
     found = await react(DEMO, probe_of("lexeval_qa"), history("It eats.", "It sings."), chat)
     assert found == Reaction(satisfaction=4, critique="More.")
@@ -137,7 +137,7 @@ async def test_simulated_user_prompt_has_persona_and_conversation() -> None:
         assert part in scored
 
 
-async def test_chinese_case_uses_chinese_prompts_and_persona() -> None:
+async def test_chinese_case_uses_chinese_user_prompts_and_persona() -> None:
     chat = RecordingChat()
     probe = probe_of("lexeval_qa", "管辖权错误", language="zh")
     assert (await react(DEMO, probe, history("管辖错误"), chat)).satisfaction == 4
@@ -164,20 +164,20 @@ async def test_chinese_case_uses_chinese_prompts_and_persona() -> None:
         ("nfcats", []),
     ],
 )
-def test_gold_context_depends_on_data_set(dataset: str, context: list[str]) -> None:
+def test_gold_context_of_simulated_user_depends_on_data_set(dataset: str, context: list[str]) -> None:
     for language in ("en", "zh"):
         known = user_knowledge(probe_of(dataset, language=language))
         assert all(part in known for part in context)
         assert known.isascii() == (language == "en")
 
 
-def test_gold_context_omits_levels_and_paper() -> None:
+def test_gold_context_omits_writingbench_levels_and_scitechnews_abstract() -> None:
     assert "none" not in user_knowledge(probe_of("writingbench_law"))
     assert "Hydraulics" not in user_knowledge(probe_of("scitechnews"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_only_scitechnews_scorer_has_extra_context(language: str) -> None:
+def test_satisfaction_prompt_adds_scoring_standards_only_for_scitechnews(language: str) -> None:
     report = probe_of("scitechnews", language=language)
     assert scoring_standards(report) != user_knowledge(report)
     assert scoring_standards(report).count("\n- ") == 4
@@ -195,7 +195,7 @@ def test_only_scitechnews_scorer_has_extra_context(language: str) -> None:
         ("satisfaction", '{"score": 11}'),
     ],
 )
-async def test_invalid_simulator_answer_is_recorded_with_its_reason(stem: str, answer: str) -> None:
+async def test_invalid_user_simulator_reply_gives_reaction_with_reason(stem: str, answer: str) -> None:
     broken = RecordingChat(**{stem: lambda _: answer})
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken)
     assert found == Reaction(reason=found.reason)
@@ -203,7 +203,7 @@ async def test_invalid_simulator_answer_is_recorded_with_its_reason(stem: str, a
 
 
 @pytest.mark.parametrize("response", ["null", '"Thank you."'])
-async def test_user_may_end_with_or_without_critique(response: str) -> None:
+async def test_simulated_user_may_end_dialogue_with_or_without_critique(response: str) -> None:
     said = f'{{"reasoning": "r", "behaviour": "end", "response": {response}}}'
     chat = RecordingChat(feedback=lambda _: said)
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), chat)
@@ -212,14 +212,14 @@ async def test_user_may_end_with_or_without_critique(response: str) -> None:
 
 @pytest.mark.parametrize("dataset", sorted(GOLDS))
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_scripted_user_reacts_to_every_data_set(dataset: str, language: str) -> None:
+async def test_scripted_user_gives_satisfaction_for_every_data_set(dataset: str, language: str) -> None:
     scripted = ScriptedChat(MemoryBench().handlers())
     found = await react(DEMO, probe_of(dataset, language=language), history("Moss."), scripted)
     assert found.reason is None
     assert found.satisfaction and 1 <= found.satisfaction <= 10
 
 
-def test_reaction_prompts_exist_in_both_languages() -> None:
+def test_reaction_prompts_exist_in_english_and_chinese() -> None:
     names = {prompt.name for prompt in prompts()}
     names -= {f"memorybench/{stem}" for stem in ("right", "wrong", "dialsim_judge")}
     assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}

@@ -20,21 +20,21 @@ SPOKEN = (
 )
 
 
-def test_names_are_replaced_as_whole_words():
+def test_speaker_names_are_replaced_only_as_whole_words():
     assert RING.text("Ann's Anna met BO and Mrs. Geller's bo.") == "Bo's Anna met GELLER and Mrs. Ann's bo."
 
 
-def test_options_have_lower_case_names():
+def test_speaker_names_in_lower_case_are_replaced_in_options():
     assert RING.option("Mrs. geller and bo") == "Mrs. ann and geller"
     assert RING.back.option(RING.option("Mrs. geller and bo")) == "Mrs. geller and bo"
 
 
-def test_names_of_excludes_common_words():
+def test_names_of_excludes_common_words_and_titles():
     # Mark is written small more often than with a capital; ANN is Ann; Woman is a common word; Mrs. a title.
     assert names_of(SPOKEN) == ["Ann", "Bo", "Geller"]
 
 
-def test_names_of_includes_frequent_speaker():
+def test_names_of_includes_frequent_speaker_that_no_message_mentions():
     assert names_of([*SPOKEN, ContextMessage("Well.", "user", "Gunther")]) == [
         "Ann",
         "Bo",
@@ -44,7 +44,7 @@ def test_names_of_includes_frequent_speaker():
 
 
 @given(st.integers(0, 2**32), st.integers(2, 40))
-def test_mapping_has_no_fixed_point(seed: int, people: int):
+def test_shuffle_names_maps_every_name_to_another_name(seed: int, people: int):
     lines = [
         ContextMessage("Well.", "user", f"N{chr(97 + number // 26)}{chr(97 + number % 26)}")
         for number in range(people)
@@ -54,7 +54,7 @@ def test_mapping_has_no_fixed_point(seed: int, people: int):
     assert all(old != new for old, new in instead.items())
 
 
-def test_mapping_depends_on_seed_and_show():
+def test_shuffle_names_mapping_depends_on_seed_and_show():
     lines = [
         ContextMessage("Well.", "user", name)
         for name in ("Ann", "Bo", "Cy", "Dee", "Eve", "Fay", "Gus", "Hal")
@@ -71,14 +71,14 @@ pieces = st.lists(st.one_of(known, st.text(max_size=4)))
 
 
 @given(pieces, pieces)
-def test_inverse_restores_every_text(one: list[str], other: list[str]):
+def test_inverse_name_mapping_restores_every_text_and_option(one: list[str], other: list[str]):
     for exchange, back in ((RING.text, RING.back.text), (RING.option, RING.back.option)):
         assert back(exchange("".join(one))) == "".join(one)
         assume("".join(one) != "".join(other))
         assert exchange("".join(one)) != exchange("".join(other))
 
 
-def test_context_is_renamed_everywhere():
+def test_rename_people_replaces_names_in_messages_speakers_and_questions():
     asked = ContextQuestion(
         "q", "Whose is Ann's?", ("Bo", "Mrs. geller", "I don't know."), 1, true_of=("Bo", "Mrs. Geller", "")
     )
@@ -93,7 +93,7 @@ def test_context_is_renamed_everywhere():
     assert rename_people(new, RING.back) == context
 
 
-def test_domain_renames_whole_show(
+def test_domain_with_shuffled_names_renames_all_contexts_of_a_show(
     read: Callable[..., list[Record]],
     made: Callable[..., list[Context]],
     talk: Callable[..., list[ContextMessage]],
@@ -116,7 +116,7 @@ def test_domain_renames_whole_show(
     assert kept == {"All"}
 
 
-def test_real_show_survives_round_trip(real: list[Record], made: Callable[..., list[Context]]):
+def test_inverse_name_mapping_restores_published_show(real: list[Record], made: Callable[..., list[Context]]):
     few = {"who_said": 2, "said_last": 1}
     plain, other = made(real, **few), made(real, **few, names="shuffled")
     exchange = shuffle_names([line for context in plain for line in context.messages], 42, "friends")

@@ -37,13 +37,13 @@ def kinds(scene: dict[str, Any], times: int = 4000) -> Counter[str]:
     )
 
 
-def test_seven_of_ten_sampled_questions_are_hard():
+def test_70_percent_of_sampled_dialsim_questions_are_hard():
     found = kinds(scene(["past", "cur"], ["ans_w_time"]))
     assert found["past"] + found["cur"] == pytest.approx(2800, abs=120)
     assert found["past"] == pytest.approx(1400, abs=120)
 
 
-def test_share_of_unanswerable_kinds_is_limited():
+def test_share_of_unanswerable_kinds_among_sampled_questions_is_limited():
     # One of five kinds is a fifth, below 0.215; one of three comes to one of five. Of two, one of four is below 0.27.
     assert kinds(scene(["past", "cur", "fu"], []))["fu"] == pytest.approx(800, abs=100)
     assert kinds(scene([], ["ans_w_time", "dont_know_unans"]))["dont_know_unans"] == pytest.approx(
@@ -51,16 +51,16 @@ def test_share_of_unanswerable_kinds_is_limited():
     )
 
 
-def test_scene_with_only_unanswerable_kind_samples_it():
+def test_scene_with_only_unanswerable_questions_gives_unanswerable_samples():
     assert kinds(scene(["fu"], [])) == {"fu": 4000}
 
 
-def test_scene_with_one_sort_samples_only_this_sort():
+def test_scene_with_only_easy_questions_gives_easy_samples():
     assert kinds(scene([], ["ans_w_time"])) == {"ans_w_time": 4000}
     assert kinds(scene([], [])) == {}
 
 
-def test_question_naming_its_date_is_skipped():
+def test_question_that_names_its_own_date_is_not_sampled():
     held = {
         "0": asks("Who left in May 1995?"),
         "1": asks("Who left in 1995?"),
@@ -72,7 +72,7 @@ def test_question_naming_its_date_is_skipped():
     assert [one.key for one in draw_questions(found, AT, 0, chance)] == ["0", "1", "2"]
 
 
-def test_question_without_wording_is_skipped():
+def test_question_without_default_wording_is_not_sampled():
     silent = {"0": asks(""), "1": asks(questions={"Bo": "Who?"}), "2": asks()}
     assert [
         one.key
@@ -82,12 +82,12 @@ def test_question_without_wording_is_skipped():
     ] == ["2"]
 
 
-def test_samples_are_unique():
+def test_questions_sampled_from_a_scene_are_unique():
     found = draw_questions(questions_by_sort(scene(["past"], ["ans_w_time"])), AT, 50, random.Random(0))
     assert {one.kind for one in found} == {"past", "ans_w_time"} and len(found) == 2
 
 
-def test_asker_is_a_speaker_near_the_main_character():
+def test_choose_asker_returns_speaker_near_the_main_character_or_none():
     said = [
         Utterance(0, name, "So.") for name in ("Far", "Ann", "Bo", "Cy", "Ross", "Dee", "Eve", "Fay", "Off")
     ]
@@ -105,18 +105,18 @@ def quiz(**more: Any) -> DrawnQuestion:
     )
 
 
-def test_true_of_is_set_for_options_that_name_a_speaker():
+def test_options_that_name_a_speaker_have_this_speaker_in_true_of():
     asked = build_question("q", quiz(), None, AT, 12, ["Ann", "Bo"])
     assert (asked.question, asked.answer, asked.category, asked.end) == ("Who?", 1, "ans_w_time", 12)
     assert asked.true_of == ("Ann", "", "") and asked.asked_at == AT and not asked.known
 
 
-def test_asker_wording_is_used_if_present():
+def test_question_uses_wording_of_asker_if_present():
     assert build_question("q", quiz(), "Bo", AT, 1, []).question == "Hey, who?"
     assert build_question("q", quiz(), "Cy", AT, 1, []).question == "Who?"
 
 
-def test_unknown_option_is_added_last():
+def test_unknown_option_is_added_after_published_options():
     asked = build_question("q", quiz(options=["Ann", "Bo"]), None, AT, 1, [])
     assert asked.options == ("Ann", "Bo", "I don't know.") and len(asked.true_of) == 3
 
@@ -128,6 +128,6 @@ def test_unknown_option_is_added_last():
         ({"options": ["Ann", "ann"]}, "two options of the question are equal"),
     ],
 )
-def test_invalid_question_has_reason_and_no_answer(more: dict[str, Any], reason: str):
+def test_invalid_dialsim_question_has_reason_and_no_answer(more: dict[str, Any], reason: str):
     asked = build_question("q", quiz(**more), None, AT, 1, [])
     assert asked.reason == reason and asked.answer is None

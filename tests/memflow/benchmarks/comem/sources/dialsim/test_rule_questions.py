@@ -38,7 +38,7 @@ SHORT = lines(
 )
 
 
-def test_speaker_is_unknown_before_the_line():
+def test_label_of_who_said_question_is_unknown_before_the_quoted_line():
     (asked,) = who_said(SpeakerIndex(SHORT), 1, random.Random(0))
     assert asked.question == 'Who says: "The boat is under the bridge by now."?'
     assert sorted(asked.options[:3]) == ["Ann", "Bo", "Cy"] and asked.options[3:] == ("I don't know.",)
@@ -49,14 +49,14 @@ def test_speaker_is_unknown_before_the_line():
     assert asked.true_of == (*asked.options[:3], "") and asked.category == WHO_SAID
 
 
-def test_lines_with_names_crowds_or_repetition_are_excluded():
+def test_lines_with_names_several_speakers_or_repetition_give_no_who_said_question():
     # Of the six lines, two are too short, one is a crowd's, one names Cy, and two say the same.
     assert [asked.question_id for asked in who_said(SpeakerIndex(SHORT), 20, random.Random(0))] == [
         "who_said_1"
     ]
 
 
-def test_last_speaker_changes_with_repetition():
+def test_label_of_said_last_question_changes_when_another_speaker_repeats_the_line():
     (asked,) = said_last(SpeakerIndex(SHORT), 5, random.Random(0))
     assert asked.question == 'Who was the last to say these words: "We could go home."?'
     assert [asked.options[int(asked.label_at(visible)) - 1] for visible in (0, 1, 3, 4, 6)] == [
@@ -65,7 +65,7 @@ def test_last_speaker_changes_with_repetition():
     assert asked.answer == asked.options.index("Bo") + 1 and asked.category == SAID_LAST
 
 
-def test_line_repeated_by_crowd_is_excluded():
+def test_line_repeated_by_several_speakers_at_once_gives_no_said_last_question():
     assert (
         said_last(
             SpeakerIndex([*SHORT, ContextMessage("We could go home.", "user", "All")]), 5, random.Random(0)
@@ -74,18 +74,18 @@ def test_line_repeated_by_crowd_is_excluded():
     )
 
 
-def test_line_repeated_by_same_speaker_only_is_excluded():
+def test_line_repeated_only_by_same_speaker_gives_no_said_last_question():
     assert said_last(SpeakerIndex([SHORT[0], SHORT[0], SHORT[1]]), 5, random.Random(0)) == []
 
 
-def test_speakers_are_frequent_single_people():
+def test_speaker_index_contains_only_frequent_single_people():
     said = lines(
         *[("Ann", "So.")] * 300, *[("Bo", "The woman left.")] * 300, ("Cy", "Oh."), ("Ann and Bo", "Hi.")
     )
     assert set(SpeakerIndex([*said, *lines(*[("Woman", "Well.")] * 30)]).people) == {"Ann", "Bo"}
 
 
-def test_distractors_are_nearby_speakers_then_frequent_speakers():
+def test_distractors_are_nearby_speakers_and_then_frequent_speakers():
     said = [
         *[ContextMessage("So.", "user", "Far", 0)] * 5,
         *[ContextMessage("So.", "user", "Dee", 0)] * 3,
@@ -98,7 +98,7 @@ def test_distractors_are_nearby_speakers_then_frequent_speakers():
 
 @examples(25)
 @given(seed=st.integers(0, 10_000))
-def test_every_question_is_answerable_and_contains_no_hint(talk: Talk, seed: int):
+def test_every_rule_question_is_answerable_and_quotes_no_option(talk: Talk, seed: int):
     chance = random.Random(seed)
     said = talk(120, seed)
     told = SpeakerIndex(said)
@@ -118,7 +118,7 @@ def test_every_question_is_answerable_and_contains_no_hint(talk: Talk, seed: int
         assert set(asked.options[:-1]) <= {"Ann", "Bo", "Cy", "Dee"}
 
 
-def test_questions_and_gold_are_spread_evenly(talk: Talk):
+def test_who_said_questions_and_gold_positions_are_spread_evenly(talk: Talk):
     asked = who_said(SpeakerIndex(talk(2000)), 100, random.Random(0))
     assert len(asked) == 100
     assert Counter(one.known[0].evidence[0] // 500 for one in asked) == {0: 25, 1: 25, 2: 25, 3: 25}
@@ -126,14 +126,14 @@ def test_questions_and_gold_are_spread_evenly(talk: Talk):
     assert set(places) == {1, 2, 3, 4} and min(places.values()) > 10
 
 
-def test_unsuitable_stretch_is_replaced(talk: Talk):
+def test_who_said_questions_skip_script_part_without_suitable_lines(talk: Talk):
     said = [*talk(500), *lines(*[("Ann", "So.")] * 500)]
     asked = who_said(SpeakerIndex(said), 20, random.Random(0))
     assert len(asked) == 20 and all(one.known[0].since <= 500 for one in asked)
     assert len({one.question_id for one in asked}) == 20
 
 
-def test_questions_depend_on_seed_only(talk: Talk):
+def test_rule_questions_are_equal_for_same_seed_and_differ_for_other_seed(talk: Talk):
     def ask(seed: int) -> list[ContextQuestion]:
         told, chance = SpeakerIndex(talk(300)), random.Random(seed)
         return [*who_said(told, 10, chance), *said_last(told, 2, chance)]
@@ -142,7 +142,7 @@ def test_questions_depend_on_seed_only(talk: Talk):
 
 
 @pytest.mark.parametrize(("who", "last"), [(0, 0), (1, 0), (0, 1), (1, 1)])
-def test_parameters_set_question_counts(
+def test_domain_parameters_set_numbers_of_rule_questions(
     read: Callable[..., list[Record]], made: Callable[..., list[Context]], who: int, last: int
 ):
     script = "[Date: May 1, 1994, Session #1]\n\n" + "".join(
@@ -153,7 +153,7 @@ def test_parameters_set_question_counts(
     assert [asked.category for asked in context.questions] == [WHO_SAID] * who + [SAID_LAST] * last
 
 
-def test_real_script_has_unique_speakers(real: list[Record], made: Callable[..., list[Context]]):
+def test_labels_of_published_script_are_true_speakers(real: list[Record], made: Callable[..., list[Context]]):
     for context in made(real):
         assert len(context.questions) == 48
         bare = [_bare(line.text) for line in context.messages]

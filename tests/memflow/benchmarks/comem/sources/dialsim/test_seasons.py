@@ -30,7 +30,7 @@ def test_day_parses_valid_dates_and_returns_none_for_other_text(text: str, found
     assert day(text) == found
 
 
-def test_invalid_date_uses_previous_scene():
+def test_scene_with_invalid_date_gets_date_of_previous_scene():
     first, second = date(1995, 5, 1), date(1995, 5, 3)
     assert days(["?", "May 1, 1995", "??", "May 3, 1995", "?"]) == [first, first, first, second, second]
     assert days(["?"]) == [date.min]
@@ -45,14 +45,14 @@ def test_first_scene_after_may_starts_new_season():
     assert seasons(shown) == [1, 1, 1, 2, 2, 2]
 
 
-def test_flashbacks_start_no_season():
+def test_flashback_scene_starts_no_new_season():
     shown = autumns(
         1994, 1994, 1984, 1994, 2098, 1994, 1994, 1994, 1993, 1995, 1984, 1985, 1995, 1995, 1994, 1995
     )
     assert seasons(shown) == [1] * 9 + [2] * 7
 
 
-def test_initial_flashback_has_no_season():
+def test_flashback_at_start_of_show_belongs_to_first_season():
     assert seasons(autumns(1984, 1994, 1994, 1994, 1995, 1995)) == [1, 1, 1, 1, 2, 2]
 
 
@@ -60,11 +60,11 @@ def test_year_without_scenes_adds_no_season():
     assert seasons(autumns(1994, 1994, 1997, 1997)) == [1, 1, 2, 2]
 
 
-def test_wrong_date_at_start_does_not_delay_season():
+def test_wrong_date_at_season_start_does_not_delay_the_season():
     assert seasons(autumns(1994, 1994, 2098, *[1995] * 5, *[1996] * 5)) == [1, 1, *[2] * 6, *[3] * 5]
 
 
-def test_undated_scenes_stay_in_season():
+def test_scene_without_date_stays_in_current_season():
     assert seasons(["?", "October 1, 1994", "?", "October 1, 1995", "?"]) == [1, 1, 1, 2, 2]
     assert seasons(["?", ""]) == [1, 1] and seasons([]) == []
 
@@ -76,7 +76,7 @@ shown_days = st.lists(st.one_of(st.just("?"), written_days), max_size=60)
 
 
 @given(shown_days)
-def test_seasons_are_consecutive(shown: list[str]):
+def test_season_numbers_of_any_dates_increase_by_at_most_one(shown: list[str]):
     told = seasons(shown)
     assert len(told) == len(shown)
     assert all(later - sooner in (0, 1) for sooner, later in zip([1, *told], told, strict=False))
@@ -86,7 +86,7 @@ def test_seasons_are_consecutive(shown: list[str]):
     st.lists(st.integers(1, 12), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(0, 100), st.integers(1970, 1993)), max_size=20),
 )
-def test_flashbacks_change_no_other_season(lengths: list[int], back: list[tuple[int, int]]):
+def test_flashbacks_do_not_change_seasons_of_other_scenes(lengths: list[int], back: list[tuple[int, int]]):
     opening = NEXT + lengths[0]
     shown = autumns(
         *[1994] * opening, *(1994 + at for at, length in enumerate(lengths) for _ in range(length))
@@ -100,7 +100,7 @@ def test_flashbacks_change_no_other_season(lengths: list[int], back: list[tuple[
     assert max(told) == len(lengths)
 
 
-def test_published_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
+def test_published_friends_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
     contexts = made(real, scenes="shown")
     assert [context.context_id for context in contexts] == [f"friends_s0{season}" for season in range(1, 6)]
     sessions = [list(dict.fromkeys(line.session for line in context.messages)) for context in contexts]

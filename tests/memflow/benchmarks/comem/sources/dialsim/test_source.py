@@ -69,7 +69,7 @@ def pickled(read: Read) -> list[Record]:
     return read({PICKLE: pickle.dumps(EPISODES), SCRIPT: TEXT})
 
 
-def test_each_season_becomes_a_context_ordered_by_date(pickled: list[Record], made: Made):
+def test_each_season_of_pickle_becomes_a_context_ordered_by_date(pickled: list[Record], made: Made):
     first, second = made(pickled)
     assert (first.context_id, second.context_id) == ("friends_s01", "friends_s02")
     assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.messages] == [
@@ -86,12 +86,12 @@ def test_each_season_becomes_a_context_ordered_by_date(pickled: list[Record], ma
     assert [line.text for line in second.messages] == ["It rains."]
 
 
-def test_parameter_selects_broadcast_order_of_scenes(pickled: list[Record], made: Made):
+def test_scenes_parameter_selects_broadcast_order(pickled: list[Record], made: Made):
     first, _ = made(pickled, scenes="shown")
     assert list(dict.fromkeys(line.session for line in first.messages)) == [1, 2, 3, 4]
 
 
-def test_published_questions_keep_their_fields(pickled: list[Record], made: Made):
+def test_published_dialsim_questions_keep_options_answers_and_dates(pickled: list[Record], made: Made):
     first, second = made(pickled, questions="published", keys="published", per_scene=0)
     by_id = {asked.question_id: asked for asked in first.questions}
     assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.questions
@@ -109,7 +109,7 @@ def test_published_questions_keep_their_fields(pickled: list[Record], made: Made
     assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is not an option"
 
 
-def test_seed_samples_one_question_per_scene(pickled: list[Record], made: Made):
+def test_same_seed_samples_same_published_question_per_scene(pickled: list[Record], made: Made):
     asked = {
         context.questions
         for context in (made(pickled, questions="published", keys="published")[0] for _ in range(3))
@@ -117,7 +117,7 @@ def test_seed_samples_one_question_per_scene(pickled: list[Record], made: Made):
     assert len(asked) == 1 and len(asked.pop()) == 1
 
 
-def test_parameter_selects_wording_of_asker(read: Read, made: Made):
+def test_asker_parameter_selects_wording_of_asking_speaker(read: Read, made: Made):
     said = quiz("Who had a kite?", Ann="So, who had a kite?")
     scenes = {1: scene("May 9, 1995", "Ann: A boat!\nRoss: Whose?", {"past": [said]})}
     (context,) = made(
@@ -134,19 +134,19 @@ def test_published_questions_with_rule_labels_have_reason(pickled: list[Record],
     assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
 
 
-def test_script_without_pickle_has_no_published_questions(read: Read, made: Made):
+def test_script_without_pickle_has_reason_instead_of_published_questions(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
     assert context.reason is not None and context.questions == ()
     assert "get the pickle, or set questions to by_rule and keys to rule" in context.reason
 
 
-def test_script_without_pickle_gives_context(read: Read, made: Made):
+def test_script_without_pickle_gives_context_ordered_by_date(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}))
     assert context.context_id == "friends_s01"
     assert [(line.session, line.speaker) for line in context.messages] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
 
 
-def test_rule_labels_and_probes_agree(build: Callable[..., Any], read: Read):
+def test_probes_of_rule_questions_reveal_the_labeled_speaker(build: Callable[..., Any], read: Read):
     said = "".join(
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
@@ -186,14 +186,14 @@ SILENT = scene("May 1, 1995", "")
         ),
     ],
 )
-def test_damaged_pickle_is_rejected(read: Read, content: Any, said: str):
+def test_dialsim_reader_rejects_damaged_pickle(read: Read, content: Any, said: str):
     with pytest.raises(BadInput, match=said) as wrong:
         read({PICKLE: content if isinstance(content, bytes) else pickle.dumps(content)})
     assert str(wrong.value).startswith(f"comem_friends: {PICKLE}: ")
     assert "get the file again" in str(wrong.value)
 
 
-def test_damaged_script_is_refused(read: Read):
+def test_dialsim_reader_rejects_damaged_script(read: Read):
     with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line does not have the form"):
         read({SCRIPT: b"Ann: Hello."})
 
