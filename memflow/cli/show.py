@@ -62,7 +62,7 @@ def leaderboard(
     metrics` describes each metric and whether higher or lower is better.
     """
     from memflow.chat.scripted import LABEL
-    from memflow.scoring.evidence import is_evidence_score
+    from memflow.scoring.catalog import is_evidence_score
 
     lake = _lake(ctx)
     published = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
@@ -145,7 +145,7 @@ def verdicts(
 
 def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
     """Yield two tables for each domain: the metrics, best assistants first; then the causes of failures."""
-    from memflow.scoring.evidence import is_evidence_score
+    from memflow.scoring.catalog import is_evidence_score
 
     for domain in dict.fromkeys(score.domain for score in scores):
         of_domain = [score for score in scores if score.domain == domain]

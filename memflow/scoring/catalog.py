@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from memflow.errors import BadInput
+from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.collection import Collected, UnusableMetric, collect
 from memflow.scoring.metric import Metric
 
@@ -140,6 +141,11 @@ SHARED: tuple[Metric, ...] = (
     *(*FAILURES, *EVIDENCE, *CHANGE, *EFFICIENCY),
 )
 """The metrics that every benchmark may have."""
+
+
+def is_evidence_score(score: Score) -> bool:
+    """Return whether a score belongs to the attribution by evidence, not to a benchmark's own metrics."""
+    return score.variant == BY_EVIDENCE or score.metric in {each.name for each in EVIDENCE}
 
 
 @cache
