@@ -37,7 +37,6 @@ from memflow.records import (
 )
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
-from memflow.scoring.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -187,10 +186,6 @@ class Benchmark(ABC):
         in SQL has no groups.
         """
         return None
-
-    def metrics(self) -> Sequence[Metric]:
-        """Return the benchmark's own metrics, and the shared metrics that are primary for it (`Metric.primary_for`)."""
-        return ()
 
     @abstractmethod
     def handlers(self) -> dict[str, Handler]:

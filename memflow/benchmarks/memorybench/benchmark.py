@@ -23,7 +23,6 @@ from memflow.benchmarks.memorybench import (
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.metrics import METRICS
 from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
@@ -38,7 +37,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
-from memflow.scoring.metric import Metric
 
 
 class MemoryBench(Benchmark):
@@ -131,9 +129,6 @@ class MemoryBench(Benchmark):
 
     def population(self, groups: Sequence[Group]) -> paper.Against:
         return scoring.population(groups)
-
-    def metrics(self) -> Sequence[Metric]:
-        return METRICS
 
     def training_set(
         self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
