@@ -20,12 +20,12 @@ import duckdb
 from memflow.errors import BadInput, StoreBusy
 from memflow.fingerprint import digest
 from memflow.pipeline import WRITERS
-from memflow.records import KEYS, TABLES
+from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
 from resources.file_cache import FileState
 from resources.lake import Lake
 from resources.partition_catalog import PartitionCatalog
-from resources.sql_files import VIEWS, escaped, literal, table_text, view_text
+from resources.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
 
 METRICS = "score.metrics"
 """The table of the catalog of metrics, which is not in the lake."""
@@ -95,7 +95,7 @@ def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {METRICS.partition('.')[0]}")
     connection.execute(table_text(METRICS))
-    if connection.execute(f"SELECT count(*) FROM {METRICS}").fetchall() == [(0,)]:
+    if connection.execute(f"FROM {METRICS}").fetchone() is None:
         connection.from_arrow(pa.Table.from_pylist(catalog_rows())).insert_into(METRICS)
 
 
@@ -132,10 +132,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
                 _replace_rows(connection, still, table, names)
                 continue
             if gone:
-                connection.execute(
-                    f"DELETE FROM {table} WHERE concat_ws('/', domain, assistant) IN (SELECT unnest($gone))",
-                    {"gone": sorted(gone)},
-                )
+                connection.execute(change_text(table), {"gone": sorted(gone)})
             _insert(connection, still, table, names)
     state = FileState.of(written.stat()) or ()
     return PublishedRecord(state, former.built_bytes or written.stat().st_size, versions, layout)
@@ -185,7 +182,7 @@ def _insert_at_once(
     connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
 ) -> None:
     if lake.local:
-        connection.execute(f"INSERT INTO {table} FROM {parquet_files(lake, table, partitions)}")
+        connection.sql(f"FROM {parquet_files(lake, table, partitions)}").insert_into(table)
         return
     import pyarrow as pa  # noqa: PLC0415  (for a lake in an object store)
 
@@ -197,12 +194,8 @@ def _replace_rows(
     connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
 ) -> None:
     """Replace the rows of a table that are not in the partitions, which hold all of its rows."""
-    key = ", ".join(KEYS[table])
     connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {parquet_files(lake, table, partitions)}")
-    connection.execute(
-        f"DELETE FROM {table} WHERE ({key}) IN (SELECT ({key}) FROM (FROM {table} EXCEPT FROM lake_rows))"
-    )
-    connection.execute(f"INSERT INTO {table} (FROM lake_rows EXCEPT ALL FROM {table})")
+    connection.execute(change_text(table))
     connection.execute("DROP TABLE lake_rows")
 
 

@@ -5,12 +5,13 @@ never outlives its inputs. The file can be deleted at any time.
 """
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import sqlalchemy as sa
 
 from memflow.errors import BadInput, StoreBusy
 
@@ -18,9 +19,15 @@ NAME = ".cache/scores-1.sqlite"
 """The file of the cache below the home folder, with the version of its content."""
 BUSY_TIMEOUT_S = 30.0
 
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS cached (domain TEXT, assistant TEXT, kind TEXT, key TEXT NOT NULL, "
-    "value BLOB NOT NULL, PRIMARY KEY (domain, assistant, kind)) WITHOUT ROWID"
+_CACHED = sa.Table(
+    "cached",
+    sa.MetaData(),
+    sa.Column("domain", sa.Text, primary_key=True),
+    sa.Column("assistant", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("value", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 
@@ -31,13 +38,11 @@ class DomainCache:
         self.domain = domain
         self._path = path
         self._found: dict[tuple[str, str], tuple[str, bytes]] = {}
-        self._new: list[tuple[str, str, str, str, bytes]] = []
+        self._new: list[dict[str, str | bytes]] = []
         if path is not None:
             with _opened(path) as connection:
-                rows = connection.execute(
-                    "SELECT assistant, kind, key, value FROM cached WHERE domain = ?", (domain,)
-                )
-                self._found = {(assistant, kind): (key, value) for assistant, kind, key, value in rows}
+                rows = connection.execute(sa.select(_CACHED).where(_CACHED.c.domain == domain))
+                self._found = {(row.assistant, row.kind): (row.key, row.value) for row in rows}
 
     def has(self, assistant: str, kind: str, key: str) -> bool:
         """Return whether there is a value of this kind with this key."""
@@ -51,30 +56,40 @@ class DomainCache:
         """Add a value, which consists of plain data."""
         if self._path is not None:
             content = zlib.compress(json.dumps(value).encode(), 1)
-            self._new.append((self.domain, assistant, kind, key, content))
+            row = {"domain": self.domain, "assistant": assistant, "kind": kind, "key": key, "value": content}
+            self._new.append(row)
 
     def save(self, assistants: Collection[str]) -> None:
         """Write the added values, and delete those of all assistants but `assistants`."""
-        gone = [(self.domain, name) for name, _ in self._found if name not in assistants]
+        gone = {name for name, _ in self._found} - set(assistants)
         if self._path is not None and (self._new or gone):
-            with _opened(self._path) as connection, connection:
-                connection.executemany("DELETE FROM cached WHERE domain = ? AND assistant = ?", gone)
-                connection.executemany("INSERT OR REPLACE INTO cached VALUES (?, ?, ?, ?, ?)", self._new)
+            with _opened(self._path) as connection:
+                for name in gone:
+                    of_assistant = (_CACHED.c.domain == self.domain) & (_CACHED.c.assistant == name)
+                    connection.execute(sa.delete(_CACHED).where(of_assistant))
+                if self._new:
+                    connection.execute(sa.insert(_CACHED).prefix_with("OR REPLACE"), self._new)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path) -> Iterator[sa.Connection]:
     """Open the file. Raises StoreBusy if another process locks it for too long, BadInput if it is damaged."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": BUSY_TIMEOUT_S},
+        poolclass=sa.NullPool,
+    )
     try:
-        with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S)) as connection:
-            connection.execute(_TABLE)
+        with engine.begin() as connection:
+            connection.execute(sa.schema.CreateTable(_CACHED, if_not_exists=True))
             yield connection
-    except sqlite3.OperationalError as wrong:
+    except sa.exc.OperationalError as wrong:
         raise StoreBusy(
-            f"cannot use the cache of scores {path} ({wrong}). Rerun when no other program uses it."
+            f"cannot use the cache of scores {path} ({wrong.orig}). Rerun when no other program uses it."
         ) from wrong
-    except sqlite3.DatabaseError as wrong:
+    except sa.exc.DatabaseError as wrong:
         raise BadInput(
-            f"the cache of scores {path} is damaged ({wrong}). Delete it, then rerun; no request is sent for scores."
+            f"the cache of scores {path} is damaged ({wrong.orig}). Delete it, then rerun; no request is sent for "
+            "scores."
         ) from wrong

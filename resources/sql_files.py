@@ -1,4 +1,4 @@
-"""The SQL files of sql/: named queries, and the definitions of tables and views.
+"""The SQL files of sql/: named queries, the definitions of tables and views, and changes of published tables.
 
 Running SQL does not belong here.
 """
@@ -25,6 +25,11 @@ def table_text(table: str) -> str:
 def view_text(view: str) -> str:
     """Return the statement that creates a view of VIEWS or replaces it."""
     return _text(*_place("views", view))
+
+
+def change_text(table: str) -> str:
+    """Return the statements that remove outdated rows from a table of the published database."""
+    return _text(*_place("changes", table))
 
 
 def literal(text: str) -> str:

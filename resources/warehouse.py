@@ -16,7 +16,7 @@ from memflow.records import TABLES
 from resources.columns import schema
 from resources.lake import Lake
 from resources.published_database import METRICS, insert_metrics, parquet_files, publish_database
-from resources.sql_files import VIEWS, escaped, literal, query_text, view_text
+from resources.sql_files import VIEWS, escaped, literal, query_text, table_text, view_text
 
 
 class QueryResult(list[dict[str, Any]]):
@@ -76,6 +76,7 @@ class WarehouseSession:
     def __init__(self, lake: Lake, connection: duckdb.DuckDBPyConnection) -> None:
         self._lake = lake
         self._connection = connection
+        self._kinds: dict[str, str] = {}
         # DuckDB names its first database `memory`, which is also a stage.
         connection.execute("ATTACH ':memory:' AS memflow")
         connection.execute("USE memflow")
@@ -120,7 +121,7 @@ class WarehouseSession:
             raise BadInput(f"DuckDB cannot run this query. Fix it: {wrong}") from wrong
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
-        """Create `table` as a view over its files. SQL allows no parameters for the names and paths of a view."""
+        """Create `table` as a view over its files, or empty. SQL allows no parameters for the paths of a view."""
         stage, _, name = table.partition(".")
         found = [
             partition
@@ -138,10 +139,12 @@ class WarehouseSession:
                 source,
                 ds.dataset(paths, schema=schema(table), filesystem=self._lake.filesystem, format="parquet"),
             )
-        else:
-            self._connection.register(source, schema(table).empty_table())
         self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
-        self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS FROM {source}")
+        former = self._kinds.get(table)
+        if former is not None:
+            self._connection.execute(f"DROP {former} {table}")
+        self._kinds[table] = "VIEW" if found else "TABLE"
+        self._connection.execute(f"CREATE VIEW {table} AS FROM {source}" if found else table_text(table))
 
 
 def _tables_in(text: str) -> tuple[str, ...]:
