@@ -38,7 +38,7 @@ class DomainCache:
         self.domain = domain
         self._path = path
         self._found: dict[tuple[str, str], tuple[str, bytes]] = {}
-        self._new: list[dict[str, str | bytes]] = []
+        self._new: list[dict[str, Any]] = []
         if path is not None:
             with _opened(path) as connection:
                 rows = connection.execute(sa.select(_CACHED).where(_CACHED.c.domain == domain))

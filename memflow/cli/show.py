@@ -56,7 +56,7 @@ def leaderboard(
     ] = False,
     limit: Annotated[
         int, typer.Option(min=0, help="Show so many assistants of each domain and metric as text; 0 is all.")
-    ] = 20,
+    ] = 10,
     form: FormatOption = Format.text,
 ) -> None:
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
