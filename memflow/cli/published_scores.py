@@ -27,12 +27,16 @@ class RankedScore(NamedTuple):
 
 
 class PublishedScores:
-    """The rows of the leaderboard. Raises BadInput if there is none."""
+    """The rows of the leaderboard, of every slice or of `all`. Raises BadInput if there is no leaderboard."""
 
-    def __init__(self, lake: "Lake") -> None:
+    def __init__(self, lake: "Lake", slices: bool) -> None:
+        import pyarrow.compute as pc  # for `show leaderboard` alone
+
         if not lake.partitions("score.leaderboard"):
             raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
-        self._table = lake.arrow("score.leaderboard", "all")
+        table = lake.arrow("score.leaderboard", "all")
+        self.names = {name: table[name].unique().to_pylist() for name in ("domain", "assistant", "metric")}
+        self._table = table if slices else table.filter(pc.equal(table["slice"], "all"))
         columns = (self._table[name].to_pylist() for name in RankedScore._fields)
         self.rows: Sequence[RankedScore] = [*starmap(RankedScore, zip(*columns, strict=True))]
 

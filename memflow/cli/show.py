@@ -67,15 +67,13 @@ def leaderboard(
     from memflow.chat.scripted import LABEL
     from memflow.scoring.catalog import is_evidence_score
 
-    published = PublishedScores(_lake(ctx))
-    check_names("the leaderboard", "domain", domain, {row.domain for row in published.rows})
-    check_names("the leaderboard", "assistant", assistant, {row.assistant for row in published.rows})
-    check_names("the leaderboard", "metric", metric, {row.metric for row in published.rows})
+    published = PublishedScores(_lake(ctx), slices)
+    for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
+        check_names("the leaderboard", option, chosen, set(published.names[option]))
     found = [
         place
         for place, row in enumerate(published.rows)
-        if (slices or row.slice == "all")
-        and _wanted(row.domain, domain)
+        if _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
         and (variants or row.variant == "standard" or is_evidence_score(row))
