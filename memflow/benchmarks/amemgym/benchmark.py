@@ -30,7 +30,7 @@ from memflow.run.play import Episode, Replier
 
 
 class AMemGym(Benchmark):
-    """The AMemGym benchmark."""
+    """The implementation of AMemGym's pipeline steps."""
 
     name = "amemgym"
     provides_feedback = True

@@ -32,7 +32,7 @@ from memflow.scoring.estimate import valid_probes
 
 
 class CoMem(Benchmark):
-    """The CoMem benchmark, which has no structured states."""
+    """The implementation of CoMem's pipeline steps. CoMem's users have no structured states."""
 
     name = "comem"
 

@@ -39,7 +39,7 @@ from memflow.run.play import Episode
 
 
 class MemBench(Benchmark):
-    """The MemBench benchmark."""
+    """The implementation of MemBench's pipeline steps."""
 
     name = "membench"
 
