@@ -27,22 +27,23 @@ class RankedScore(NamedTuple):
 
 
 class PublishedScores:
-    """The rows of the leaderboard, of every slice or of `all`. Raises BadInput if there is no leaderboard."""
+    """The rows of the leaderboard. Raises BadInput if there is none.
 
-    def __init__(self, lake: "Lake", slices: bool) -> None:
-        import pyarrow.compute as pc  # for `show leaderboard` alone
+    Rows are taken without Arrow's compute functions, which import pandas.
+    """
 
+    def __init__(self, lake: "Lake") -> None:
         if not lake.partitions("score.leaderboard"):
             raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
-        table = lake.arrow("score.leaderboard", "all")
-        self.names = {name: table[name].unique().to_pylist() for name in ("domain", "assistant", "metric")}
-        self._table = table if slices else table.filter(pc.equal(table["slice"], "all"))
+        self._table = lake.arrow("score.leaderboard", "all").combine_chunks()
         columns = (self._table[name].to_pylist() for name in RankedScore._fields)
         self.rows: Sequence[RankedScore] = [*starmap(RankedScore, zip(*columns, strict=True))]
 
-    def read(self, places: Iterable[int]) -> list[Score]:
+    def read(self, places: Sequence[int]) -> list[Score]:
         """Return the scores at these places of the leaderboard."""
-        return [Score(**row) for row in self._table.take([*places]).to_pylist()]
+        names = self._table.column_names
+        columns = [[column[place].as_py() for place in places] for column in self._table.columns]
+        return [Score(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
 
     def best(self, places: Iterable[int], limit: int) -> list[int]:
         """Return the places of the best scores per domain, metric, variant and slice, at most `limit` of each.

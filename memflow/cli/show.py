@@ -67,13 +67,14 @@ def leaderboard(
     from memflow.chat.scripted import LABEL
     from memflow.scoring.catalog import is_evidence_score
 
-    published = PublishedScores(_lake(ctx), slices)
+    published = PublishedScores(_lake(ctx))
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        check_names("the leaderboard", option, chosen, set(published.names[option]))
+        check_names("the leaderboard", option, chosen, {getattr(row, option) for row in published.rows})
     found = [
         place
         for place, row in enumerate(published.rows)
-        if _wanted(row.domain, domain)
+        if (slices or row.slice == "all")
+        and _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
         and (variants or row.variant == "standard" or is_evidence_score(row))
