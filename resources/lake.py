@@ -8,7 +8,7 @@ when it is complete.
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -46,6 +46,10 @@ class Facts:
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
     columns: str = ""
+
+    def of_current(self, table: str) -> bool:
+        """Return whether the partition has the table's columns of this version of memflow."""
+        return self.columns == _table_columns(table)
 
     @property
     def run(self) -> str | None:
@@ -111,7 +115,7 @@ class Lake:
         Raises MissingData if the partition was never materialized, BadInput if the file cannot be read or has other
         columns.
         """
-        path, state = self.path(table, partition), self._state(table, partition)
+        path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
@@ -121,7 +125,7 @@ class Lake:
         row = TABLES[table]
         values = zip(*(column.to_pylist() for column in held.columns), strict=True)
         rows = [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
-        if state is not None and state == self._state(table, partition):
+        if state is not None and state == self.state(table, partition):
             self._rows.put(path, state, rows)
         return rows
 
@@ -147,19 +151,19 @@ class Lake:
         """Return the metadata of a partition (cached for local files); None if it was never materialized."""
         if self._cache is None:
             return self._stored_facts(table, partition)
-        path, state = self.path(table, partition), self._state(table, partition)
+        path, state = self.path(table, partition), self.state(table, partition)
         if state is None:
             return None
         cached = self._cache.get(path, state)
         if cached is not None:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
-        if facts is not None and self._state(table, partition) == state:
+        if facts is not None and self.state(table, partition) == state:
             values = [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta), facts.columns]
             self._cache.put(path, state, values)
         return facts
 
-    def _state(self, table: str, partition: str) -> FileState | None:
+    def state(self, table: str, partition: str) -> FileState | None:
         """Return the state of a partition's file; None if it is missing or in an object store."""
         if not self.local:
             return None
@@ -202,7 +206,7 @@ class Lake:
             facts = self.facts(table, partition)
         except BadInput:
             return False
-        return facts is not None and facts.columns != _table_columns(table)
+        return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
         """Return the partitions of a table, sorted, without those that a former version wrote."""
@@ -210,8 +214,10 @@ class Lake:
         return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
 
     @contextmanager
-    def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, made of hard links.
+    def snapshot(
+        self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
+    ) -> Iterator["Lake"]:
+        """Yield an unchanging copy of these tables' current partitions, or of those in `only`, made of hard links.
 
         DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
         without hard links, yield the lake itself.
@@ -225,6 +231,8 @@ class Lake:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
                 for partition in self.current_partitions(table):
+                    if only is not None and partition not in only:
+                        continue
                     path = Path(self.path(table, partition))
                     link_file(path, held / path.name)
             copy = Lake(root)
