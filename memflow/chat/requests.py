@@ -11,6 +11,8 @@ from pydantic import BaseModel
 from memflow.fingerprint import digest
 
 Role = Literal["system", "user", "assistant"]
+CACHED_SCHEMAS = 256
+"""Output types whose schemas are cached. A type narrowed to one user's values takes some 100 kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Sampling:
     seed: int | None = None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(CACHED_SCHEMAS)
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of an output type as sent to a model: all properties required, no others allowed."""
     schema = output.model_json_schema()
@@ -42,7 +44,7 @@ def schema_of(output: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(CACHED_SCHEMAS)
 def schema_digest(output: type[BaseModel]) -> str:
     """Return the digest of the schema and its order of fields, in which a model writes them."""
     return digest(json.dumps(schema_of(output)))

@@ -3,6 +3,9 @@
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.memories.registry import MemoryConfig
@@ -23,9 +26,13 @@ async def play_episodes(context: StepContext) -> Tables:
     """Play every episode with the assistant's memory."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
     played = await _played(context) if memory.system.memory.needs_playing else []
+
+    def by_episode(rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
+        return (row for episode in played for row in rows(domain.name, assistant, [episode]))
+
     return {
-        "memory.transcripts": transcript_rows(domain.name, assistant, played),
-        "memory.indexes": entry_rows(domain.name, assistant, played),
+        "memory.transcripts": by_episode(transcript_rows),
+        "memory.indexes": by_episode(entry_rows),
         "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
         "memory.feedback": context.benchmark.rounds(domain, assistant, played),
     }
@@ -58,7 +65,9 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     probes = context.test_probes()
-    pasts = episode_histories(context.rows("memory.indexes"), context.rows("memory.transcripts"), probes)
+    pasts = episode_histories(
+        context.stream("memory.indexes"), context.stream("memory.transcripts"), probes
+    )
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
     replies = await answer_all(
@@ -108,8 +117,8 @@ async def judge_claims(context: StepContext) -> Tables:
         turns = context.rows("utterance.turns")
         claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
     if claims:
-        entries = context.rows("memory.indexes", vectors=False)
-        pasts = episode_histories(entries, context.rows("memory.transcripts"), claims)
+        entries = context.stream("memory.indexes", vectors=False)
+        pasts = episode_histories(entries, context.stream("memory.transcripts"), claims)
         held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
         judge = await context.models.role("judge")
         claims = await context.benchmark.judge_claims(domain, claims, held, judge)
