@@ -65,9 +65,7 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     probes = context.test_probes()
-    pasts = episode_histories(
-        context.stream("memory.indexes"), context.stream("memory.transcripts"), probes
-    )
+    pasts = episode_histories(context.stream("memory.indexes"), context.stream("memory.transcripts"), probes)
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
     replies = await answer_all(
