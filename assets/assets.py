@@ -105,7 +105,8 @@ def _assets(
             domain = settings.domain(where)
             if step.scope == "domain":
                 domain = domain.limited(context.op_execution_context.op_config["limit"])
-            tables = runner.run(step, run_id, domain=domain, assistant=assistant)
+            answers_too = context.job_def.has_node_named("replies")
+            tables = runner.run(step, run_id, domain=domain, assistant=assistant, asks_early=answers_too)
             fingerprint = fingerprints.step(step, domain, assistant)
             provenance = fingerprints.provenance(step, domain, assistant)
         usage = usage_of(models.ledger, run_id, step.stage)

@@ -12,6 +12,7 @@
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
+    ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
 A message states what happened, which item, and what to do. An error of a single item (one user, one probe) becomes a
@@ -65,6 +66,10 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """A store was locked for too long."""
+
+
+class Interrupted(MemflowError):
+    """The user ended the run before it was complete."""
 
 
 class EventLogError(MemflowError):

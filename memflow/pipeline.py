@@ -45,6 +45,13 @@ class Step:
         """The description of the step, in one sentence."""
         return (self.function.__doc__ or "").strip()
 
+    def calls_models(self, benchmark: Benchmark, domain: Domain) -> bool:
+        """Return whether the step calls a model in a domain. The judge is called only where the benchmark has prompts
+        for it.
+        """
+        judged = any(benchmark.judge_prompts(domain, table) for table in self.writes)
+        return bool(self.models) and ("judge" not in self.models or judged)
+
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:

@@ -106,14 +106,19 @@ class ModelsResource(dg.ConfigurableResource[Models]):
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
 
-    def create_resource(self, context: dg.InitResourceContext) -> Models:
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Models]:
         settings = Settings.model_construct(
             roles=Roles(**self.roles),
             models=_models(self.models),
             embedder=Embedder(**self.embedder),
             memories={name: OwnMemory(**value) for name, value in self.memories.items()},
         )
-        return Models(settings, self.ledger, servers=self.vllm)
+        models = Models(settings, self.ledger, servers=self.vllm)
+        try:
+            yield models
+        finally:
+            models.close_clients()
 
 
 def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:

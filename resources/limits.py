@@ -3,20 +3,23 @@
 import asyncio
 import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
 from weakref import WeakKeyDictionary
 
+from memflow.chat.priority import REMAINING
 from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
     """A semaphore with an adaptive limit. Server overload halves the limit; a round of successes adds 1.
 
-    The limit starts at `most` and stays between 1 and `most`. The limit is halved at most once in `window` seconds,
-    because all concurrent requests report the same overload.
+    Of the waiting requests, the one that most others depend on is next; equal ones are in the order of arrival. The
+    limit starts at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because
+    all concurrent requests report the same overload.
     """
 
     def __init__(
@@ -28,12 +31,13 @@ class AdaptiveLimiter:
         self._window = window
         self._clock = clock
         self._halved_at = float("-inf")
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._arrivals = count()
 
     async def __aenter__(self) -> "AdaptiveLimiter":
         if self._waiting or self.in_flight >= int(self.limit):
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
+            heappush(self._waiting, (-REMAINING.get(), next(self._arrivals), turn))
             try:
                 await turn  # whoever sets it has incremented in_flight
             except asyncio.CancelledError:
@@ -61,7 +65,7 @@ class AdaptiveLimiter:
     def _leave(self) -> None:
         self.in_flight -= 1
         while self._waiting and self.in_flight < int(self.limit):
-            turn = self._waiting.popleft()
+            _, _, turn = heappop(self._waiting)
             if not turn.done():
                 self.in_flight += 1
                 turn.set_result(None)

@@ -4,22 +4,26 @@ Requests are in chat.py, servers in vllm.py.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
+from memflow.records import Probe
+from memflow.run.early_answers import EarlyAnswers
 from memflow.run.handlers import handlers
 from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
+from resources.event_loop import EventLoopThread, detached
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
 from resources.settings import Settings
@@ -33,38 +37,39 @@ Watch = Callable[[RequestContext, int, int], None]
 
 @dataclass
 class Chats:
-    """The chats of one event loop, each opened on first use."""
+    """The models of one step, by role. Every request is recorded under the step's context."""
 
-    models: "Models"
+    clients: "Clients"
     account: RequestContext
-    stack: AsyncExitStack
-    opened: dict[str, Chat] = field(default_factory=dict)
-    ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
-    embedding: Embedder | None = None
+    watch: Watch
     done: int = 0
     total: int = 0
+    _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
 
     async def role(self, role: str) -> LedgeredChat:
         """Return the chat of `role`, one of the settings' roles."""
-        return await self._ledgered(getattr(self.models.settings.roles, role), role)
+        return await self._chat(getattr(self.clients.models.settings.roles, role), role)
 
     async def answering(self, assistant: str) -> LedgeredChat:
         """Return the chat that answers for `assistant`."""
-        return await self._ledgered(self.models.settings.model_of(assistant), "assistant")
+        return await self._chat(self.clients.models.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
         """Return the chat and the embedder for the memory of `assistant`."""
-        return Tools(
-            await self._ledgered(self.models.settings.model_of(assistant), "memory"), await self.embedder()
-        )
+        model = self.clients.models.settings.model_of(assistant)
+        return Tools(await self._chat(model, "memory"), await self.embedder())
 
     async def embedder(self) -> Embedder:
         """Return the embedder of the settings, with open connections."""
-        if self.embedding is None:
-            self.embedding = self.models.embedder()
-            if isinstance(self.embedding, EndpointEmbedder):
-                await self.stack.enter_async_context(self.embedding)
-        return self.embedding
+        return await self.clients.embedder()
+
+    def of_stage(self, stage: str) -> "Chats":
+        """Return the models of the same partition for another stage, whose requests are recorded under it."""
+        return Chats(self.clients, replace(self.account, stage=stage), self.watch)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start work that may outlast the step. Canceling it is up to the caller."""
+        return detached(work)
 
     def expect(self, total: int) -> Callable[[], None]:
         """Set the number of items of this step, for progress. Return a function to call after each item."""
@@ -72,23 +77,97 @@ class Chats:
 
         def tick() -> None:
             self.done += 1
-            self.models.watch(self.account, self.done, self.total)
+            self.watch(self.account, self.done, self.total)
 
         return tick
 
-    async def _ledgered(self, name: str, role: str) -> LedgeredChat:
-        if name not in self.opened:
-            self.opened[name] = await self.models.open(name, self.stack)
-        if (name, role) not in self.ledgered:
+    async def _chat(self, name: str, role: str) -> LedgeredChat:
+        chat = await self.clients.chat(name)
+        if (name, role) not in self._ledgered:
             account = replace(self.account, role=role, model=name)
-            self.ledgered[name, role] = LedgeredChat(self.opened[name], self.models.ledger, account)
-        return self.ledgered[name, role]
+            self._ledgered[name, role] = LedgeredChat(chat, self.clients.models.ledger, account)
+        return self._ledgered[name, role]
+
+
+class Clients:
+    """The clients of one event loop: each opens on first use, and all steps on the loop share it."""
+
+    def __init__(self, models: "Models") -> None:
+        self.models = models
+        self._stack = AsyncExitStack()
+        self._opened: dict[str, asyncio.Task[Any]] = {}
+
+    async def chat(self, name: str) -> Chat:
+        """Return the chat of the model `name`, without the ledger."""
+        chat: Chat = await self._once(f"model {name}", lambda: self._open_chat(name))
+        return chat
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder of the settings."""
+        embedder: Embedder = await self._once("embedder", self._open_embedder)
+        return embedder
+
+    async def close(self) -> None:
+        """Close the connections of all clients."""
+        await self._stack.aclose()
+
+    async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the result of `work`, which runs once for concurrent callers. A failure is not kept."""
+        opening = self._opened.get(key)
+        if opening is None:
+            opening = self._opened[key] = detached(work())
+        try:
+            # A caller that is cancelled must not cancel the others.
+            return await asyncio.shield(opening)
+        except Exception:
+            self._opened.pop(key, None)
+            raise
+
+    async def _open_chat(self, name: str) -> Chat:
+        settings = self.models.settings
+        model = settings.model(name)
+        if model.kind == "scripted":
+            return ScriptedChat(
+                handlers(settings.own_memories()), name=model.fingerprint(), sampling=model.sampling()
+            )
+        # Starting a server takes minutes, in which other models are called.
+        url = (
+            model.url if model.kind == "endpoint" else await asyncio.to_thread(self.models.servers.url, name)
+        )
+        chat = OpenAIChat(
+            url=url,
+            model=model.served_as,
+            fingerprint=model.fingerprint(),
+            sampling=model.sampling(),
+            budget=self.models.budget,
+            prices=Prices(model.price_in, model.price_out),
+            endpoint=Endpoint(
+                url,
+                key_variable=model.key_variable,
+                concurrency=model.concurrency,
+                patience=model.patience,
+                answers=self.models.answers,
+                setting=f"`url` of model {name}",
+            ),
+        )
+        return await self._stack.enter_async_context(chat)
+
+    async def _open_embedder(self) -> Embedder:
+        chosen = self.models.settings.embedder
+        if chosen.kind == "folder":
+            return FolderEmbedder(chosen.model)
+        if chosen.kind != "endpoint":
+            return HashingEmbedder(chosen.dimensions)
+        return await self._stack.enter_async_context(
+            EndpointEmbedder(chosen.url, chosen.model, self.models.ledger, key_variable=chosen.key_variable)
+        )
 
 
 class Models:
-    """The models of the settings, which open chats, run asynchronous work, and own the ledger and started servers.
+    """The models of the settings: runs asynchronous work with them, and owns the ledger and started servers.
 
-    Call `close` after use.
+    Work of several threads shares one event loop, one client for each model, and one limit for each address. Close it
+    after use.
     """
 
     def __init__(
@@ -103,57 +182,63 @@ class Models:
         self.budget = budget
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models)
-        self._answers: dict[str, bool] = {}
+        self.answers: dict[str, bool] = {}
+        """Whether each address was reachable at the last request."""
+        self.early: dict[str, EarlyAnswers] = {}
+        """The early answers of each run that plays."""
+        self._loop = EventLoopThread()
+        self._clients: Clients | None = None
 
-    def run(self, account: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
-        """Run `work` in a new event loop, close its clients, flush the ledger, and return the result."""
+    def run(
+        self, account: RequestContext, work: Callable[[Chats], Coroutine[Any, Any, T]], *, shared: bool = True
+    ) -> T:
+        """Run `work`, flush the ledger, and return the result. Raises Interrupted after `interrupt`.
+
+        Work that computes for long and calls no model should not use the shared event loop, where it would delay all
+        requests. It gets a loop and clients of its own.
+        """
 
         async def session() -> T:
-            async with AsyncExitStack() as stack:
-                return await work(Chats(self, account, stack))
+            if self._clients is None:
+                self._clients = Clients(self)
+            return await work(Chats(self._clients, account, self.watch))
+
+        async def own_session() -> T:
+            clients = Clients(self)
+            try:
+                return await work(Chats(clients, account, self.watch))
+            finally:
+                await clients.close()
 
         try:
-            return asyncio.run(session())
+            return self._loop.run(session()) if shared else asyncio.run(own_session())
         finally:
             self.ledger.flush()
 
-    async def open(self, name: str, stack: AsyncExitStack) -> Chat:
-        """Open the chat of the model `name`, without the ledger."""
-        model = self.settings.model(name)
-        if model.kind == "scripted":
-            return ScriptedChat(
-                handlers(self.settings.own_memories()), name=model.fingerprint(), sampling=model.sampling()
-            )
-        url = model.url if model.kind == "endpoint" else self.servers.url(name)
-        chat = OpenAIChat(
-            url=url,
-            model=model.served_as,
-            fingerprint=model.fingerprint(),
-            sampling=model.sampling(),
-            budget=self.budget,
-            prices=Prices(model.price_in, model.price_out),
-            endpoint=Endpoint(
-                url,
-                key_variable=model.key_variable,
-                concurrency=model.concurrency,
-                patience=model.patience,
-                answers=self._answers,
-                setting=f"`url` of model {name}",
-            ),
-        )
-        return await stack.enter_async_context(chat)
+    def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
+        """Return the early answers of a run; `end_run` drops them."""
+        self.early[run_id] = EarlyAnswers(probes)
+        return self.early[run_id]
 
-    def embedder(self) -> Embedder:
-        """Return the embedder of the settings, without opening connections."""
-        chosen = self.settings.embedder
-        if chosen.kind == "endpoint":
-            return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
-        if chosen.kind == "folder":
-            return FolderEmbedder(chosen.model)
-        return HashingEmbedder(chosen.dimensions)
+    def end_run(self, run_id: str) -> None:
+        """Cancel the early answers that a run did not use."""
+        early = self.early.pop(run_id, None)
+        if early is not None:
+            self._loop.call(early.cancel)
+
+    def interrupt(self) -> None:
+        """Cancel the running work, and reject further work."""
+        self._loop.interrupt()
+
+    def close_clients(self) -> None:
+        """Close the connections and end the event loop."""
+        if self._clients is not None:
+            clients, self._clients = self._clients, None
+            self._loop.close(clients.close())
 
     def close(self) -> None:
-        """Stop the started servers and close the ledger."""
+        """Close the connections, stop the started servers and close the ledger."""
+        self.close_clients()
         self.servers.close()
         self.ledger.close()
 
@@ -168,19 +253,21 @@ class VllmServers:
         self._models = models
         self._stack = ExitStack()
         self._urls: dict[str, str] = {}
+        self._lock = threading.Lock()
 
     def url(self, name: str) -> str:
         """Return the address of a model's server; start the server if necessary."""
-        if name not in self._urls:
-            model = self._models[name]
-            server = VllmServer(
-                model=model.model,
-                executable=model.executable,
-                arguments=model.arguments,
-                adapter=_adapter(model),
-            )
-            self._urls[name] = self._stack.enter_context(server)
-        return self._urls[name]
+        with self._lock:
+            if name not in self._urls:
+                model = self._models[name]
+                server = VllmServer(
+                    model=model.model,
+                    executable=model.executable,
+                    arguments=model.arguments,
+                    adapter=_adapter(model),
+                )
+                self._urls[name] = self._stack.enter_context(server)
+            return self._urls[name]
 
     def close(self) -> None:
         self._stack.close()

@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, TypeVar
 
+from resources.event_loop import detached
+
 PAUSE_S = 0.002
 """A batch is closed after so many seconds without a new key."""
 MAX_WAIT_S = 0.05
@@ -54,7 +56,7 @@ class RequestBatcher(Generic[T]):
             future = self._futures[key] = asyncio.get_running_loop().create_future()
             self._collected[key] = text
             if self._collector is None:
-                self._collector = asyncio.create_task(self._collect())
+                self._collector = detached(self._collect())
         return future
 
     async def _collect(self) -> None:
@@ -64,7 +66,7 @@ class RequestBatcher(Generic[T]):
             seen = len(self._collected)
             await asyncio.sleep(PAUSE_S)
         texts, self._collected, self._collector = self._collected, {}, None
-        worker = asyncio.create_task(self._work(texts))
+        worker = detached(self._work(texts))
         self._workers.add(worker)
         worker.add_done_callback(self._workers.discard)
 

@@ -6,7 +6,7 @@ Settings contain no secrets: a model has the name of the environment variable wi
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
@@ -85,6 +85,11 @@ class Settings(BaseSettings):
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
     own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)
+    parallel: int = Field(
+        0,
+        ge=0,
+        description="Partitions that `memflow run` executes at once; 0 chooses by the concurrency of the models.",
+    )
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )
@@ -176,6 +181,16 @@ class Settings(BaseSettings):
     def model_of(self, assistant: str) -> str:
         """Return the name of an assistant's chat model."""
         return assistant.partition("@")[2] or self.roles.assistant
+
+    def partitions_at_once(self, assistants: Iterable[str]) -> int:
+        """Return how many partitions `memflow run` executes at once.
+
+        By default, one for each 16 concurrent requests of the models, at most 8. The scripted chat never waits, so it
+        gets one.
+        """
+        named = {*dict(self.roles).values(), *map(self.model_of, assistants)}
+        served = [self.models[name].concurrency for name in named if self.models[name].kind != "scripted"]
+        return self.parallel or min(8, max(1, max(served, default=1) // 16))
 
     def memory_of(self, assistant: str) -> "MemoryConfig":
         """Return the memory of an assistant. Raises BadSettings with the known names."""

@@ -15,6 +15,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.records import Record, Score
 from memflow.run.context import StepContext, Tables
+from memflow.run.early_answers import EarlyAnswers
 from resources.lake import Lake
 from resources.library import Library
 from resources.metric_backends import build_metric_backends
@@ -34,9 +35,20 @@ class StepRunner:
     """Computes the rows of the leaderboard."""
 
     def run(
-        self, step: Step, run_id: str, *, dataset: str = "", domain: Domain | None = None, assistant: str = ""
+        self,
+        step: Step,
+        run_id: str,
+        *,
+        dataset: str = "",
+        domain: Domain | None = None,
+        assistant: str = "",
+        asks_early: bool = False,
     ) -> Tables:
-        """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant."""
+        """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant.
+
+        With `asks_early`, the same run asks the probes after this step, so they are asked during play.
+        """
+        calls_models = False
         partition: dict[str, Any] = {"leaderboard": self.leaderboard}
         inputs: Mapping[str, bool] = dict.fromkeys(step.inputs, True)
         if dataset:
@@ -50,11 +62,13 @@ class StepRunner:
             benchmark = registry.benchmark(domain.benchmark)
             memory = self.settings.memory_of(assistant) if assistant else None
             inputs = step.inputs_of(benchmark, domain, memory)
+            calls_models = step.calls_models(benchmark, domain)
             partition |= {
                 "benchmark": benchmark,
                 "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
+                "early": self._early(step, run_id, domain, assistant, asks_early),
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)
                 ),
@@ -68,7 +82,16 @@ class StepRunner:
 
         name = domain.name if domain else ""
         context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)
-        return self.models.run(context, work)
+        return self.models.run(context, work, shared=calls_models)
+
+    def _early(
+        self, step: Step, run_id: str, domain: Domain, assistant: str, asks_early: bool
+    ) -> EarlyAnswers | None:
+        """Return the early answers of a partition: new ones for the step that plays, these for the one that answers."""
+        if step.name == "memories" and asks_early:
+            probes = self.lake.read("question.probes", domain.name)
+            return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])
+        return self.models.early.get(run_id) if step.name == "replies" else None
 
     def _read(self, table: str, vectors: bool, domain: Domain | None, assistant: str) -> Iterable[Any]:
         if domain is None:

@@ -1,260 +1,162 @@
-"""`memflow run`: Dagster's jobs, one run per partition, on the instance that the UI shows.
+"""`memflow run`: executes the planned runs in the order of their dependencies, several at a time.
 
 Partitions that are up to date are skipped. If a run fails, runs that depend on it are skipped and the others continue.
-Dagster is imported when the first partition has to run. progress.py shows progress; selection.py selects partitions.
+executor.py executes a run; it is imported when the first partition has to run, since Dagster takes a second.
+progress.py shows progress; selection.py selects partitions.
 """
 
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from dataclasses import asdict, dataclass, field
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assets.fingerprints import Fingerprints
-from memflow.benchmarks.datasets import Dataset
-from memflow.errors import MissingData
-from memflow.pipeline import JOBS, Scope, steps_of
-from memflow.records import Score
+from memflow.chat.ledger import RequestContext
+from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, plan_runs
 from resources.leaderboard import former_partitions
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
 
 if TYPE_CHECKING:
-    import dagster as dg
-
+    from memflow.cli.executor import Executor
     from resources.ledger import SqlLedger
 
 DONE, UP_TO_DATE, SKIPPED = "done", "up to date", "skipped, because an input failed"
-QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """The domains and assistants to run.
-
-    `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger).
-    """
-
-    domains: Sequence[str]
-    assistants: Sequence[str]
-    limit: int = 0
-    force: bool = False
-
-
-@dataclass(frozen=True)
-class PlannedRun:
-    """One run: the job of a scope on a partition, `assistant|domain` if the partition has two dimensions.
-
-    The run is skipped if all runs in `after` failed.
-    """
-
-    scope: Scope
-    partition: str | None
-    up_to_date: Callable[[], bool]
-    config: dict[str, Any] = field(default_factory=dict)
-    after: tuple["PlannedRun", ...] = ()
-
-    @property
-    def job(self) -> str:
-        """The name of the Dagster job that executes the run."""
-        return JOBS[self.scope][0]
-
-    @property
-    def name(self) -> str:
-        """The job and its partition: `evaluate_memory DOMAIN · full`."""
-        assistant, multiple, domain = (self.partition or "").partition("|")
-        return f"{self.job} {f'{domain} · {assistant}' if multiple else self.partition or ''}".strip()
-
-
-@dataclass
-class Outcome:
-    """The runs of `run_pipeline`, grouped by their result."""
-
-    ran: list[PlannedRun] = field(default_factory=list)
-    up_to_date: list[PlannedRun] = field(default_factory=list)
-    failed: list[tuple[PlannedRun, str]] = field(default_factory=list)
-    skipped: list[PlannedRun] = field(default_factory=list)
-    missing: dict[str, list[Dataset]] = field(default_factory=dict)
-    runs: list[str] = field(default_factory=list)
-    scores: list[Score] = field(default_factory=list)
-    former: list[str] = field(default_factory=list)
-    """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
-    usage: list[dict[str, Any]] = field(default_factory=list)
-
-    def lacks_inputs(self, run: PlannedRun) -> bool:
-        """Return whether every run that `run` depends on failed or was skipped."""
-        lost = [*self.skipped, *(failed for failed, _ in self.failed)]
-        return bool(run.after) and all(before in lost for before in run.after)
+INTERRUPT_S = 10.0
+"""Seconds in which interrupted runs can record their end."""
 
 
 class Watcher(Protocol):
-    """Callbacks for the progress of a pipeline."""
+    """Callbacks for the progress of a pipeline. `step` is called in other threads."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
+    def step(self, context: RequestContext, done: int, total: int) -> None: ...
+    def end_run(self, run: PlannedRun, result: str) -> None: ...
+
+
+class Silent:
+    """A watcher that shows nothing."""
+
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: PlannedRun) -> None: ...
+    def step(self, context: RequestContext, done: int, total: int) -> None: ...
     def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budget: Any = None) -> Outcome:
-    """Materialize the requested partitions, in the order of the pipeline. Return the outcome."""
+    """Materialize the requested partitions; each starts when its inputs are there. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
-    planned = _planned(settings, request, fingerprints, outcome)
+    planned = plan_runs(settings, request, fingerprints, outcome)
     watcher.begin(len(planned))
     with ExitStack() as stack:
-        executor: Executor | None = None
+
+        def open_executor() -> "Executor":
+            from memflow.cli.executor import Executor
+
+            return stack.enter_context(Executor(settings, fingerprints, watcher.step, budget))
+
+        schedule = Schedule(request, watcher, outcome, open_executor)
         if has_stale_locks(settings.home):
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
-            executor = stack.enter_context(Executor(settings, fingerprints, watcher, budget))
-        for run in planned:
-            watcher.start_run(run)
-            if outcome.lacks_inputs(run):
-                outcome.skipped.append(run)
-                watcher.end_run(run, SKIPPED)
-                continue
-            if not request.force and run.up_to_date():
-                outcome.up_to_date.append(run)
-                watcher.end_run(run, UP_TO_DATE)
-                continue
-            if executor is None:
-                executor = stack.enter_context(Executor(settings, fingerprints, watcher, budget))
-            watcher.end_run(run, executor.run(run, outcome) or DONE)
+            schedule.open()
+        schedule.run(planned)
         outcome.former = former_partitions(settings, fingerprints.lake)
         if fingerprints.lake.current_partitions("score.leaderboard"):
             outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
-        if executor is not None:
-            outcome.usage = _usage(executor.models.ledger, set(outcome.runs))
+        if schedule.executor is not None:
+            outcome.usage = _usage(schedule.executor.models.ledger, set(outcome.runs))
     return outcome
 
 
-class Executor:
-    """A context manager that opens the Dagster instance and executes planned runs in this process."""
+@dataclass
+class Schedule:
+    """The execution of planned runs in threads, at most `request.parallel` at once."""
 
-    def __init__(self, settings: Settings, fingerprints: Fingerprints, watcher: Watcher, budget: Any) -> None:
-        from assets.definitions import build_defs, build_resources
+    request: RunRequest
+    watcher: Watcher
+    outcome: Outcome
+    open_executor: Callable[[], "Executor"]
+    executor: "Executor | None" = None
+    _threads: dict[int, threading.Thread] = field(default_factory=dict)
+    _ended: SimpleQueue[tuple[PlannedRun, str, str | BaseException]] = field(default_factory=SimpleQueue)
+    _available: dict[int, bool] = field(default_factory=dict)
+    """Whether the tables of each ended run are available. Runs are identified by id()."""
 
-        resources = build_resources(settings, budget, fingerprints)
-        self.settings = settings
-        self.models = resources["models"]
-        self.models.watch = lambda context, done, total: watcher.step(context.stage, done, total)
-        self._definitions = build_defs(settings, resources, fingerprints)
-        self._stack = ExitStack()
+    def open(self) -> "Executor":
+        """Return the executor, which opens on first use."""
+        if self.executor is None:
+            self.executor = self.open_executor()
+        return self.executor
 
-    def __enter__(self) -> "Executor":
-        from resources.instance import open_instance
-
-        with ExitStack() as opening:
-            opening.callback(self.models.close)
-            self._opened = opening.enter_context(open_instance(self.settings.home))
-            self._stack = opening.pop_all()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
-
-    def run(self, run: PlannedRun, outcome: Outcome) -> str:
-        """Execute a planned run. Return the reason if it fails, else an empty string."""
-        from assets.partitions import pair
-
-        assistant, multiple, domain = (run.partition or "").partition("|")
-        result = self._definitions.resolve_job_def(run.job).execute_in_process(
-            partition_key=pair(domain, assistant) if multiple else run.partition,
-            instance=self._opened.instance,
-            run_config={"ops": run.config, "loggers": QUIET},
-            tags={"memflow/reason": "command line", **self._opened.tags},
-            raise_on_error=False,
-        )
-        outcome.runs.append(result.run_id)
-        if result.success:
-            outcome.ran.append(run)
-            return ""
-        reason = _reason(result)
-        outcome.failed.append((run, reason))
-        return reason
-
-
-def _planned(
-    settings: Settings, request: RunRequest, fingerprints: Fingerprints, outcome: Outcome
-) -> list[PlannedRun]:
-    """Return the runs in order. Missing data sets are recorded; a domain without any data set counts as failed.
-
-    Raises MissingData if no domain has a data set.
-    """
-    ingested: dict[str, PlannedRun] = {}
-    generated: list[PlannedRun] = []
-    evaluated: list[PlannedRun] = []
-    sample = {"config": {"limit": request.limit}}
-    config = {step.name: sample for step in steps_of("domain")}
-    for domain in (settings.domain(name).limited(request.limit) for name in request.domains):
-        generate = PlannedRun(
-            "domain", domain.name, partial(fingerprints.up_to_date, "domain", domain), config
-        )
+    def run(self, planned: Sequence[PlannedRun]) -> None:
+        """Execute the runs. A run starts when all runs that it depends on have ended."""
+        waiting = {id(run): run for run in planned}
         try:
-            found, lacking = fingerprints.library.datasets_of(domain)
-        except MissingData as error:
-            if len(outcome.failed) + 1 == len(request.domains):
-                raise
-            outcome.failed.append((generate, str(error)))
-            continue
-        if lacking:
-            outcome.missing[domain.name] = lacking
-        for each in found:
-            up_to_date = partial(fingerprints.up_to_date, "dataset", each.name)
-            ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date))
-        generate = replace(generate, after=tuple(ingested[each.name] for each in found))
-        generated.append(generate)
-        evaluated += [
-            PlannedRun(
-                "domain x assistant",
-                f"{name}|{domain.name}",  # as Dagster writes it: the dimensions in the order of their names
-                partial(fingerprints.up_to_date, "domain x assistant", domain.name, name),
-                after=(generate,),
-            )
-            for name in request.assistants
-        ]
-    publish = PlannedRun("all", None, partial(fingerprints.up_to_date, "all"), after=tuple(evaluated))
-    return [*ingested.values(), *generated, *evaluated, publish]
+            while waiting or self._threads:
+                ready = self._ready(waiting.values()) if len(self._threads) < self.request.parallel else None
+                if ready is None:
+                    self._record(*self._ended.get())
+                else:
+                    self._start(waiting.pop(id(ready)))
+        except BaseException:
+            self._interrupt()
+            raise
 
-
-def _reason(result: "dg.ExecuteInProcessResult") -> str:
-    """Return the failed blocking checks with the offending rows, or the exception of the first failed step."""
-    import dagster as dg
-
-    broken = [
-        reason
-        for check in result.get_asset_check_evaluations()
-        if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
-        for reason in _broken(check)
-    ]
-    if broken:
-        return "; ".join(broken)
-    for event in result.all_events:
-        if event.is_step_failure and event.step_failure_data.error is not None:
-            error = event.step_failure_data.error
-            return f"{event.step_key}: {(error.cause or error).message.strip()}"
-    return "the run failed. See the page of the run in the UI."
-
-
-def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
-    """Yield a sentence for each failed rule: the rule, the number of rows, and the keys of some rows."""
-    import dagster as dg
-
-    rules = check.metadata["rules"]
-    for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
-        if rule["result"] == "passed":
-            continue
-        if rule["result"] == "error":
-            yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
-            continue
-        found = (
-            f"violated by {rule['unexpected']} of {rule['rows']} rows"
-            if rule["rows"]
-            else "the table is empty"
+    def _ready(self, waiting: Iterable[PlannedRun]) -> PlannedRun | None:
+        return next(
+            (run for run in waiting if all(id(before) in self._available for before in run.after)), None
         )
-        where = f" ({rule['offending']})" if rule["offending"] else ""
-        yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"
+
+    def _start(self, run: PlannedRun) -> None:
+        self.watcher.start_run(run)
+        if run.after and not any(self._available[id(before)] for before in run.after):
+            self.outcome.skipped.append(run)
+            self._end(run, SKIPPED, available=False)
+        elif not self.request.force and run.up_to_date():
+            self.outcome.up_to_date.append(run)
+            self._end(run, UP_TO_DATE)
+        else:
+            # A daemon thread does not keep an interrupted process alive.
+            thread = threading.Thread(
+                target=self._execute, args=(self.open(), run), name=run.name, daemon=True
+            )
+            self._threads[id(run)] = thread
+            thread.start()
+
+    def _execute(self, executor: "Executor", run: PlannedRun) -> None:
+        try:
+            self._ended.put((run, *executor.run(run)))
+        except BaseException as error:  # noqa: BLE001  (it is raised in the main thread)
+            self._ended.put((run, "", error))
+
+    def _record(self, run: PlannedRun, run_id: str, reason: str | BaseException) -> None:
+        del self._threads[id(run)]
+        if isinstance(reason, BaseException):
+            raise reason
+        self.outcome.runs.append(run_id)
+        if reason:
+            self.outcome.failed.append((run, reason))
+        else:
+            self.outcome.ran.append(run)
+        self._end(run, reason or DONE, available=not reason)
+
+    def _end(self, run: PlannedRun, result: str, available: bool = True) -> None:
+        self._available[id(run)] = available
+        self.watcher.end_run(run, result)
+
+    def _interrupt(self) -> None:
+        """Stop the requests, and give the running threads some seconds to record the end of their runs."""
+        if self.executor is not None:
+            self.executor.models.interrupt()
+            until = time.monotonic() + INTERRUPT_S
+            for thread in self._threads.values():
+                thread.join(max(0.0, until - time.monotonic()))
 
 
 def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
-"""The progress of a run: completed runs, the current step with its rate, and the remaining time."""
+"""The progress of a run on standard error: the completed runs, and one row for each partition that runs."""
 
 import sys
+import threading
 from types import TracebackType
 
 from rich.console import Console
@@ -13,19 +14,19 @@ from rich.progress import (
     Task,
     TaskID,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
-from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE, PlannedRun
+from memflow.chat.ledger import RequestContext
+from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE
+from memflow.cli.planned_runs import PlannedRun
 
-STEPS = {
-    "question": "labels annotated",
-    "memory": "events played",
-    "answer": "probes answered",
-    "feedback": "cases",
-}
+ITEMS = {"question": "labels", "memory": "events", "answer": "probes", "feedback": "cases"}
+"""The items that the steps of a stage process."""
+ROWS = 12
+"""Maximum number of partitions that are shown."""
 
 
 class _Rate(ProgressColumn):
@@ -35,26 +36,31 @@ class _Rate(ProgressColumn):
 
 
 class ProgressWatcher:
-    """Two progress bars on standard error: one for the runs, one for the items of the current step."""
+    """Progress bars on a terminal, or one line for each run where standard error is none.
+
+    The first bar counts runs. The others show the items of the current step of each partition.
+    """
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+            TextColumn("{task.fields[items]}"),
+            BarColumn(bar_width=10),
             MofNCompleteColumn(),
             _Rate(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
             TimeRemainingColumn(),
             console=self.console,
             disable=not self.console.is_terminal,
+            expand=True,
         )
-        self._runs: TaskID | None = None
-        self._step: TaskID | None = None
+        self._lock = threading.Lock()
         self._total = 0
         self._ended = 0
+        self._runs: TaskID | None = None
+        self._running: dict[str, TaskID] = {}
+        self._partitions: dict[tuple[str, str], TaskID] = {}
 
     def __enter__(self) -> "ProgressWatcher":
         self._progress.start()
@@ -68,24 +74,37 @@ class ProgressWatcher:
     def begin(self, runs: int) -> None:
         """Show the number of planned runs."""
         self._total = runs
-        self._runs = self._progress.add_task("runs", total=runs)
+        self._runs = self._progress.add_task("all partitions", total=runs, items="runs")
 
     def start_run(self, run: PlannedRun) -> None:
         """Show the run that starts."""
-        if self._runs is not None:
-            self._progress.update(self._runs, description=run.name)
+        with self._lock:
+            row = self._progress.add_task(
+                " · ".join(filter(None, (run.partition, run.assistant))) or run.job,
+                total=None,
+                items="",
+                visible=len(self._running) < ROWS,
+            )
+            self._running[run.name] = self._partitions[run.domain, run.assistant] = row
 
-    def step(self, name: str, done: int, total: int) -> None:
+    def step(self, context: RequestContext, done: int, total: int) -> None:
         """Show the completed items of a step."""
-        if self._step is None:
-            self._step = self._progress.add_task(STEPS.get(name, name), total=total)
-        if done == 1:
-            self._progress.reset(self._step, total=total, description=STEPS.get(name, name))
-        self._progress.update(self._step, completed=done)
+        with self._lock:
+            task = self._partitions.get((context.domain, context.assistant))
+            if task is None:
+                return
+            if done == 1:
+                self._progress.reset(task, total=total, items=ITEMS.get(context.stage, context.stage))
+            self._progress.update(task, completed=done)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
         """Show the result of a run: `done`, `up to date`, skipped, or the reason of a failure."""
-        self._ended += 1
+        with self._lock:
+            self._ended += 1
+            self._progress.remove_task(self._running.pop(run.name))
+            self._partitions.pop((run.domain, run.assistant), None)
+            for task in [*self._running.values()][:ROWS]:
+                self._progress.update(task, visible=True)
         if self._runs is not None:
             self._progress.advance(self._runs)
         if result not in (DONE, UP_TO_DATE, SKIPPED):

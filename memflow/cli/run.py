@@ -4,11 +4,12 @@ pipeline.py orders and executes the runs, progress.py shows progress, summary.py
 """
 
 import gc
+import signal
 from typing import Annotated
 
 import typer
 
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, answer, message
 from memflow.cli.selection import (
     AnnotatorOption,
     AssistantOption,
@@ -30,6 +31,9 @@ COLLECT_AFTER = 100_000
 """Allocations between two garbage collections. Python's default of 700 costs a tenth of a run's CPU time, and memory
 use is the same."""
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
+
 CallsOption = Annotated[
     int, typer.Option("--budget-calls", min=0, help="Send at most this many requests; 0 is no limit.")
 ]
@@ -43,6 +47,14 @@ CostOption = Annotated[
 ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger."),
+]
+ParallelOption = Annotated[
+    int,
+    typer.Option(
+        "--parallel",
+        min=0,
+        help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
+    ),
 ]
 # The former name of --force.
 AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
@@ -65,6 +77,7 @@ def run(
     budget: CostOption = 0.0,
     budget_calls: CallsOption = 0,
     budget_tokens: TokensOption = 0,
+    parallel: ParallelOption = 0,
     force: ForceOption = False,
     again: AgainOption = False,
     format: FormatOption = Format.text,
@@ -90,18 +103,33 @@ def run(
         verifier=verifier,
     )
     gc.set_threshold(COLLECT_AFTER, 20, 20)
+    # As Ctrl-C: started servers end, and runs are recorded as failed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Imported after the selection, so that a misspelled name fails fast.
-    from memflow.cli.pipeline import RunRequest, run_pipeline
+    from memflow.cli.pipeline import run_pipeline
+    from memflow.cli.planned_runs import RunRequest
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
     from resources.added_partitions import add_partitions
     from resources.limits import Budget
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
-    request = RunRequest(selection.domains, selection.assistants, selection.limit, force or again)
+    request = RunRequest(
+        selection.domains,
+        selection.assistants,
+        selection.limit,
+        force or again,
+        parallel or selection.settings.partitions_at_once(selection.assistants),
+    )
     add_partitions(front_of(ctx).load(), selection.settings, selection.domains, selection.assistants)
-    with ProgressWatcher() as watcher:
-        outcome = run_pipeline(selection.settings, request, watcher, limits)
+    try:
+        with ProgressWatcher() as watcher:
+            outcome = run_pipeline(selection.settings, request, watcher, limits)
+    except KeyboardInterrupt:
+        message(
+            "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."
+        )
+        raise typer.Exit(INTERRUPTED) from None
     summary = Summary.of(selection, outcome)
     if format is Format.json:
         answer(format, summary.data())

@@ -12,7 +12,7 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import evidence
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
-from memflow.cli.pipeline import Outcome
+from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, sort_key

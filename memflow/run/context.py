@@ -4,9 +4,10 @@ The steps are in memflow/pipeline.py. resources/steps.py provides rows and model
 dry_run.py from memory and counting chats.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from memflow.benchmarks.api import Benchmark, States
 from memflow.benchmarks.datasets import Dataset
@@ -16,8 +17,10 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Score
+from memflow.run.early_answers import EarlyAnswers
 from memflow.timing import Clock
 
+T = TypeVar("T")
 Tables = Mapping[str, Iterable[Any]]
 """Rows by table. Where they are many, they come one by one and exist only while they are written."""
 STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
@@ -39,6 +42,12 @@ class ModelProvider(Protocol):
     async def embedder(self) -> Embedder:
         """Return the embedder."""
 
+    def of_stage(self, stage: str) -> "ModelProvider":
+        """Return the models of the same partition for another stage, whose requests are recorded under it."""
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start work that may outlast the step. Canceling it is up to the caller."""
+
     def expect(self, total: int) -> Callable[[], None]:
         """Set the number of items of the step, for progress. Return a function to call after each item."""
 
@@ -58,6 +67,8 @@ class StepContext:
     memory: MemoryConfig
     metric_backends: Callable[[Chat | None], MetricBackends]
     leaderboard: Callable[[], list[Score]]
+    early: EarlyAnswers | None = None
+    """Set if the probes are asked in the same run, so that they can be asked during play."""
 
     def __init__(
         self,

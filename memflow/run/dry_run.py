@@ -118,8 +118,7 @@ class DryRun:
         """Run the steps of a scope that call models in this domain."""
         benchmark = registry.benchmark(domain.benchmark)
         for step in steps_of(scope):
-            judged = any(benchmark.judge_prompts(domain, table) for table in step.writes)
-            if step.models and ("judge" not in step.models or judged):
+            if step.calls_models(benchmark, domain):
                 self._run(step, domain, assistant)
 
     def _run(self, step: Step, domain: Domain, assistant: str) -> None:
@@ -163,6 +162,12 @@ class _CountingModels:
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()
+
+    def of_stage(self, stage: str) -> "_CountingModels":
+        return self
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        return asyncio.create_task(work)
 
     def expect(self, total: int) -> Callable[[], None]:
         return lambda: None

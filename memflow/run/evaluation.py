@@ -3,14 +3,16 @@
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.memories.registry import MemoryConfig
-from memflow.run.answer import answer_all
-from memflow.run.context import StepContext, Tables
+from memflow.records import Probe, Reply
+from memflow.run.answer import EpisodeHistory, answer_all
+from memflow.run.context import ModelProvider, StepContext, Tables
+from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
 from memflow.run.play import PlayedEpisode
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
@@ -51,6 +53,10 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
     )
     chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
+    ended = None
+    if context.early is not None and not evolves(memory, benchmark):
+        ask = await _asker(context, context.models.of_stage("answer"))
+        ended = context.early.on_checkpoint(ask, context.models.start)
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
@@ -59,16 +65,52 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
         benchmark.replier(domain, chat),
         lived=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
+        ended=ended,
     )
+
+
+async def _asker(context: StepContext, models: ModelProvider) -> Ask:
+    """Return the function that asks probes of one episode during play."""
+    chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
+    remember = context.memory.factory(tools)
+
+    async def ask(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
+        histories = {probes[0].episode_id: history}
+        return await answer_all(
+            context.benchmark,
+            context.domain,
+            context.assistant,
+            probes,
+            histories,
+            remember,
+            chat,
+            clock=context.clock,
+        )
+
+    return ask
 
 
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     probes = context.test_probes()
+    early = await context.early.replies() if context.early is not None else {}
+    missing = [probe for probe in probes if probe.probe_id not in early]
+    answered = context.models.expect(len(probes))
+    for _ in early:
+        answered()
+    if missing:
+        early |= {reply.probe_id: reply for reply in await _answered(context, missing, answered)}
+    return {"answer.replies": [early[probe.probe_id] for probe in probes]}
+
+
+async def _answered(
+    context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
+) -> list[Reply]:
+    """Answer probes with the memories that the tables contain."""
     pasts = episode_histories(context.stream("memory.indexes"), context.stream("memory.transcripts"), probes)
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
-    replies = await answer_all(
+    return await answer_all(
         context.benchmark,
         context.domain,
         context.assistant,
@@ -76,10 +118,9 @@ async def answer_probes(context: StepContext) -> Tables:
         pasts,
         context.memory.factory(tools),
         chat,
-        answered=context.models.expect(len(probes)),
+        answered=answered,
         clock=context.clock,
     )
-    return {"answer.replies": replies}
 
 
 async def score_replies(context: StepContext) -> Tables:

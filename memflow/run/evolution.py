@@ -23,7 +23,16 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Turn
 from memflow.run.answer import answer_one
-from memflow.run.play import CheckpointHandler, Episode, Event, PlayedEpisode, Replier, play, play_all
+from memflow.run.play import (
+    AfterCheckpoint,
+    CheckpointHandler,
+    Episode,
+    Event,
+    PlayedEpisode,
+    Replier,
+    play,
+    play_all,
+)
 from memflow.timing import Clock
 
 
@@ -69,13 +78,16 @@ async def play_assistant(
     *,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
+    ended: AfterCheckpoint | None = None,
 ) -> list[PlayedEpisode]:
     """Return all episodes, played by one assistant whose memory may evolve; other memories are played by play.play_all.
+
+    `ended` is passed to play_all.
 
     Raises BadInput if a memory that evolves has an episode with a base.
     """
     if not evolves(config, environment.benchmark):
-        return await play_all(episodes, remember, replier, lived=lived, clock=clock)
+        return await play_all(episodes, remember, replier, lived=lived, clock=clock, ended=ended)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
             f"the episode {based[0]} has a base, but an evolving memory supports only episodes "

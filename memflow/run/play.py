@@ -1,16 +1,19 @@
 """The player: processes the events of one episode in order, with one memory, and records the transcript.
 
-Probes are not asked here: entries have `since` and `until`, so answer.py can restore any checkpoint afterwards.
+Probes are not asked here: entries have `since` and `until`, so answer.py can restore any checkpoint, afterwards or
+while later periods are played (early_answers.py).
 evolution.py handles events of kind `checkpoint`. The player does not depend on a benchmark.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Literal
 
 from memflow.chat.asking import Answer, ask
+from memflow.chat.priority import REMAINING
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput, RecallFailed
@@ -23,10 +26,16 @@ FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 """Returns the simulator's next message after a dialogue. Bound to its event, so it may use gold that no memory sees."""
 CheckpointHandler = Callable[[Memory], Awaitable[None]]
 """Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
+AfterCheckpoint = Callable[["PlayedEpisode", int, int], None]
+"""Is called with what was played so far, the checkpoint that ended, and the next one (or LAST)."""
 ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
 DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
 """Runs a dialogue with the assistant's model. Bound to its event, so it may use gold."""
+
+
+LAST = sys.maxsize
+"""The checkpoint after the last one of an episode."""
 
 
 @dataclass(frozen=True)
@@ -250,21 +259,40 @@ async def play(
     replier: Replier | None,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
+    ended: AfterCheckpoint | None = None,
 ) -> PlayedEpisode:
     """Play one episode in order, and return the played episode.
 
-    `lived` is called after every event except checkpoints. With a `clock`, writes are timed.
+    `lived` is called after every event except checkpoints, `ended` after the last event of each checkpoint. With a
+    `clock`, writes are timed.
     """
     stage = _Stage(episode, memory, replier, clock)
-    for (kind, _), events in groupby(episode.events, key=lambda event: (event.kind, event.checkpoint)):
-        if kind == "dialogue":
-            await stage.lead(list(events), lived)
-            continue
-        for event in events:
-            await stage.live(event)
-            if kind != "checkpoint":
-                lived()
-    return PlayedEpisode(episode.episode_id, stage.lines, memory.store, stage.kept)
+    played = PlayedEpisode(episode.episode_id, stage.lines, memory.store, stage.kept)
+    remaining = len(episode.events)
+    for checkpoint, following, of_checkpoint in _checkpoints(episode.events):
+        for kind, events in groupby(of_checkpoint, key=lambda event: event.kind):
+            REMAINING.set(remaining)
+            if kind == "dialogue":
+                dialogues = list(events)
+                await stage.lead(dialogues, lived)
+                remaining -= len(dialogues)
+                continue
+            for event in events:
+                REMAINING.set(remaining)
+                await stage.live(event)
+                remaining -= 1
+                if kind != "checkpoint":
+                    lived()
+        if ended is not None:
+            ended(played, checkpoint, following)
+    return played
+
+
+def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
+    """Yield each checkpoint, the next one, and the events of the former."""
+    groups = [(at, list(group)) for at, group in groupby(events, key=lambda event: event.checkpoint)]
+    for (at, group), following in zip(groups, [*(at for at, _ in groups[1:]), LAST], strict=True):
+        yield at, following, group
 
 
 async def play_all(
@@ -274,11 +302,13 @@ async def play_all(
     *,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
+    ended: AfterCheckpoint | None = None,
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a fork of its final store. `remember` creates the
-    memory on a store. With a `clock`, writes are timed. Raises BadInput for an unknown base.
+    memory on a store. Results are in the order of `episodes`. `lived`, `clock` and `ended` are those of `play`. Raises
+    BadInput for an unknown base.
     """
     episodes = list(episodes)
     running: dict[str, asyncio.Task[PlayedEpisode]] = {}
@@ -292,7 +322,7 @@ async def play_all(
                     "before it."
                 )
             store = (await running[episode.base]).store.fork()
-        return await play(episode, remember(store), replier, lived, clock)
+        return await play(episode, remember(store), replier, lived, clock, ended)
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))

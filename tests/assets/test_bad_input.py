@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
@@ -25,15 +26,6 @@ FILE = "amemgym/v1.base/data.json"
 ASSISTANTS = ("none", "oracle")
 
 Users = list[dict[str, Any]]
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 @pytest.fixture

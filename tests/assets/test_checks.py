@@ -14,7 +14,7 @@ from assets.definitions import build_defs, build_resources
 from assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.expectations import expectations_of
-from memflow.cli.pipeline import QUIET
+from memflow.cli.executor import QUIET
 from resources.lake import Lake
 from resources.settings import Settings
 

@@ -13,7 +13,8 @@ import pytest
 from served import wait
 
 from assets.jobs import OBSERVE
-from memflow.cli.pipeline import PlannedRun, RunRequest, run_pipeline
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import RunRequest
 from resources.lake import Lake
 from resources.settings import load
 
@@ -44,15 +45,6 @@ Made = list[tuple[str, str]]
 
 def every(partitions: list[str], assets: set[str]) -> set[tuple[str, str]]:
     return {(partition, asset) for partition in partitions for asset in assets}
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 class Deployment:

@@ -8,19 +8,11 @@ from typing import Any
 import pytest
 
 import memflow
-from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.records import TABLES
 from resources.lake import Lake
 from resources.settings import load
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 @pytest.fixture(autouse=True)

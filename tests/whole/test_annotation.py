@@ -6,7 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from memflow.cli.pipeline import RunRequest, run_pipeline
+from memflow.chat.ledger import RequestContext
+from memflow.cli.pipeline import run_pipeline
+from memflow.cli.planned_runs import RunRequest
 from resources.lake import Lake
 from resources.limits import Budget
 from resources.settings import Settings, load
@@ -26,8 +28,8 @@ class Counting:
     def start_run(self, run: Any) -> None: ...
     def end_run(self, run: Any, result: str) -> None: ...
 
-    def step(self, name: str, done: int, total: int) -> None:
-        if name == "question":
+    def step(self, context: RequestContext, done: int, total: int) -> None:
+        if context.stage == "question":
             self.steps.append((done, total))
 
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.pipeline import Outcome
+from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import tables_of
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, TABLES

@@ -13,7 +13,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from memflow.cli.pipeline import Outcome
+from memflow.cli.planned_runs import Outcome
 from memflow.pipeline import tables_of
 from resources.instance import dagster_home, open_instance
 from resources.lake import Lake
@@ -37,7 +37,7 @@ WORKER = textwrap.dedent(
     from pathlib import Path
     from assets.definitions import build_defs, build_resources
     from assets.partitions import pair
-    from memflow.cli.pipeline import QUIET
+    from memflow.cli.executor import QUIET
     from resources.instance import open_instance
     from resources.settings import load
 

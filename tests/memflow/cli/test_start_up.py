@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from assets.fingerprints import Fingerprints
-from memflow.cli import pipeline as pipeline_module
-from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.cli import executor
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.pipeline import Scope, partition_key, tables_of
 from resources.lake import Lake
 from resources.process_locks import LOCKS, has_stale_locks, instance_folder
@@ -23,15 +24,6 @@ HEAVY = {
 }
 GRAPH = {*HEAVY, "duckdb", "pyarrow", "sqlalchemy"}
 EVERYTHING = {*GRAPH, "numpy", "pydantic_settings", "yaml"}
-
-
-class Silent:
-    """A progress listener that prints nothing."""
-
-    def begin(self, runs: int) -> None: ...
-    def start_run(self, run: PlannedRun) -> None: ...
-    def step(self, name: str, done: int, total: int) -> None: ...
-    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 def imported(*arguments: str) -> tuple[set[str], str]:
@@ -117,7 +109,7 @@ def test_run_with_all_partitions_up_to_date_imports_no_dagster(tmp_path) -> None
 
 def test_run_with_all_partitions_up_to_date_opens_no_dagster_instance(tmp_path, monkeypatch) -> None:
     settings = up_to_date(tmp_path)
-    monkeypatch.setattr(pipeline_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
+    monkeypatch.setattr(executor, "Executor", lambda *_: pytest.fail("the instance was opened"))
     outcome = run_selected(settings)
     assert (len(outcome.up_to_date), outcome.ran, outcome.usage) == (5, [], [])
 

@@ -1,0 +1,10 @@
+"""The priority of a request: the number of requests that depend on it.
+
+Where requests wait for a server, those of the longest chains go first, because the longest chain decides when a run
+ends.
+"""
+
+from contextvars import ContextVar
+
+REMAINING: ContextVar[int] = ContextVar("remaining", default=0)
+"""The number of events that an episode plays after the current request; 0 for a request that nothing waits for."""

@@ -1,0 +1,91 @@
+"""The execution of one planned run: a Dagster job on a partition, in this process, on the instance that the UI shows.
+
+The order of runs does not belong here (pipeline.py). A run may execute in any thread.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import dagster as dg
+
+from assets.definitions import build_defs, build_resources
+from assets.fingerprints import Fingerprints
+from assets.partitions import pair
+from memflow.cli.planned_runs import PlannedRun
+from memflow.pipeline import JOBS
+from resources.instance import open_instance
+from resources.models import Models, Watch
+from resources.settings import Settings
+
+QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
+
+
+class Executor:
+    """A context manager that opens the Dagster instance and executes planned runs."""
+
+    def __init__(self, settings: Settings, fingerprints: Fingerprints, watch: Watch, budget: Any) -> None:
+        resources = build_resources(settings, budget, fingerprints)
+        self.settings = settings
+        self.models: Models = resources["models"]
+        self.models.watch = watch
+        definitions = build_defs(settings, resources, fingerprints)
+        self._jobs = {name: definitions.resolve_job_def(name) for name, _ in JOBS.values()}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Executor":
+        with ExitStack() as opening:
+            opening.callback(self.models.close)
+            self._opened = opening.enter_context(open_instance(self.settings.home))
+            self._stack = opening.pop_all()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+    def run(self, run: PlannedRun) -> tuple[str, str]:
+        """Execute a planned run. Return the id of its Dagster run, and the reason of a failure or an empty string."""
+        result = self._jobs[run.job].execute_in_process(
+            partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
+            instance=self._opened.instance,
+            run_config={"ops": run.config, "loggers": QUIET},
+            tags={"memflow/reason": "command line", **self._opened.tags},
+            raise_on_error=False,
+        )
+        self.models.end_run(result.run_id)
+        return result.run_id, "" if result.success else _reason(result)
+
+
+def _reason(result: dg.ExecuteInProcessResult) -> str:
+    """Return the failed blocking checks with the offending rows, or the exception of the first failed step."""
+    broken = [
+        reason
+        for check in result.get_asset_check_evaluations()
+        if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
+        for reason in _broken(check)
+    ]
+    if broken:
+        return "; ".join(broken)
+    for event in result.all_events:
+        if event.is_step_failure and event.step_failure_data.error is not None:
+            error = event.step_failure_data.error
+            return f"{event.step_key}: {(error.cause or error).message.strip()}"
+    return "the run failed. See the page of the run in the UI."
+
+
+def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
+    """Yield a sentence for each failed rule: the rule, the number of rows, and the keys of some rows."""
+    rules = check.metadata["rules"]
+    for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
+        if rule["result"] == "passed":
+            continue
+        if rule["result"] == "error":
+            yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
+            continue
+        found = (
+            f"violated by {rule['unexpected']} of {rule['rows']} rows"
+            if rule["rows"]
+            else "the table is empty"
+        )
+        where = f" ({rule['offending']})" if rule["offending"] else ""
+        yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"

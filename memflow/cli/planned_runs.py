@@ -1,0 +1,124 @@
+"""The runs of `memflow run`: the request, the planned run of each partition, and the results.
+
+pipeline.py executes them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from assets.fingerprints import Fingerprints
+from memflow.benchmarks.datasets import Dataset
+from memflow.errors import MissingData
+from memflow.pipeline import JOBS, Scope, steps_of
+from memflow.records import Score
+from resources.settings import Settings
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """The domains and assistants to run.
+
+    `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger); at most `parallel`
+    partitions run at once.
+    """
+
+    domains: Sequence[str]
+    assistants: Sequence[str]
+    limit: int = 0
+    force: bool = False
+    parallel: int = 1
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run: the job of a scope on a partition.
+
+    The run is skipped if all runs in `after` failed.
+    """
+
+    scope: Scope
+    partition: str | None
+    """The data set or the domain; None for the scope `all`."""
+    up_to_date: Callable[[], bool]
+    assistant: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+    after: tuple["PlannedRun", ...] = ()
+
+    @property
+    def job(self) -> str:
+        """The name of the Dagster job that executes the run."""
+        return JOBS[self.scope][0]
+
+    @property
+    def domain(self) -> str:
+        """The domain; empty for a data set and for the scope `all`."""
+        return (self.partition or "") if self.scope != "dataset" else ""
+
+    @property
+    def name(self) -> str:
+        """The job and its partition: `evaluate_memory DOMAIN · full`."""
+        return f"{self.job} {' · '.join(filter(None, (self.partition, self.assistant)))}".strip()
+
+
+@dataclass
+class Outcome:
+    """The runs of `run_pipeline`, grouped by their result."""
+
+    ran: list[PlannedRun] = field(default_factory=list)
+    up_to_date: list[PlannedRun] = field(default_factory=list)
+    failed: list[tuple[PlannedRun, str]] = field(default_factory=list)
+    skipped: list[PlannedRun] = field(default_factory=list)
+    missing: dict[str, list[Dataset]] = field(default_factory=dict)
+    runs: list[str] = field(default_factory=list)
+    scores: list[Score] = field(default_factory=list)
+    former: list[str] = field(default_factory=list)
+    """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
+    usage: list[dict[str, Any]] = field(default_factory=list)
+
+
+def plan_runs(
+    settings: Settings, request: RunRequest, fingerprints: Fingerprints, outcome: Outcome
+) -> list[PlannedRun]:
+    """Return the runs in order of their dependencies.
+
+    Missing data sets are recorded in `outcome`; a domain without any data set counts as failed.
+
+    Raises MissingData if no domain has a data set.
+    """
+    ingested: dict[str, PlannedRun] = {}
+    generated: list[PlannedRun] = []
+    evaluated: list[PlannedRun] = []
+    sample = {"config": {"limit": request.limit}}
+    config = {step.name: sample for step in steps_of("domain")}
+    for domain in (settings.domain(name).limited(request.limit) for name in request.domains):
+        generate = PlannedRun(
+            "domain", domain.name, partial(fingerprints.up_to_date, "domain", domain), config=config
+        )
+        try:
+            found, lacking = fingerprints.library.datasets_of(domain)
+        except MissingData as error:
+            if len(outcome.failed) + 1 == len(request.domains):
+                raise
+            outcome.failed.append((generate, str(error)))
+            continue
+        if lacking:
+            outcome.missing[domain.name] = lacking
+        for each in found:
+            up_to_date = partial(fingerprints.up_to_date, "dataset", each.name)
+            ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date))
+        generate = replace(generate, after=tuple(ingested[each.name] for each in found))
+        generated.append(generate)
+        evaluated += [
+            PlannedRun(
+                "domain x assistant",
+                domain.name,
+                partial(fingerprints.up_to_date, "domain x assistant", domain.name, name),
+                name,
+                after=(generate,),
+            )
+            for name in request.assistants
+        ]
+    publish = PlannedRun("all", None, partial(fingerprints.up_to_date, "all"), after=tuple(evaluated))
+    return [*ingested.values(), *generated, *evaluated, publish]

@@ -1,0 +1,82 @@
+"""Early answers: the probes of a checkpoint are asked while later periods are still played.
+
+The replies equal those that answer.py gives after the episode, since both restore the memory as of the checkpoint. A
+probe without an early answer is asked by the step `replies`.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any
+
+from memflow.chat.priority import REMAINING
+from memflow.errors import ChatError
+from memflow.records import Probe, Reply
+from memflow.run.answer import EpisodeHistory
+from memflow.run.play import PlayedEpisode
+
+Ask = Callable[[Sequence[Probe], EpisodeHistory], Coroutine[Any, Any, list[Reply]]]
+"""Asks probes of one episode with its memory restored from a history."""
+Start = Callable[[Coroutine[Any, Any, list[Reply]]], asyncio.Task[list[Reply]]]
+"""Starts a task that outlasts the step."""
+
+
+class EarlyAnswers:
+    """The probes of one assistant in one domain that are asked during play.
+
+    Pass `on_checkpoint` to play_all, and take the replies in the step that answers the probes.
+    """
+
+    def __init__(self, probes: Iterable[Probe]) -> None:
+        self._probes: dict[str, list[Probe]] = defaultdict(list)
+        for probe in probes:
+            self._probes[probe.episode_id].append(probe)
+        self._running: list[asyncio.Task[list[Reply]]] = []
+
+    def on_checkpoint(self, ask: Ask, start: Start) -> Callable[[PlayedEpisode, int, int], None]:
+        """Return the function that asks the probes from a checkpoint up to the next one."""
+
+        def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
+            waiting = self._probes.get(played.episode_id, [])
+            due = [probe for probe in waiting if checkpoint <= probe.checkpoint < following]
+            history = _history(played, due)
+            asked = [probe for probe in due if probe.after is None or probe.after in history.messages]
+            if asked:
+                self._running.append(start(_without_priority(ask(asked, history))))
+
+        return ended
+
+    async def replies(self) -> dict[str, Reply]:
+        """Return the replies by probe, and wait for running requests. A probe whose request was stopped is missing."""
+        found: dict[str, Reply] = {}
+        running, self._running = self._running, []
+        for outcome in await asyncio.gather(*running, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                # A spent budget or an endpoint that is down: the step asks again and reports it.
+                if not isinstance(outcome, (ChatError, asyncio.CancelledError)):
+                    raise outcome
+                continue
+            found.update((reply.probe_id, reply) for reply in outcome)
+        return found
+
+    def cancel(self) -> None:
+        """Cancel the running requests. Call it in the event loop in which they run."""
+        for task in self._running:
+            task.cancel()
+        self._running.clear()
+
+
+async def _without_priority(work: Coroutine[Any, Any, list[Reply]]) -> list[Reply]:
+    REMAINING.set(0)
+    return await work
+
+
+def _history(played: PlayedEpisode, probes: Sequence[Probe]) -> EpisodeHistory:
+    """Return the history of an episode until now, with the checkpoints and messages that `probes` refer to."""
+    sequences = {line.message.message_id: line.sequence + 1 for line in played.lines if line.reason is None}
+    now = max(sequences.values(), default=0)
+    return EpisodeHistory(
+        list(played.store),
+        dict.fromkeys((probe.checkpoint for probe in probes), now),
+        {probe.after: sequences[probe.after] for probe in probes if probe.after in sequences},
+    )
