@@ -21,6 +21,7 @@ ALL = (
     "checkpoints",
     "leaderboard",
     "up_to_date",
+    "users",
     "event_log",
 )
 

@@ -29,7 +29,7 @@ from bench.measure import child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
-from memflow.cli.run import COLLECT_AFTER
+from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
 from resources.checks import Scope as CheckScope
@@ -131,7 +131,7 @@ class MemoryLake(Lake):
 
 def work(size: str, home: Path, stored: bool) -> None:
     """Run all steps of a size in this process, without Dagster."""
-    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
     domains, assistants = (demo_domains(), DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
