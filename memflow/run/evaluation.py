@@ -3,6 +3,7 @@
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,9 @@ from memflow.run.evolution import Environment, count_events, evolves, play_assis
 from memflow.run.play import PlayedEpisode
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
+
+CHECKPOINTS_AT_ONCE = 256
+"""Checkpoints whose probes are asked at once during play: a bound on restored memories and rendered prompts."""
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -74,18 +78,21 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
     chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
     remember = context.memory.factory(tools)
 
+    running = asyncio.Semaphore(CHECKPOINTS_AT_ONCE)
+
     async def ask(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
         histories = {probes[0].episode_id: history}
-        return await answer_all(
-            context.benchmark,
-            context.domain,
-            context.assistant,
-            probes,
-            histories,
-            remember,
-            chat,
-            clock=context.clock,
-        )
+        async with running:
+            return await answer_all(
+                context.benchmark,
+                context.domain,
+                context.assistant,
+                probes,
+                histories,
+                remember,
+                chat,
+                clock=context.clock,
+            )
 
     return ask
 
