@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """The attributes by which usage can be grouped."""
+    """The attributes by which `memflow usage` can group the requests."""
 
     run = "run"
     stage = "stage"
@@ -77,14 +77,14 @@ def usage(
 def usage_rows(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the usage as plain rows, sorted by group; costs at the prices of the settings."""
+    """Return the usage as plain rows, sorted by group, with costs at the prices in the settings."""
     from resources.limits import Prices
     from resources.usage import cost
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for line in ledger.usage(by_model, run=run):
+    for line in ledger.usage(by_model, runs=None if run is None else [run]):
         names = tuple(line.by[name] for name in by)
         row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **dict.fromkeys(NUMBERS, 0)})
         row["calls"] += line.requests

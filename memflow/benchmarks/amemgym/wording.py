@@ -1,10 +1,11 @@
-"""The prompts by name, and the format of values in prompts.
+"""Functions that load AMemGym's prompts by name and that format values for prompts.
 
 prompts/ has the texts and answers.py the output types. A prompt with a Chinese version has a second file `<stem>_zh.md`
 with the same fields.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -58,11 +59,11 @@ def written(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-def number_options(options: list[str]) -> str:
+def number_options(options: Sequence[str]) -> str:
     """Return the options of a multiple-choice question as numbered lines: `1: ...`."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
 
 
 def with_time(sent_at: str, text: str) -> str:
-    """Return a session's first message with a preceding line that states its simulated time, as published."""
+    """Return a session's first message after a line with the simulated time, as in the published data."""
     return f"[Current Time: {sent_at}]\n{text}"
