@@ -18,9 +18,10 @@ from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.recording import scripted_meta
 from resources.lake import RUN, Lake, rebuild_commands
 from resources.lance import LanceIndex
-from resources.leaderboard import former_partitions, leaderboard_rows
+from resources.leaderboard import CachedScores, former_partitions, leaderboard_rows
 from resources.library import Library
 from resources.models import Models
+from resources.score_cache import NAME as SCORES
 from resources.settings import Settings
 from resources.steps import StepRunner
 from resources.warehouse import Warehouse
@@ -95,7 +96,10 @@ def _assets(
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
-        runner = StepRunner(settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse))
+        cached = CachedScores(settings.home / SCORES, fingerprints.scoring)
+        runner = StepRunner(
+            settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse, cached)
+        )
         run_id = context.run.run_id
         if step.scope in ("dataset", "all"):
             tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")

@@ -21,6 +21,7 @@ ALL = (
     "trajectories",
     "checkpoints",
     "leaderboard",
+    "publish",
     "up_to_date",
     "users",
     "event_log",

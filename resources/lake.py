@@ -8,7 +8,7 @@ when it is complete.
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -47,6 +47,10 @@ class Facts:
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
     columns: str = ""
+
+    def of_current(self, table: str) -> bool:
+        """Return whether the partition has the table's columns of this version of memflow."""
+        return self.columns == _table_columns(table)
 
     @property
     def run(self) -> str | None:
@@ -118,7 +122,7 @@ class Lake:
 
         Otherwise like `read`, with its errors.
         """
-        path, state = self.path(table, partition), self._state(table, partition)
+        path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
@@ -130,7 +134,7 @@ class Lake:
                 yield from read_rows(table, parquet, names)
                 return
             rows = list(read_rows(table, parquet, names))
-        if state == self._state(table, partition):
+        if state == self.state(table, partition):
             self._rows.put(path, state, rows)
         yield from rows
 
@@ -152,19 +156,19 @@ class Lake:
         """Return the metadata of a partition (cached for local files); None if it was never materialized."""
         if self._cache is None:
             return self._stored_facts(table, partition)
-        path, state = self.path(table, partition), self._state(table, partition)
+        path, state = self.path(table, partition), self.state(table, partition)
         if state is None:
             return None
         cached = self._cache.get(path, state)
         if cached is not None:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
-        if facts is not None and self._state(table, partition) == state:
+        if facts is not None and self.state(table, partition) == state:
             values = [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta), facts.columns]
             self._cache.put(path, state, values)
         return facts
 
-    def _state(self, table: str, partition: str) -> FileState | None:
+    def state(self, table: str, partition: str) -> FileState | None:
         """Return the state of a partition's file; None if it is missing or in an object store."""
         if not self.local:
             return None
@@ -207,7 +211,7 @@ class Lake:
             facts = self.facts(table, partition)
         except BadInput:
             return False
-        return facts is not None and facts.columns != _table_columns(table)
+        return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
         """Return the partitions of a table, sorted, without those that a former version wrote."""
@@ -215,8 +219,10 @@ class Lake:
         return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
 
     @contextmanager
-    def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, made of hard links.
+    def snapshot(
+        self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
+    ) -> Iterator["Lake"]:
+        """Yield an unchanging copy of these tables' current partitions, or of those in `only`, made of hard links.
 
         DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
         without hard links, yield the lake itself.
@@ -230,6 +236,8 @@ class Lake:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
                 for partition in self.current_partitions(table):
+                    if only is not None and partition not in only:
+                        continue
                     path = Path(self.path(table, partition))
                     link_file(path, held / path.name)
             copy = Lake(root)

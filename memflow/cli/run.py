@@ -112,14 +112,22 @@ def run(
     from memflow.cli.summary import Summary
     from resources.added_partitions import add_partitions
     from resources.limits import Budget
+    from resources.process import allow_open_files
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
+    at_once = parallel or selection.settings.partitions_at_once(selection.assistants)
+    needed = selection.settings.open_files(at_once)
+    if (allowed := allow_open_files(needed)) < needed:
+        message(
+            f"memflow: this process may open {allowed} files, but up to {needed} may be needed. If requests fail, "
+            f"raise the limit (`ulimit -n {needed}`), or lower `concurrency` of the models or --parallel."
+        )
     request = RunRequest(
         selection.domains,
         selection.assistants,
         selection.limit,
         force or again,
-        parallel or selection.settings.partitions_at_once(selection.assistants),
+        at_once,
     )
     add_partitions(front_of(ctx).load(), selection.settings, selection.domains, selection.assistants)
     try:
