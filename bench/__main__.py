@@ -23,6 +23,7 @@ ALL = (
     "leaderboard",
     "publish",
     "up_to_date",
+    "users",
     "event_log",
 )
 

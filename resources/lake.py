@@ -8,12 +8,13 @@ when it is complete.
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
@@ -21,12 +22,12 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
-from memflow.fingerprint import digest, digest_rows
-from memflow.records import MEASURED, TABLES, columns
-from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.columns import has_vectors, schema, to_array, unknown_table, validate
+from memflow.fingerprint import digest
+from memflow.records import TABLES, columns
+from resources.columns import has_vectors, schema, unknown_table
 from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
+from resources.row_groups import RowGroupWriter, group_rows, read_rows
 
 SNAPSHOTS = ".snapshots"
 CACHE = ".cache/facts-2"
@@ -77,36 +78,35 @@ class Lake:
         self,
         table: str,
         partition: str,
-        rows: Sequence[Any],
+        rows: Iterable[Any],
         *,
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty. Return its metadata.
+        """Replace a partition by `rows`, which may be empty. They are written as they come, in row groups.
 
-        Raises BadInput with column and row of an invalid value.
+        Raises BadInput with column and row of an invalid value, and the errors of `rows`; the old file stays then.
         """
-        rows = validate(table, rows)
-        # Measurements of a run are no part of the content hash: neither columns nor rows.
-        outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
-        content = digest_rows(outcome, ignore=MEASURED)
-        facts = Facts(content, fingerprint, len(rows), dict(meta or {}), _table_columns(table))
-        described = {
-            "memflow.digest": facts.digest,
-            "memflow.input_fingerprint": fingerprint,
-            "memflow.rows": str(facts.rows),
-            **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
-        }
-        arrays = [to_array(table, column, rows) for column in columns(table)]
-        buffer = pa.BufferOutputStream()
-        pq.write_table(
-            pa.Table.from_arrays(arrays, schema=schema(table).with_metadata(described)),
-            buffer,
-            compression="zstd",
-        )
         path = self.path(table, partition)
-        state = self._write_file(path, buffer.getvalue())
-        self._rows.put(path, None if has_vectors(table) else state, rows)
+        facts = Facts("", fingerprint, 0, dict(meta or {}), _table_columns(table))
+        only: list[Any] | None = None
+
+        def write(file: IO[bytes]) -> None:
+            nonlocal facts, only
+            with RowGroupWriter(table, file) as writer:
+                writer.write(rows)
+                facts, only = replace(facts, digest=writer.digest, rows=writer.rows), writer.only
+                writer.describe(
+                    {
+                        "memflow.digest": facts.digest,
+                        "memflow.input_fingerprint": fingerprint,
+                        "memflow.rows": str(facts.rows),
+                        **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
+                    }
+                )
+
+        state = self._write_file(path, write)
+        self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
         return facts
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
@@ -115,33 +115,38 @@ class Lake:
         Raises MissingData if the partition was never materialized, BadInput if the file cannot be read or has other
         columns.
         """
+        return list(self.stream(table, partition, vectors=vectors))
+
+    def stream(self, table: str, partition: str, *, vectors: bool = True) -> Iterator[Any]:
+        """Yield the rows of a partition one row group after the other; a single group is cached.
+
+        Otherwise like `read`, with its errors.
+        """
         path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
-            return kept
-        held = self.arrow(table, partition, vectors=vectors)
-        row = TABLES[table]
-        values = zip(*(column.to_pylist() for column in held.columns), strict=True)
-        rows = [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
-        if state is not None and state == self.state(table, partition):
+            yield from kept
+            return
+        with self._reading(table, partition, vectors) as (parquet, names):
+            if state is None or parquet.num_row_groups > 1:
+                yield from read_rows(table, parquet, names)
+                return
+            rows = list(read_rows(table, parquet, names))
+        if state == self.state(table, partition):
             self._rows.put(path, state, rows)
-        return rows
+        yield from rows
+
+    def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
+        """Yield a partition as Arrow batches. Raises the errors of `read`."""
+        with self._reading(table, partition, vectors=True) as (parquet, _):
+            yield from parquet.iter_batches(group_rows(table))
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
-        try:
-            with self._open(table, partition) as file:
-                parquet = self._parquet(table, partition, file)
-                there = parquet.schema_arrow.remove_metadata()
-                wanted = [each.name for each in columns(table) if vectors or each.type != list[float]]
-                held = parquet.read(wanted if there == schema(table) else [])
-        except pa.ArrowException as wrong:
-            raise self._unreadable(table, partition, wrong) from wrong
-        if there != schema(table):
-            raise _other_columns(table, partition, self, there)
-        return held
+        with self._reading(table, partition, vectors) as (parquet, names):
+            return parquet.read(names)
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
         """Return the rows of several partitions, concatenated in the given order."""
@@ -253,6 +258,24 @@ class Lake:
             raise BadInput(f"no partition of {table} is given. Pass the name of a partition.")
         return f"{self.folder(table)}/{_file_name(partition)}"
 
+    @contextmanager
+    def _reading(
+        self, table: str, partition: str, vectors: bool
+    ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
+        """Open a partition. Yield the file and the names of its columns, with or without vectors."""
+        try:
+            with self._open(table, partition) as file:
+                parquet = self._parquet(table, partition, file)
+                there = parquet.schema_arrow.remove_metadata()
+                if there != schema(table):
+                    raise _other_columns(table, partition, self, there)
+                yield (
+                    parquet,
+                    [each.name for each in columns(table) if vectors or each.type != list[float]],
+                )
+        except pa.ArrowException as wrong:
+            raise self._unreadable(table, partition, wrong) from wrong
+
     def _open(self, table: str, partition: str) -> pa.NativeFile:
         try:
             return self.filesystem.open_input_file(self.path(table, partition))
@@ -274,13 +297,16 @@ class Lake:
             f"{_rebuild_command(table, partition)}."
         )
 
-    def _write_file(self, path: str, content: pa.Buffer) -> FileState | None:
+    def _write_file(self, path: str, write: Callable[[IO[bytes]], None]) -> FileState | None:
         """Write a file. Return its state on a local disk, None in an object store."""
         if self.local:
-            return replace_file(Path(path), content)
+            return replace_file(Path(path), write)
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        with self.filesystem.open_output_stream(path) as object_:
-            object_.write(content)
+        with TemporaryFile() as complete:  # an object appears also where its writer failed
+            write(complete)
+            complete.seek(0)
+            with self.filesystem.open_output_stream(path) as object_:
+                shutil.copyfileobj(complete, object_)
         return None
 
 

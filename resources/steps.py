@@ -3,7 +3,7 @@
 Writing the rows, Dagster's events and fingerprints do not belong here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -74,7 +74,7 @@ class StepRunner:
                 ),
             }
 
-        def read(table: str, vectors: bool) -> list[Any]:
+        def read(table: str, vectors: bool) -> Iterable[Any]:
             return self._read(table, vectors, domain, assistant)
 
         async def work(chats: Chats) -> Tables:
@@ -93,14 +93,14 @@ class StepRunner:
             return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])
         return self.models.early.get(run_id) if step.name == "replies" else None
 
-    def _read(self, table: str, vectors: bool, domain: Domain | None, assistant: str) -> list[Any]:
+    def _read(self, table: str, vectors: bool, domain: Domain | None, assistant: str) -> Iterable[Any]:
         if domain is None:
             return self.lake.read_all(table, self.lake.partitions(table))
         if WRITERS[table].scope == "dataset":
             return self._records(domain)
         of_assistant = WRITERS[table].scope == "domain x assistant"
         key = partition_key(domain.name, assistant if of_assistant else "")
-        return self.lake.read(table, key, vectors=vectors)
+        return self.lake.stream(table, key, vectors=vectors)
 
     def _records(self, domain: Domain) -> list[Record]:
         """Return the records of the domain's data sets that are in the lake. Raises MissingData if there are none."""

@@ -5,7 +5,7 @@ dry_run.py from memory and counting chats.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -21,8 +21,8 @@ from memflow.run.early_answers import EarlyAnswers
 from memflow.timing import Clock
 
 T = TypeVar("T")
-Tables = Mapping[str, Sequence[Any]]
-"""Rows by table."""
+Tables = Mapping[str, Iterable[Any]]
+"""Rows by table. Where they are many, they come one by one and exist only while they are written."""
 STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
 """The tables of `States`, in the order of its fields."""
 
@@ -73,7 +73,7 @@ class StepContext:
     def __init__(
         self,
         models: ModelProvider,
-        read: Callable[[str, bool], list[Any]],
+        read: Callable[[str, bool], Iterable[Any]],
         inputs: Mapping[str, bool],
         clock: Clock | None = None,
         **partition: Any,
@@ -90,7 +90,11 @@ class StepContext:
         Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is not an input of
         the step, since its fingerprint would not cover the rows.
         """
-        return self._read(table, vectors) if self._inputs[table] else []
+        return list(self.stream(table, vectors=vectors))
+
+    def stream(self, table: str, *, vectors: bool = True) -> Iterator[Any]:
+        """Return an iterator over the rows of an input, which need not exist all at once. Otherwise like `rows`."""
+        return iter(self._read(table, vectors) if self._inputs[table] else ())
 
     def states(self) -> States:
         """Return the state tables of the domain."""
@@ -98,4 +102,4 @@ class StepContext:
 
     def test_probes(self) -> list[Probe]:
         """Return the probes of split `test`, which every assistant answers."""
-        return [probe for probe in self.rows("question.probes") if probe.split == "test"]
+        return [probe for probe in self.stream("question.probes") if probe.split == "test"]
