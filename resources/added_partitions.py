@@ -45,7 +45,7 @@ def add_partitions(
 
 
 def with_added_partitions(settings: Settings) -> Settings:
-    """Return the settings with the stored partitions.
+    """Return the settings extended by the stored partitions.
 
     Stored partitions whose domain or model is no longer in the settings are skipped.
     """
@@ -67,7 +67,7 @@ def with_added_partitions(settings: Settings) -> Settings:
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the stored objects; damaged lines are skipped."""
+    """Yield the JSON object of each line of the file of added partitions; skip damaged lines."""
     if not file.exists():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -15,11 +15,11 @@ from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
-    """A semaphore with an adaptive limit. Server overload halves the limit; a round of successes adds 1.
+    """A semaphore with an adaptive limit: server overload halves the limit, a round of successes adds 1.
 
-    Of the waiting requests, the one that most others depend on is next; equal ones are in the order of arrival. The
-    limit starts at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because
-    all concurrent requests report the same overload.
+    The waiting request on which most other requests depend is admitted next; among equals, the oldest. The limit starts
+    at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because all concurrent
+    requests report the same overload.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, AdaptiveLimiter]
 
 
 def limiter_of(url: str, most: int) -> AdaptiveLimiter:
-    """Return the limiter that all users of an address share in the running event loop; the smallest `most` applies."""
+    """Return the limiter that all clients of an address share in the event loop; the smallest `most` applies."""
     limiters = _shared.setdefault(asyncio.get_running_loop(), {})
     limiter = limiters.setdefault(url, AdaptiveLimiter(most))
     if most < limiter.most:
@@ -92,13 +92,13 @@ class Prices:
     completion: float = 0.0
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the cost of these numbers of tokens."""
+        """Return the cost of these numbers of prompt and completion tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Calls, tokens (of prompts and answers) and cost."""
+    """The spending of a run or a request: calls, tokens (of prompts and answers) and cost."""
 
     calls: float = 0
     tokens: float = 0

@@ -1,6 +1,6 @@
 """The execution of a pipeline step: reads the rows of its inputs from the lake and returns the rows of its tables.
 
-Writing the rows, Dagster's events and fingerprints do not belong here.
+assets/assets.py writes the rows and reports them to Dagster.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class StepRunner:
-    """An executor of steps, with the models of the settings and the tables of the lake."""
+    """An executor of pipeline steps, with the models of the settings and the tables of the lake."""
 
     settings: Settings
     lake: Lake
@@ -46,7 +46,7 @@ class StepRunner:
     ) -> Tables:
         """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant.
 
-        With `asks_early`, the same run asks the probes after this step, so they are asked during play.
+        With `asks_early`, probes are asked during play, because the same run also answers the probes.
         """
         calls_models = False
         partition: dict[str, Any] = {"leaderboard": self.leaderboard}
@@ -87,7 +87,8 @@ class StepRunner:
     def _early(
         self, step: Step, run_id: str, domain: Domain, assistant: str, asks_early: bool
     ) -> EarlyAnswers | None:
-        """Return the early answers of a partition: new ones for the step that plays, these for the one that answers."""
+        """Return the early answers: new ones for the step `memories`, those of the run for `replies`, otherwise None.
+        """
         if step.name == "memories" and asks_early:
             probes = self.lake.read("question.probes", domain.name)
             return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])

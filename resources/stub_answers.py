@@ -16,7 +16,7 @@ WORDS = _WORDS.split()
 
 
 def random_text(chance: random.Random, least: int = 0, most: int = 80) -> str:
-    """Return random words with `least` to `most` characters in total, at most 80 unless `least` is larger."""
+    """Return random words with a total length of `least` to `most` characters, at most 80 unless `least` is larger."""
     wanted = chance.randint(least, max(least, min(most, 80)))
     said = ""
     while len(said) < wanted:
