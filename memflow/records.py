@@ -61,7 +61,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One row per user, period and state variable whose value is set in the period (period 0: every variable)."""
+    """One row per user, period and state variable that gets a value in the period; period 0 sets every variable."""
 
     domain: Domain
     user_id: Annotated[str, "The user."]

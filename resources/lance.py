@@ -21,8 +21,7 @@ FUSION_CONSTANT = 60
 
 
 class LanceIndex:
-    """A search index of entries by text, vector or both, as of any sequence number, in the folder or at the URL `root`.
-    """
+    """A search index of entries by text, vector or both, as of any sequence number, in a folder or at a URL."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)

@@ -112,8 +112,7 @@ class Clients:
         await self._stack.aclose()
 
     async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """Return the result of `work`, which runs once for concurrent callers. After an error, a new call repeats it.
-        """
+        """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
         opening = self._opened.get(key)
         if opening is None:
             opening = self._opened[key] = detached(work())

@@ -87,8 +87,7 @@ class StepRunner:
     def _early(
         self, step: Step, run_id: str, domain: Domain, assistant: str, asks_early: bool
     ) -> EarlyAnswers | None:
-        """Return the early answers: new ones for the step `memories`, those of the run for `replies`, otherwise None.
-        """
+        """Return early answers: new ones for the step `memories`, those of the run for `replies`, otherwise None."""
         if step.name == "memories" and asks_early:
             probes = self.lake.read("question.probes", domain.name)
             return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])

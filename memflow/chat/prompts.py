@@ -50,7 +50,7 @@ class _FrontMatter(BaseModel):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A parsed prompt file. `digest` covers text and front matter."""
+    """A parsed prompt file. `digest` is the content hash of text and front matter."""
 
     name: str
     fields: tuple[str, ...]
@@ -84,7 +84,7 @@ class Prompt:
 
 
 def _fill(text: str, fields: Mapping[str, Any]) -> str:
-    """Replace every $field of a section."""
+    """Replace every $field of a prompt section by its value."""
     return "".join(
         str(fields[part]) if number % 2 else part for number, part in enumerate(_split_at_fields(text))
     )
@@ -92,7 +92,7 @@ def _fill(text: str, fields: Mapping[str, Any]) -> str:
 
 @cache
 def _split_at_fields(text: str) -> tuple[str, ...]:
-    """Return literal texts and field names in turn, starting and ending with a literal text."""
+    """Return literal texts and field names alternately, starting and ending with a literal text."""
     template = Template(text)
     return tuple(
         template.substitute({name: f"\0{name}\0" for name in template.get_identifiers()}).split("\0")
@@ -101,7 +101,7 @@ def _split_at_fields(text: str) -> tuple[str, ...]:
 
 @cache
 def load(package: str, stem: str) -> Prompt:
-    """Return the prompt `prompts/<stem>.md` of a package. Raises PromptError."""
+    """Return the prompt in `prompts/<stem>.md` of a package. Raises PromptError if it is missing or malformed."""
     if not package:
         raise PromptError(
             f"the prompt {stem} belongs to no package. Move the module into a package with a folder "
@@ -116,7 +116,7 @@ def load(package: str, stem: str) -> Prompt:
 
 
 def parse(text: str, package: str, where: str) -> Prompt:
-    """Return the prompt in `text`. The module `answers` of `package` has its output type. Raises PromptError."""
+    """Return the prompt in `text`, whose output type is in the module `answers` of `package`. Raises PromptError."""
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))

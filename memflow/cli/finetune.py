@@ -141,7 +141,7 @@ def _job(
             "backbone": backbone,
             "scripted": settings.model(backbone).kind == "scripted",
             "cases": [example.case_id for example in learned.examples],
-            "data": learned.digest,
+            "data": learned.content_hash,
         },
     )
 

@@ -31,7 +31,7 @@ def attribute(
     replies: Sequence[Reply],
     verdicts: Sequence[Verdict],
 ) -> list[FailureAttribution]:
-    """Return the failure attribution of each probe that has a verdict under its metric, in the order of `probes`.
+    """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
     State probes are skipped.
     """
@@ -50,7 +50,7 @@ def attribute(
 
 @dataclass(frozen=True)
 class _MemoryTimeline:
-    """The messages that an assistant's memory received and the entries that it stored, over time and by episode."""
+    """The messages that an assistant's memory received and the entries that it stored, by time and episode."""
 
     system: System
     pasts: Mapping[str, EpisodeHistory]
@@ -140,7 +140,7 @@ def _attribute_probe(
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:
-    """Return the sequence number of each message that the memory received, also of messages in a base episode."""
+    """Return the sequence number of each message that the memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
 
 

@@ -156,7 +156,7 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
         point("wrong", [1]),
     ]
     found = collect(SHARED, {}, points)
-    assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
+    assert found.from_plugins == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
         "clash": (
             "package 1.0",
