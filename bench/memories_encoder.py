@@ -65,7 +65,7 @@ class MiniLM:
         return vectors
 
     def run(self, texts: Sequence[str]) -> Vector:
-        """Return the vectors of the texts from one call of the model."""
+        """Run the model once on all texts. Return their vectors."""
         cut = self.tokenizer.encode_batch(list(texts))
         ids = np.array([each.ids for each in cut], np.int64)
         mask = np.array([each.attention_mask for each in cut], np.int64)
@@ -85,7 +85,7 @@ def package(name: str) -> Path:
 
 
 def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
-    """Measure the encoder without a memory and print a JSON line. Return 1 if a batch changes a vector, else 0."""
+    """Measure the encoder without a memory, and print a JSON line. Return 1 if a batch changes a vector, else 0."""
 
     async def every(size: int) -> Vector:
         return np.concatenate(

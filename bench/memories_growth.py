@@ -45,7 +45,7 @@ Cost = dict[str, Any]
 
 
 def main() -> int:
-    """Measure all memories. Return 1 if the write time of a memory grows beyond the bound, else 0."""
+    """Measure all memories. Return 1 if the write time of a memory grows by more than the bound, else 0."""
     texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
@@ -90,7 +90,7 @@ def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequen
 
 
 async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
-    """Write a dialogue to the memory and update its search index."""
+    """Write a dialogue to a memory, and update the memory's search index."""
     memory.store.advance(len(dialogue))
     await memory.write(dialogue)
     if index := getattr(memory, "index", None):
@@ -98,7 +98,7 @@ async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
 
 
 def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
-    """Return the CPU times of the peers, and their ratios to memflow's."""
+    """Return the CPU times of the peers, and the ratios of these times to memflow's times."""
     import rank_bm25
     import whoosh as library
 
@@ -120,7 +120,7 @@ def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) 
 
 
 def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
-    """Return the times of rank_bm25, whose index is rebuilt for each dialogue."""
+    """Return the write and read times of rank_bm25, whose index is rebuilt for each dialogue."""
     began = time.process_time()
     words = [search_words(f"user: {text}") for text in texts]
     cut = time.process_time() - began
@@ -145,14 +145,14 @@ def of_whoosh(texts: Sequence[str], queries: Sequence[str]) -> Cost:
 
 
 def cost(write: float, read: float) -> Cost:
-    """Return the seconds of a write and of a read, converted to microseconds."""
+    """Return a memory's seconds of a write and of a read, converted to microseconds."""
     return {"write": round(write * 1e6, 1), "read": round(read * 1e6, 1)}
 
 
 def least(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
     """Return the minimum of each measurement over the rounds.
 
-    A round measures every size, so that a slow minute affects all sizes.
+    A round measures every size, so that a slow period of the machine affects all sizes.
     """
     rounds = [{size: of_memory(name, messages, size, queries) for size in SIZES} for _ in range(ROUNDS)]
     return {

@@ -49,7 +49,7 @@ BOUNDS = {"demo": 0.6, "users": 0.8}
 
 
 class Work:
-    """The steps of the pipeline, run in this process.
+    """An executor of the pipeline steps in this process, without Dagster.
 
     Tables are written and checked if `stored` is True; otherwise they stay in memory.
     """
@@ -110,7 +110,7 @@ class Work:
 
 
 class MemoryLake(Lake):
-    """A lake that keeps its rows in memory and writes no file."""
+    """A lake that stores its rows in memory and writes no file."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
@@ -130,7 +130,7 @@ class MemoryLake(Lake):
 
 
 def work(size: str, home: Path, stored: bool) -> None:
-    """Run all steps of a size in this process, without Dagster."""
+    """Run all pipeline steps of a size in this process, without Dagster."""
     gc.set_threshold(*COLLECTION_THRESHOLDS)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ def work(size: str, home: Path, stored: bool) -> None:
 
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
-    """Run a process to its end. Return its CPU and wall seconds."""
+    """Run a subprocess to its end. Return its CPU and wall seconds."""
     before, started = child_cpu_seconds(), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *arguments],
@@ -158,7 +158,7 @@ def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
 
 
 def measure(size: str) -> bool:
-    """Measure one size and print the results as a JSON line. Return whether its bound is met."""
+    """Measure one size and print the results as a JSON line. Return whether the bound is met."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), Path(name) / "data"
         data.mkdir()

@@ -46,8 +46,7 @@ class Step:
         return (self.function.__doc__ or "").strip()
 
     def calls_models(self, benchmark: Benchmark, domain: Domain) -> bool:
-        """Return whether the step calls a model in a domain. A step that scores does so if the benchmark has a judge.
-        """
+        """Return whether the step calls a model in a domain. Scoring does so only if the benchmark has a judge."""
         judged = any(benchmark.judge_prompts(domain, table) for table in self.writes)
         return bool(self.models) and ("judge" not in self.models or judged)
 

@@ -72,12 +72,14 @@ class Manifest(_StrictModel):
     """Digest of weights, scale and base files; empty until the weights are written."""
 
     @property
-    def recipe(self) -> str:
+    def input_fingerprint(self) -> str:
         """The fingerprint of the training inputs: data, base model and parameters."""
-        return recipe(self.data, self.base, self.base_revision, self.parameters)
+        return input_fingerprint(self.data, self.base, self.base_revision, self.parameters)
 
 
-def recipe(data: str, base: str, base_revision: str, parameters: dict[str, int | float | str]) -> str:
+def input_fingerprint(
+    data: str, base: str, base_revision: str, parameters: dict[str, int | float | str]
+) -> str:
     """Return the fingerprint of the training inputs: data, base model and parameters."""
     return digest(data, base, base_revision, parameters)
 
@@ -111,7 +113,8 @@ def read_manifest(folder: Path) -> Manifest:
         ) from wrong
     if compute_revision(folder, manifest) != manifest.revision:
         raise BadInput(
-            f"the weights in {folder} differ from the digest in {MANIFEST}. Train the adapter again."
+            f"the weights in {folder} have changed since the training: their content hash differs from that in "
+            f"{MANIFEST}. Train the adapter again."
         )
     return manifest
 

@@ -52,7 +52,7 @@ def dev(
 
 
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
-    """Run the programs until one of them ends or this process receives a signal to end, then end all of them.
+    """Start the programs, and end all of them when one ends or this process receives a signal to end.
 
     Return the Python module of the program that ended first, or an empty string after a signal.
     """

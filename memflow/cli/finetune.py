@@ -147,15 +147,15 @@ def _job(
 
 
 def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
-    """Return the manifest of the adapter in the folder `place`; train the adapter if it does not exist yet."""
-    from resources.adapter import MANIFEST, read_manifest, recipe
+    """Return the manifest of the adapter in the folder `place`; train the adapter if the folder has none."""
+    from resources.adapter import MANIFEST, input_fingerprint, read_manifest
     from resources.trainer import Trainer
 
     if (place / MANIFEST).is_file():
         there = read_manifest(place)
-        asked = recipe(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
-        if there.recipe == asked:
-            message(f"{place} is of this very training already")
+        asked = input_fingerprint(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
+        if there.input_fingerprint == asked:
+            message(f"{place} already contains an adapter trained with these inputs")
             return there
         if not force:
             raise BadInput(
@@ -176,7 +176,7 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
 
 
 def _name(place: Path) -> str:
-    """Return a model name for memflow.toml that is derived from the folder's name."""
+    """Return a model name for memflow.toml, derived from the name of the adapter's folder."""
     return "".join(each if each.isascii() and each.isalnum() else "_" for each in place.name.lower())
 
 

@@ -1,4 +1,4 @@
-"""`memflow memories`: list the memory systems, including a user's own, and why some cannot be used."""
+"""`memflow memories`: list the memory systems, including the user's, and the reasons why some cannot be used."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
 
 
 def _broken(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
-    """Return the row of an unusable memory, as in `_row` but with the reason."""
+    """Return the row of an unusable memory, with the reason and the columns of `_row`."""
     return {
         "memory": name,
         "pattern": name,
@@ -119,7 +119,7 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _asks(calls: "Calls") -> str:
-    """Return the maximum numbers of requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
+    """Return the maximum numbers of requests as text, such as `1 embed per arrival to write; 1 embed to read`."""
     write = _requests(calls.chat_write, calls.embed_write)
     read = _requests(calls.chat_read, calls.embed_read)
     parts = [f"{write} per {PER[calls.per]} to write"] if write else []
@@ -136,7 +136,7 @@ def _requests(chat: int, embed: int) -> str:
 
 
 def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield a memory system's lines in the list: name, paper, summary, parameters and requests."""
+    """Yield the lines of a memory system in the list: name, paper, summary, parameters and requests."""
     yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_from(row), "dim"))
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -184,7 +184,7 @@ def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _from(row: Mapping[str, Any]) -> str:
-    """Return the paper of a memory system; without a paper, the package or file that declares the system."""
+    """Return the paper of a memory system, or else the package or file that declares the system."""
     return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
 
 
@@ -217,7 +217,7 @@ def _short(value: Any) -> str:
 
 
 def _flowing(paragraph: str) -> str:
-    """Return a paragraph with its lines joined into one. A list or an indented paragraph is returned unchanged."""
+    """Return a paragraph with its lines joined into one line; lists and indented paragraphs are unchanged."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

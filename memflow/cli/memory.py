@@ -1,4 +1,4 @@
-"""`show memory`: the entries of a memory at a checkpoint or for a probe, or the changes between two checkpoints."""
+"""`memflow show memory`: the entries of a memory at a checkpoint or probe, or changes between checkpoints."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -154,7 +154,7 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
-    """Yield a heading with the number of entries, then their table. With `of_kind`, the column of kinds is omitted."""
+    """Yield a heading with the number of entries, and a table of the entries. `of_kind` omits the column of kinds."""
     yield heading(f"{title}: {len(items):,}")
     if not items:
         return
@@ -191,7 +191,7 @@ def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableTyp
 
 
 def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
-    """Yield a heading and a table of failed memory writes with one line per reason; nothing without failures."""
+    """Yield a heading and a table of failed memory writes with one line per reason; nothing if no write failed."""
     if not failed:
         return
     yield heading(f"Failures: {len(failed):,}")
@@ -225,7 +225,7 @@ def _sources(sources: Sequence[str]) -> str:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """Return a text in one line, which the terminal truncates with an ellipsis if it is too long."""
+    """Return a text as one line, which the terminal truncates with an ellipsis if it is too long."""
     return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
 
 

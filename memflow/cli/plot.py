@@ -1,6 +1,6 @@
 """`memflow plot`: draw published scores to image files.
 
-Charts for every benchmark are in memflow/plots/; each benchmark declares its own in its plots.py.
+memflow/plots/ draws charts for every benchmark; each benchmark declares further charts in its plots.py.
 """
 
 from collections.abc import Mapping

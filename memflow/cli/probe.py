@@ -1,4 +1,4 @@
-"""`show probe`: all data of one probe from its question to its verdicts, joined from the tables and the ledger."""
+"""`memflow show probe`: all data of one probe from question to verdicts, joined from the lake and the ledger."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -68,7 +68,7 @@ def probe(
 
 
 def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
-    """Return the probe with an id. Raises BadInput for an unknown id; the message lists similar ids."""
+    """Return the probe with this id. Raises BadInput for an unknown id; the message lists similar ids."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
@@ -94,7 +94,7 @@ def _near(probe_id: str, known: list[str]) -> str:
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
-    """Return the recalled entries, prompt, reply and verdicts of a probe for one assistant."""
+    """Return one assistant's recalled entries, prompt, reply and verdicts for a probe."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
     if reply is None:

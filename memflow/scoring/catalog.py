@@ -147,7 +147,7 @@ _EVIDENCE_NAMES = frozenset(each.name for each in EVIDENCE)
 
 
 class NamedScore(Protocol):
-    """The protocol of a score row that has the name of its metric and its other identifying columns."""
+    """The protocol of a score row with the names of its metric and variant."""
 
     @property
     def metric(self) -> str: ...
