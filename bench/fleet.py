@@ -86,10 +86,10 @@ def run_fleet(folder: Path, url: str, data: Path, *options: str) -> Fleet:
     ended = subprocess.run([*run, *memories, *options], check=False, capture_output=True, text=True)
     wall = time.perf_counter() - began
     if ended.returncode:
-        raise SystemExit(f"the run failed: {ended.stderr[-2000:]}")
+        raise SystemExit(f"`memflow run` failed. Fix the error, then rerun: {ended.stderr[-2000:]}")
     failed = json.loads(ended.stdout)["runs"]["failed"]
     if failed:
-        raise SystemExit(f"a partition failed: {failed}")
+        raise SystemExit(f"partitions failed. Fix the errors, then rerun: {failed}")
     return Fleet(
         wall, child_cpu_seconds() - used, _completions(ledger) - before, _longest_chain(folder / "lake")
     )

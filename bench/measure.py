@@ -122,7 +122,7 @@ async def play_and_answer(
     failed = [row.reason for row in (*messages, *replies) if row.reason]
     if failed or len(messages) < len(turns) or len(replies) != len(probes):
         raise SystemExit(
-            f"{len(failed)} messages or probes failed. Fix the first: {(failed or ['not played'])[0]}"
+            f"{len(failed)} messages or probes failed. Fix the first error, then rerun: {(failed or ['not played'])[0]}"
         )
     return played, between - began, ended - between
 

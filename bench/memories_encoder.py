@@ -80,7 +80,7 @@ def package(name: str) -> Path:
     """Return the folder of an installed package without importing the package."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"{name} is not installed. Run `python -m bench` to install it.")
+        raise SystemExit(f"{name} is not installed. Run `python -m bench`, which installs the package.")
     return Path(spec.submodule_search_locations[0])
 
 

@@ -106,7 +106,9 @@ class Work:
         if table in SUITES:
             results += validate_suite(table, self.lake.read(table, key))
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
-            raise SystemExit(f"{table} of {key} failed the checks {', '.join(failed)}")
+            raise SystemExit(
+                f"{table} of {key} failed the checks {', '.join(failed)}. Fix the step that returns the rows."
+            )
 
 
 class MemoryLake(Lake):
@@ -153,7 +155,7 @@ def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
         env={**os.environ, "MEMFLOW_DATA": str(data)},
     )
     if ended.returncode:
-        raise SystemExit(f"{' '.join(arguments)} failed: {ended.stderr[-2000:]}")
+        raise SystemExit(f"`{' '.join(arguments)}` failed. Fix the error, then rerun: {ended.stderr[-2000:]}")
     return child_cpu_seconds() - before, time.perf_counter() - started
 
 

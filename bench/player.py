@@ -131,7 +131,7 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> Round:
         played = await play_all(episodes, memory, benchmark.replier(domain, ledgered))
         wall, cpu = time.perf_counter() - started, time.process_time() - used
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
-        raise SystemExit(f"{len(lost)} messages failed. Fix the first: {lost[0]}")
+        raise SystemExit(f"{len(lost)} messages failed. Fix the first error, then rerun: {lost[0]}")
     chains = chains_of(played, recorder.bodies())
     bare = await replay(url, chains, CONCURRENCY)
     return Round(wall, cpu, bare, len(recorder.requests), max(map(len, chains)))

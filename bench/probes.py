@@ -52,7 +52,7 @@ async def answer_users(ledger: SqlLedger, memory: str, users: int) -> tuple[int,
     )
     used = time.process_time() - began
     if failed := [reply.reason for reply in replies if reply.reason]:
-        raise SystemExit(f"{len(failed)} probes failed; the first: {failed[0]}")
+        raise SystemExit(f"{len(failed)} probes failed. Fix the first error, then rerun: {failed[0]}")
     return len(probes), used
 
 

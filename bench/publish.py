@@ -83,7 +83,9 @@ def run(module: str, *options: str) -> tuple[float, str]:
         env={**os.environ, "COLUMNS": "120"},
     )
     if ended.returncode:
-        raise SystemExit(f"{module} {' '.join(options)} failed: {ended.stderr[-2000:]}")
+        raise SystemExit(
+            f"`{module} {' '.join(options)}` failed. Fix the error, then rerun: {ended.stderr[-2000:]}"
+        )
     return child_cpu_seconds() - before, ended.stdout
 
 

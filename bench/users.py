@@ -53,7 +53,7 @@ def measure(users: int) -> tuple[float, float]:
     command = [sys.executable, "-m", "bench.users", "--only", str(users)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     if ended.returncode:
-        raise SystemExit(f"`{' '.join(command)}` failed: {ended.stderr[-2000:]}")
+        raise SystemExit(f"`{' '.join(command)}` failed. Fix the error, then rerun: {ended.stderr[-2000:]}")
     measured = json.loads(ended.stderr.splitlines()[-1])
     return measured["peak_mb"], measured["cpu_s"]
 

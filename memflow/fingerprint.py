@@ -48,7 +48,7 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    raise TypeError(f"cannot compute the digest of a {type(value).__name__}. Pass plain values or a row.")
+    raise TypeError(f"cannot hash a value of type {type(value).__name__}. Pass JSON types or a dataclass.")
 
 
 @cache

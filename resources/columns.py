@@ -68,7 +68,8 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
     for number, row in enumerate(rows, first):
         if type(row) is not row_type:
             raise BadInput(
-                f"row {number} of {table} has the type {type(row).__name__}. Pass rows of type {row_type.__name__}."
+                f"row {number} of the table {table} is a {type(row).__name__}, not a {row_type.__name__}. Fix the step "
+                "that returns the row."
             )
     found = list(rows)
     for column in columns(table):

@@ -141,7 +141,7 @@ class Endpoint:
         try:
             answer = json.loads(content)
         except ValueError as error:
-            raise _RetryableError(f"the answer is not JSON ({error})") from error
+            raise _RetryableError(f"the response is not JSON ({error})") from error
         return answer, time.perf_counter() - started
 
     async def _send(self, path: str, body: bytes, key: str) -> tuple[int, Mapping[str, str], bytes]:

@@ -253,7 +253,9 @@ class Lake:
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
-            raise BadInput(f"no partition of {table} is given. Pass the name of a partition.")
+            raise BadInput(
+                f"the partition name for the table {table} is empty. Pass a name such as amemgym_demo."
+            )
         return f"{self.folder(table)}/{_file_name(partition)}"
 
     @contextmanager

@@ -73,7 +73,9 @@ class LanceIndex:
         text only. Raises MissingData if the domain and assistant have no index.
         """
         if text is None and vector is None:
-            raise BadInput("neither a text nor a vector to search for is given. Pass one or both.")
+            raise BadInput(
+                f"the search for entries of {assistant} in {domain} has neither a text nor a vector. Pass one or both."
+            )
         table = self._table(domain, assistant)
         where = _where(sequence, episode)
         orders = []

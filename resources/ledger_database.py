@@ -47,7 +47,7 @@ def _connect(url: str) -> Engine:
         return sa.create_engine(parsed, pool_pre_ping=True)
     if not parsed.database or parsed.database == ":memory:":
         raise BadSettings(
-            "the SQLite URL of the ledger has no path. Add one in memflow.toml; in code, use "
+            "the SQLite URL of the ledger has no path. Add a path to `ledger` in memflow.toml; in code, use "
             "memflow.chat.ledger.MemoryLedger for a ledger in memory."
         )
     Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)

@@ -148,7 +148,7 @@ class Budget:
             broken = self._broken(self.spent + most)
             if broken:
                 raise BudgetSpent(
-                    f"the budget of {broken} is used up, so no more requests are sent. Raise it, then rerun."
+                    f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
                 )
             fits = not self._broken(self.spent + self._reserved + most)
             if fits:

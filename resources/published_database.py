@@ -79,7 +79,7 @@ def publish_database(lake: Lake, path: Path) -> None:
                 written.unlink(missing_ok=True)
                 if attempt == ATTEMPTS:
                     raise StoreBusy(
-                        f"cannot build {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
+                        f"cannot write {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
                     ) from wrong
                 time.sleep(PAUSE_S * 2**attempt)
         written.replace(path)
@@ -173,7 +173,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, parti
                 _insert_at_once(connection, lake, table, [partition])
             except duckdb.ConstraintException as wrong:
                 raise BadInput(
-                    f"cannot publish {table} of {partition}; rerun that partition: {wrong}"
+                    f"cannot publish {table} of {partition}: it has a duplicate key ({wrong}). Rerun this partition."
                 ) from wrong
 
 

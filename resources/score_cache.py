@@ -90,6 +90,6 @@ def _opened(path: Path) -> Iterator[sa.Connection]:
         ) from wrong
     except sa.exc.DatabaseError as wrong:
         raise BadInput(
-            f"the cache of scores {path} is damaged ({wrong.orig}). Delete it, then rerun; no request is sent for "
-            "scores."
+            f"the cache of scores {path} is damaged ({wrong.orig}). Delete the file, then rerun: scores are "
+            "computed again without requests."
         ) from wrong

@@ -127,8 +127,8 @@ class Settings(BaseSettings):
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(
-                    f"own_datasets.{name}: another data set has the name, or it is not in [a-z0-9_]. "
-                    "Choose another name."
+                    f"the data set name {name!r} in [own_datasets] is already used or contains characters outside "
+                    "[a-z0-9_]. Choose another name."
                 )
         return self
 
@@ -233,7 +233,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
             message = f"there is no such setting. {_suggestion(first['loc'])}"
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
-        raise BadSettings(f"cannot read {file}: {wrong}") from wrong
+        raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
 
 

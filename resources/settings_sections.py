@@ -135,7 +135,7 @@ class OwnMemory(StrictModel):
     def _is_one_thing(self) -> "OwnMemory":
         if bool(self.path) == bool(self.system):
             raise ValueError(
-                "the memory has both or neither of `path` and `system`. Set only path = "
+                "a memory of the settings has both or neither of `path` and `system`. Set only path = "
                 '"my_package.my_module:MyMemory" or only system = "rag".'
             )
         return self

@@ -255,7 +255,9 @@ def stub_process(**behavior: Any) -> Iterator[str]:
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             if not url:
-                raise RuntimeError("the stub server did not start. See its error above.")
+                raise RuntimeError(
+                    "the stub server did not start. Fix the error that it printed above, then rerun."
+                )
             yield url
         finally:
             process.terminate()

@@ -51,7 +51,9 @@ class Trainer:
         Raises BadSettings if the Python cannot be run, BadInput if `out` exists, TrainingFailed if the training fails.
         """
         if out.exists() and not (over and (out / MANIFEST).is_file()):
-            raise BadInput(f"{out} already exists. Choose another folder.")
+            raise BadInput(
+                f"the folder {out} already exists. Choose another folder with --out, or replace it with --force."
+            )
         log = out.with_name(f"{out.name}.log")
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +68,8 @@ class Trainer:
             log.replace(out / "training.log")
         except OSError as wrong:
             raise BadInput(
-                f"cannot write {out}: {wrong.strerror or wrong}. Choose another folder, or make it writable."
+                f"cannot write the adapter to {out}: {wrong.strerror or wrong}. Choose another folder, or make it "
+                "writable."
             ) from wrong
         return read_manifest(out)
 

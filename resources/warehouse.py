@@ -50,9 +50,13 @@ class Warehouse:
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot parse this SQL. Fix it: {wrong}") from wrong
+            raise BadInput(
+                f"DuckDB cannot parse the SQL query ({wrong}). Fix the query, then rerun."
+            ) from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"the SQL is {_statement_types(statements)}. Write a single SELECT statement.")
+            raise BadInput(
+                f"the SQL query is {_statement_types(statements)}. Write a single SELECT statement."
+            )
         with self.session() as session:
             return session.run(text, {}, (*TABLES,))
 
@@ -118,7 +122,9 @@ class WarehouseSession:
             answer = self._connection.execute(text, parameters)
             return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot run this query. Fix it: {wrong}") from wrong
+            raise BadInput(
+                f"DuckDB cannot run the SQL query ({wrong}). Fix the query, then rerun."
+            ) from wrong
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
         """Create `table` as a view over its files, or as an empty table. SQL allows no parameters in a view."""

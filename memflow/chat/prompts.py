@@ -72,7 +72,8 @@ class Prompt:
                 [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
             )
             raise PromptError(
-                f"prompt {self.name} got other fields than {list(self.fields)}: {wrong}. Fix the call."
+                f"the fields passed to prompt {self.name} differ from the declared {list(self.fields)}: {wrong}. "
+                "Fix the call."
             )
         said: list[ChatMessage] = []
         for role, text in self.sections:
@@ -121,16 +122,18 @@ def parse(text: str, package: str, where: str) -> Prompt:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"{where}: the front matter is invalid. Fix it: {wrong}") from wrong
+        raise PromptError(f"the front matter of {where} is invalid: {wrong}. Fix the file.") from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:
-        raise PromptError(f"{where}: the file has no section. Start one with a line '# user'.")
+        raise PromptError(
+            f"the prompt file {where} has no section. Add a section that starts with the line '# user'."
+        )
     used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
     if used != set(front.fields):
         raise PromptError(
             f"{where}: the front matter declares the fields {sorted(front.fields)}, but the text uses "
-            f"{sorted(used)}. Make them equal."
+            f"{sorted(used)}. Declare exactly the used fields."
         )
     output = None
     if front.output is not None:

@@ -102,7 +102,7 @@ def finetune(
     if not learned.examples:
         raise BadInput(
             f"{domain} has no training example: of its {sum(learned.first_answers.values())} usable "
-            f"first answers, none has a {action.value}. See the reasons with --count."
+            f"first answers, none has a {action.value}. List the reasons with --count, or run more cases."
         )
     how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()

@@ -67,7 +67,9 @@ def memory(
     for name in kind or ():
         if name not in snapshots.kinds:
             known = ", ".join(snapshots.kinds) or "none"
-            raise BadInput(f"{assistant} has no entry of kind {name!r}. Use one of its kinds: {known}")
+            raise BadInput(
+                f"the memory of {assistant} has no entry of kind {name!r}. Use one of its kinds: {known}"
+            )
     title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}

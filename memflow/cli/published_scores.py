@@ -34,7 +34,7 @@ class PublishedScores:
 
     def __init__(self, lake: "Lake") -> None:
         if not lake.partitions("score.leaderboard"):
-            raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
+            raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
         self._table = lake.arrow("score.leaderboard", "all").combine_chunks()
         columns = (self._table[name].to_pylist() for name in RankedScore._fields)
         self.rows: Sequence[RankedScore] = [*starmap(RankedScore, zip(*columns, strict=True))]

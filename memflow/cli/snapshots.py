@@ -75,7 +75,7 @@ class EpisodeSnapshots:
         """
         if first > last:
             raise BadInput(
-                f"--diff got the later checkpoint first ({first} and {last}). Give the earlier one first."
+                f"--diff has the later checkpoint first ({first} and {last}). Write the earlier checkpoint first."
             )
         wanted = set(kinds)
         before = {item.entry_id: item for item in self.at(first)}
@@ -165,7 +165,7 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
     first = (
         f" Use an id such as {probes[0].probe_id}." if probes else f" Run `memflow run --domain {domain}`."
     )
-    raise BadInput(f"{domain} has no probe {probe_id!r}.{first}")
+    raise BadInput(f"the domain {domain} has no probe {probe_id!r}.{first}")
 
 
 def row_of(item: "Item") -> dict[str, Any]:

@@ -58,7 +58,9 @@ class EpisodeHistory:
 
 def not_played(probe: Probe) -> BadInput:
     """Return the exception for a probe that follows a message which was not played."""
-    return BadInput(f"{probe.probe_id} follows {probe.after}, which was not played. Rerun the episode.")
+    return BadInput(
+        f"the probe {probe.probe_id} follows the message {probe.after}, which was not played. Rerun the episode {probe.episode_id}."
+    )
 
 
 async def answer_all(

@@ -90,8 +90,8 @@ async def play_assistant(
         return await play_all(episodes, remember, replier, lived=lived, clock=clock, ended=ended)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
-            f"the episode {based[0]} has a base, but an evolving memory supports only episodes "
-            "without one. Use another memory."
+            f"the episode {based[0]} continues another episode, but {config.name} is an evolving memory, which cannot. "
+            "Use another memory."
         )
     asked = environment.feedback_probes()
     given = (environment, config, asked, remember, replier, lived, clock)
@@ -211,5 +211,7 @@ def add_checkpoints(
 
 def _evolving(memory: Memory) -> EvolvingMemory:
     if not isinstance(memory, EvolvingMemory):
-        raise BadInput(f"{type(memory).__name__} has no policy to evolve. Derive it from EvolvingMemory.")
+        raise BadInput(
+            f"the memory {type(memory).__name__} has no policy that can evolve. Derive the class from EvolvingMemory."
+        )
     return memory

@@ -90,8 +90,8 @@ def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
     lines = [_line(row) for row in said if row.reason is None]
     if not lines:
         raise BadInput(
-            f"{made.assistant} has no messages in {made.domain}. Run the domain with a memory that "
-            "plays episodes."
+            f"the assistant {made.assistant} has no messages in the domain {made.domain}. Rerun the domain with a "
+            "memory that plays episodes."
         )
     first = {(row.episode_id, row.event): row.message_id for row in said if row.position == 0}
     cut = [first[row.episode_id, row.event] for row in said if row.reason is not None]

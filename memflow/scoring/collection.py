@@ -59,7 +59,7 @@ def collect(
             clashes = sorted(each.name for each in own if each.name in found)
             if clashes:
                 raise BadSettings(
-                    f"the metric name {clashes[0]!r} is already used. Rename the metric of {package}."
+                    f"the metric name {clashes[0]!r} of {package} is already used. Rename this metric."
                 )
         except BadSettings as wrong:
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
@@ -75,7 +75,7 @@ def _resolve(point: EntryPoint) -> list[Metric]:
         metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
     except Exception as wrong:  # a plug-in may raise anything on import
         raise BadSettings(
-            f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
+            f"cannot load the metrics of {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
         ) from wrong
     for each in metrics:
         if not isinstance(each, Metric):

@@ -130,7 +130,7 @@ def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -
         find_metric(metric)
     for clash in unusable_metrics():
         if clash.package == benchmark.name and clash.name in published:
-            raise BadInput(f"{benchmark.name}: {clash.reason}")
+            raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
     return compare_settings(scores, {assistant: each.settings for assistant, each in found.items()})
 
 

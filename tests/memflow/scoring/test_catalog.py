@@ -160,7 +160,7 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
         "clash": (
             "package 1.0",
-            "the metric name 'accuracy' is already used. Rename the metric of package 1.0.",
+            "the metric name 'accuracy' of package 1.0 is already used. Rename this metric.",
         ),
         "broken": (
             "package 1.0",
