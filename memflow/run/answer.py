@@ -59,7 +59,7 @@ class EpisodeHistory:
 def not_played(probe: Probe) -> BadInput:
     """Return the exception for a probe that follows a message which was not played."""
     return BadInput(
-        f"the probe {probe.probe_id} follows the message {probe.after}, which was not played. Rerun the episode {probe.episode_id}."
+        f"the probe {probe.probe_id} follows the message {probe.after}, which was not played. Rerun the episode."
     )
 
 

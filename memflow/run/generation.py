@@ -10,12 +10,12 @@ from memflow.run.context import STATES, StepContext, Tables
 
 
 async def read_records(context: StepContext) -> Tables:
-    """Return the records in the published files of a data set."""
+    """Read the published files of a data set."""
     return {"raw.records": context.benchmark.records(context.dataset, context.files)}
 
 
 async def generate_states(context: StepContext) -> Tables:
-    """Generate the users' structured states, or read them from the data set."""
+    """Generate or read the users' structured states."""
     simulator = await context.models.role("simulator")
     states = await context.benchmark.states(context.domain, context.rows("raw.records"), simulator)
     tables = (states.profiles, states.variables, states.changes, states.entities)
@@ -23,7 +23,7 @@ async def generate_states(context: StepContext) -> Tables:
 
 
 async def generate_turns(context: StepContext) -> Tables:
-    """Generate the messages of each episode, or read them from the data set."""
+    """Generate or read the messages of each episode."""
     simulator = await context.models.role("simulator")
     records = context.rows("raw.records")
     return {
@@ -32,7 +32,7 @@ async def generate_turns(context: StepContext) -> Tables:
 
 
 async def annotate_labels(context: StepContext) -> Tables:
-    """Annotate the gold label of each question and checkpoint with two models, if the benchmark has prompts for it."""
+    """Annotate the gold label of each checkpoint with two models, where the benchmark has prompts for it."""
     annotators = None
     if context.benchmark.annotation_prompts(context.domain):
         first, second = await context.models.role("annotator"), await context.models.role("verifier")
@@ -42,7 +42,7 @@ async def annotate_labels(context: StepContext) -> Tables:
 
 
 async def generate_probes(context: StepContext) -> Tables:
-    """Generate the questions with their gold answers and evidence, or read them from the data set."""
+    """Generate or read the questions with their gold answers and evidence."""
     probes = await context.benchmark.probes(
         context.domain,
         context.rows("raw.records"),
@@ -55,7 +55,7 @@ async def generate_probes(context: StepContext) -> Tables:
 
 
 async def simulate_feedback(context: StepContext) -> Tables:
-    """Simulate feedback: the backbone answers the training cases, and the simulator reacts to its answers."""
+    """Let the backbone answer the training cases, and the simulator react to its answers."""
     backbone, simulator = await context.models.role("backbone"), await context.models.role("simulator")
     rounds = await context.benchmark.feedback(
         context.domain,

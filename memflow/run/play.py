@@ -315,7 +315,7 @@ async def play_all(
         if episode.base is not None:
             if episode.base not in running:
                 raise BadInput(
-                    f"episode {episode.episode_id} continues the unknown episode {episode.base}. List the base episode "
+                    f"episode {episode.episode_id} continues the unknown episode {episode.base}. List that episode "
                     "before it."
                 )
             store = (await running[episode.base]).store.fork()

@@ -84,7 +84,7 @@ def test_recording_omits_a_failed_message_and_lists_its_session():
 
 
 def test_recording_text_rejects_a_run_without_messages():
-    with pytest.raises(BadInput, match="full@large has no messages in amemgym_base"):
+    with pytest.raises(BadInput, match="the assistant full@large has no messages in the domain amemgym_base"):
         recording_text(MADE, [message(0, reason="no answer")])
 
 

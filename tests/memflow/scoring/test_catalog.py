@@ -164,7 +164,7 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
         ),
         "broken": (
             "package 1.0",
-            "cannot load package.broken:METRICS: ImportError: no module named nltk. Fix this module.",
+            "cannot load the metrics of package.broken:METRICS: ImportError: no module named nltk. Fix this module.",
         ),
         "wrong": (
             "package 1.0",
