@@ -12,6 +12,7 @@
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
+    ├── WorkerLost            a worker process ended before its work
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
@@ -66,6 +67,10 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """A store was locked for too long."""
+
+
+class WorkerLost(MemflowError):
+    """A worker process ended before it had returned its rows."""
 
 
 class Interrupted(MemflowError):

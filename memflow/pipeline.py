@@ -34,6 +34,8 @@ class Step:
     """The roles that it calls. The first is the one whose server bounds how many partitions run at once."""
     conditional: Mapping[str, Condition] = field(default_factory=dict)
     """Inputs that it reads on a partition only where the condition holds."""
+    divisible: bool = False
+    """Whether processes can divide the episodes of a partition (run/shares.py)."""
 
     @property
     def stage(self) -> str:
@@ -127,6 +129,7 @@ STEPS: tuple[Step, ...] = (
         inputs=(*STATES, "utterance.turns", "feedback.sessions", "question.probes"),
         models=("assistant", "simulator"),
         conditional={"question.probes": evaluation.plays_probes},
+        divisible=True,
     ),
     Step(
         "replies",
@@ -135,6 +138,7 @@ STEPS: tuple[Step, ...] = (
         writes={"answer.replies": "Entries are restored as of the checkpoint; no episode is played again."},
         inputs=(*PLAYED, "question.probes"),
         models=("assistant",),
+        divisible=True,
     ),
     Step(
         "verdicts",
@@ -158,6 +162,7 @@ STEPS: tuple[Step, ...] = (
         writes={"score.claims": "Empty where a benchmark makes no claims about users, and for the bounds."},
         inputs=(*PLAYED, *STATES, "utterance.turns"),
         models=("judge",),
+        divisible=True,
     ),
     Step(
         "leaderboard",

@@ -8,7 +8,7 @@ when it is complete.
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
@@ -105,8 +106,12 @@ class Lake:
         self._rows.put(path, None if has_vectors(table) else state, rows)
         return facts
 
-    def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
+    def read(
+        self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> list[Any]:
         """Return the rows of a partition in the order written; without `vectors`, the vector column has its default.
+
+        With `episodes`, return only the rows of these episodes.
 
         Raises MissingData if the partition was never materialized, BadInput if the file cannot be read or has other
         columns.
@@ -116,8 +121,11 @@ class Lake:
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
-            return kept
+            return kept if episodes is None else [row for row in kept if row.episode_id in episodes]
         held = self.arrow(table, partition, vectors=vectors)
+        if episodes is not None:
+            state = None
+            held = held.filter(pc.is_in(held["episode_id"], pa.array(episodes, pa.string())))
         row = TABLES[table]
         values = zip(*(column.to_pylist() for column in held.columns), strict=True)
         rows = [row(**dict(zip(held.column_names, each, strict=True))) for each in values]

@@ -53,6 +53,14 @@ ParallelOption = Annotated[
         help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
     ),
 ]
+ProcessesOption = Annotated[
+    int,
+    typer.Option(
+        "--processes",
+        min=0,
+        help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
+    ),
+]
 # The former name of --force.
 AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
@@ -75,6 +83,7 @@ def run(
     budget_calls: CallsOption = 0,
     budget_tokens: TokensOption = 0,
     parallel: ParallelOption = 0,
+    processes: ProcessesOption = 0,
     force: ForceOption = False,
     again: AgainOption = False,
     format: FormatOption = Format.text,
@@ -111,16 +120,19 @@ def run(
     from resources.limits import Budget
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
+    settings = selection.settings
+    if processes:
+        settings = settings.model_copy(update={"processes": processes})
     request = RunRequest(
         selection.domains,
         selection.assistants,
         selection.limit,
         force or again,
-        parallel or selection.settings.partitions_at_once(selection.assistants),
+        parallel or settings.partitions_at_once(selection.assistants),
     )
-    add_partitions(front_of(ctx).load(), selection.settings, selection.domains, selection.assistants)
+    add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     with ProgressWatcher() as watcher:
-        outcome = run_pipeline(selection.settings, request, watcher, limits)
+        outcome = run_pipeline(settings, request, watcher, limits)
     summary = Summary.of(selection, outcome)
     if format is Format.json:
         answer(format, summary.data())

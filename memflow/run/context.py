@@ -5,7 +5,7 @@ dry_run.py from memory and counting chats.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -18,6 +18,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Score
 from memflow.run.early_answers import EarlyAnswers
+from memflow.run.shares import WHOLE, Share
 from memflow.timing import Clock
 
 T = TypeVar("T")
@@ -69,11 +70,13 @@ class StepContext:
     leaderboard: Callable[[], list[Score]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
+    share: Share = WHOLE
+    """The episodes that this process handles, in a step that is divisible."""
 
     def __init__(
         self,
         models: ModelProvider,
-        read: Callable[[str, bool], list[Any]],
+        read: Callable[[str, bool, Collection[str] | None], list[Any]],
         inputs: Mapping[str, bool],
         clock: Clock | None = None,
         **partition: Any,
@@ -84,13 +87,13 @@ class StepContext:
         self._inputs = inputs
         self.__dict__.update(partition)
 
-    def rows(self, table: str, *, vectors: bool = True) -> list[Any]:
+    def rows(self, table: str, *, vectors: bool = True, episodes: Collection[str] | None = None) -> list[Any]:
         """Return the rows of an input; empty if this partition does not read it.
 
-        Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is not an input of
-        the step, since its fingerprint would not cover the rows.
+        Without `vectors`, the vectors of entries may be missing; with `episodes`, the rows of other episodes. Raises
+        KeyError for a table that is not an input of the step, since its fingerprint would not cover the rows.
         """
-        return self._read(table, vectors) if self._inputs[table] else []
+        return self._read(table, vectors, episodes) if self._inputs[table] else []
 
     def states(self) -> States:
         """Return the state tables of the domain."""

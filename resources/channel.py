@@ -1,0 +1,114 @@
+"""Calls between two processes in both directions, over one connection.
+
+Messages are pickled, so both ends must be processes of the same program. Starting processes does not belong here.
+"""
+
+import pickle
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from itertools import count
+from multiprocessing.connection import Connection
+from typing import Any, Literal
+
+from memflow.errors import MemflowError
+
+Kind = Literal["call", "post", "result", "error"]
+
+
+class Channel:
+    """One end of a connection. The other end calls the public methods of `handler`.
+
+    `on_close` is called once in the reading thread, when the process at the other end has ended.
+    """
+
+    def __init__(
+        self, connection: Connection, handler: object, on_close: Callable[[], None] = lambda: None
+    ) -> None:
+        self._connection = connection
+        self._handler = handler
+        self._on_close = on_close
+        self._numbers = count()
+        self._waiting: dict[int, Future[Any]] = {}
+        self._state_lock = threading.Lock()
+        self._send_lock = threading.Lock()
+        self._closed = False
+        self._reader = threading.Thread(target=self._read, name="memflow-channel", daemon=True)
+
+    def open(self) -> None:
+        """Begin to answer the calls of the other end."""
+        self._reader.start()
+
+    def call(self, method: str, *arguments: Any) -> Future[Any]:
+        """Call a method of the other end's handler in a thread of its own. The future has its result or exception.
+
+        The future raises ConnectionError if the other process ends first.
+        """
+        future: Future[Any] = Future()
+        with self._state_lock:
+            if self._closed:
+                future.set_exception(_ended())
+                return future
+            number = next(self._numbers)
+            self._waiting[number] = future
+        self._send("call", number, method, arguments)
+        return future
+
+    def post(self, method: str, *arguments: Any) -> None:
+        """Call a method of the other end's handler, in the order of the posts and without a result."""
+        self._send("post", 0, method, arguments)
+
+    def _send(self, kind: Kind, number: int, method: str, content: Any) -> None:
+        try:
+            with self._send_lock:
+                self._connection.send((kind, number, method, content))
+        except OSError:
+            return  # the other process has ended, which the reading thread handles
+
+    def _read(self) -> None:
+        while True:
+            try:
+                kind, number, method, content = self._connection.recv()
+            except (EOFError, OSError):
+                self._end()
+                return
+            match kind:
+                case "post":
+                    getattr(self._handler, method)(*content)
+                case "call":
+                    threading.Thread(target=self._answer, args=(number, method, content), daemon=True).start()
+                case "result":
+                    self._waiting.pop(number).set_result(content)
+                case "error":
+                    self._waiting.pop(number).set_exception(content)
+
+    def _answer(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
+        try:
+            result = getattr(self._handler, method)(*arguments)
+            self._send("result", number, method, result)
+        except BaseException as error:  # noqa: BLE001  (it is raised at the other end)
+            self._send("error", number, method, _sendable(error))
+
+    def _end(self) -> None:
+        with self._state_lock:
+            self._closed = True
+        self._connection.close()
+        self._on_close()
+        for future in self._waiting.values():
+            future.set_exception(_ended())
+
+
+def _sendable(error: BaseException) -> BaseException:
+    """Return the error, with its traceback unless it is memflow's own; its text where it cannot be pickled."""
+    if not isinstance(error, MemflowError):
+        error.add_note("".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (of this process itself)
+    except Exception:  # noqa: BLE001  (pickle raises errors of many types)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _ended() -> ConnectionError:
+    return ConnectionError("the other process has ended")

@@ -1,0 +1,124 @@
+"""The program of a worker process: executes the steps that its parent sends, and returns their rows.
+
+It reads the inputs from the lake and writes to the ledger itself. Budget, servers and progress are the parent's.
+workers.py starts worker processes.
+"""
+
+import asyncio
+import gc
+import os
+import signal
+import threading
+import time
+from multiprocessing.connection import Connection
+
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
+from memflow.pipeline import STEPS
+from memflow.run.context import Tables
+from memflow.run.shares import Share
+from resources.channel import Channel
+from resources.lake import Lake
+from resources.ledger import SqlLedger
+from resources.library import CHECKSUMS, Library
+from resources.limits import Budget, Spending
+from resources.models import Models, VllmServers
+from resources.steps import StepRunner
+from resources.workers import WorkerSetup
+
+PROGRESS_S = 0.1
+"""Minimum number of seconds between two progress messages of a step."""
+
+
+def main(file_descriptor: int) -> None:
+    """Serve the parent at the other end of a connection, until it closes the worker or ends."""
+    # The parent ends the worker. A signal of the terminal reaches only the parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(file_descriptor)
+    setup: WorkerSetup = connection.recv()
+    gc.set_threshold(*setup.collect_after)
+    worker = _Worker(setup)
+    worker.serve(connection)
+
+
+class _Worker:
+    """The methods that the parent calls."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._setup = setup
+        self._closing = threading.Event()
+        self._reported: dict[RequestContext, float] = {}
+
+    def serve(self, connection: Connection) -> None:
+        """Answer calls until the parent closes the worker or ends."""
+        settings = self._setup.settings
+        self._channel = Channel(connection, self, self._closing.set)
+        self._models = Models(
+            settings,
+            SqlLedger(settings.ledger_url),
+            _ParentBudget(self._channel) if self._setup.has_budget else None,
+            _ParentServers(self._channel),
+            share=self._setup.share,
+        )
+        self._models.watch = self._watch
+        library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
+        self._runner = StepRunner(settings, Lake(settings.lake_root), library, self._models)
+        self._channel.open()
+        self._closing.wait()
+        self._models.interrupt()
+        self._models.close()
+        os._exit(0)  # threads of steps that still compute do not delay the end
+
+    def run(
+        self, name: str, run_id: str, domain: Domain, assistant: str, asks_early: bool, share: Share
+    ) -> Tables:
+        """Return the rows of a step's tables for a share of the episodes."""
+        step = next(step for step in STEPS if step.name == name)
+        return self._runner.run(
+            step, run_id, domain=domain, assistant=assistant, asks_early=asks_early, share=share
+        )
+
+    def end_run(self, run_id: str) -> None:
+        """Drop what a run has left."""
+        self._models.end_run(run_id)
+
+    def interrupt(self) -> None:
+        """Cancel the running steps, and reject further steps."""
+        self._models.interrupt()
+
+    def close(self) -> None:
+        """End the process."""
+        self._closing.set()
+
+    def _watch(self, context: RequestContext, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done == total or now - self._reported.get(context, 0.0) >= PROGRESS_S:
+            self._reported[context] = now
+            self._channel.post("progress", context, done, total)
+
+
+class _ParentBudget(Budget):
+    """The budget of the parent process, which all its workers share."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__()
+        self._channel = channel
+
+    async def request(self, most: Spending) -> bool:
+        reserved: bool = await asyncio.wrap_future(self._channel.call("reserve", most))
+        return reserved
+
+    def settle(self, reserved: Spending, spent: Spending) -> None:
+        self._channel.post("settle", reserved, spent)
+
+
+class _ParentServers(VllmServers):
+    """The vLLM servers of the parent process."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__({})
+        self._channel = channel
+
+    def url(self, name: str) -> str:
+        address: str = self._channel.call("server_url", name).result()
+        return address
