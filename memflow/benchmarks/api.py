@@ -54,7 +54,7 @@ class States:
 class Annotators:
     """The two models that annotate gold labels: `first` answers and `second` verifies the answers.
 
-    `expect(total)` announces the total number of answers of both models. It returns a function to call after each
+    `expect(total)` announces the total number of answers of both models and returns a function to call after each
     answer.
     """
 
@@ -81,7 +81,7 @@ class AssistantResults:
     """The input of scoring: one assistant's verdicts in one domain, and the verdicts of its lower and upper bound.
 
     `probes` are all probes that need a verdict. `oracle` and `none` have the verdicts of the memories of these names
-    under the same chat model; they are empty if that memory was not run.
+    under the same chat model. Either is empty if that memory was not run.
     """
 
     domain: str
@@ -199,7 +199,8 @@ class Benchmark(ABC):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
-        """Return the gold labels per checkpoint; empty if probes contain the gold or if gold follows from states.
+        """Return the gold labels per checkpoint. The table is empty if probes contain the gold or if gold follows from
+        states.
 
         `annotators` are passed if `annotation_prompts` returns any prompt.
         """
@@ -218,9 +219,7 @@ class Benchmark(ABC):
         return []
 
     def plays_probes(self, domain: Domain) -> bool:
-        """Return whether episodes contain probes, that is, training cases that the assistant answers while it is
-        evaluated.
-        """
+        """Return whether the assistant answers probes (training cases) within its episodes."""
         return False
 
     def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:

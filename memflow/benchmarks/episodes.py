@@ -16,7 +16,7 @@ def message_of(turn: Turn) -> Message:
 
 
 def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """Yield lists of the turns of one episode, one list per event, in order."""
+    """Yield one list of turns per event of an episode, in order."""
     ordered = sorted(turns, key=lambda turn: (turn.event, turn.position))
     for _, come in groupby(ordered, key=lambda turn: turn.event):
         yield list(come)

@@ -53,7 +53,7 @@ def number_of(value: Choice) -> str:
 
 
 def unanswered(probe: Probe, reply: Reply | None) -> str | None:
-    """Return the reason why a reply cannot be graded, or None if it can."""
+    """Return the reason why a reply cannot be graded, or None for a gradable reply."""
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
     if reply is None:
@@ -64,7 +64,7 @@ def unanswered(probe: Probe, reply: Reply | None) -> str | None:
 
 
 def graded(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
-    """Return 1 for a correct answer and 0 for a wrong one, or None with the reason.
+    """Return 1 for a correct answer, 0 for a wrong answer, or None with the reason.
 
     An answer that names no option is unparsed, not wrong.
     """

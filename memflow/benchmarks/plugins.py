@@ -1,4 +1,4 @@
-"""Plug-ins: reads the entry points of benchmarks and finds the reasons why a plug-in is unusable.
+"""Discovery of benchmark plug-ins by entry point, and the reasons why a plug-in is unusable.
 
 An unusable plug-in is listed and raises no error. registry.py looks up benchmarks by name.
 """
@@ -19,7 +19,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class NotLoadable(Exception):
-    """An import path cannot be loaded; the message contains the reason."""
+    """The error for an import path that cannot be loaded. The message contains the reason."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def load_object(path: str) -> Any:
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalog:
-    """Return the usable benchmarks of the entry points, memflow's own first, and the unusable ones with reasons."""
+    """Return the usable benchmarks, memflow's own first, and the unusable benchmarks with the reasons."""
     found: dict[str, Plugin] = {}
     unusable = []
     unique = {(point.name, point.value, distribution(point)): point for point in points}
@@ -86,7 +86,7 @@ def distribution(point: EntryPoint) -> str:
 
 
 def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
-    """Return the reason why an object does not implement a spec; empty if it does."""
+    """Return the reason why an object does not implement a spec, or an empty text without such a reason."""
     from memflow.benchmarks.api import Benchmark  # noqa: PLC0415  (listing domains needs no implementation)
 
     if not (isinstance(implementation, type) and issubclass(implementation, Benchmark)):
@@ -102,7 +102,7 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
 
 
 def code_problem(spec: BenchmarkSpec) -> str:
-    """Import all parts of a benchmark and return the reason why its code is unusable; empty if it is usable."""
+    """Import all parts of a benchmark and return the reason why its code is unusable, or an empty text."""
     try:
         for path in (*spec.checks, spec.views, spec.exports, spec.plots, spec.annotation):
             if path:

@@ -71,7 +71,7 @@ class File:
 
     @staticmethod
     def first(wrong: ValidationError) -> str:
-        """Describe the first error of a validation."""
+        """Return a description of the first error of a validation."""
         error = wrong.errors(include_url=False, include_input=False)[0]
         return f"at {'.'.join(str(part) for part in error['loc']) or 'the top level'}: {error['msg']}"
 

@@ -84,7 +84,7 @@ def domains() -> Mapping[str, Domain]:
 
 
 def default_domains() -> tuple[str, ...]:
-    """Return the domains that are partitions by default: those that memflow's own benchmarks list as such."""
+    """Return the domains that memflow's own benchmarks declare as default partitions."""
     ours = [plugin.spec for plugin in installed().plugins.values() if plugin.ours]
     return tuple(domain.name for spec in ours for domain in spec.domains if domain.listed)
 
@@ -134,7 +134,7 @@ def handlers() -> "dict[str, Handler]":
 
 @cache
 def expectations(name: str) -> "tuple[Expectation, ...]":
-    """Return the rules for a benchmark's rows. They apply to the domains of this benchmark only."""
+    """Return the rules for the rows of a benchmark, which apply to the domains of this benchmark only."""
     return tuple(replace(each, benchmark=name) for path in spec_of(name).checks for each in _load(name, path))
 
 
@@ -180,7 +180,7 @@ def annotation_kinds(name: str) -> "Mapping[str, Kind]":
 
 
 def problems(ours: bool = False) -> list[Unusable]:
-    """Import the code of each plug-in and return the unusable ones. `ours` includes memflow's own."""
+    """Return the plug-ins whose code cannot be imported, with the reasons. `ours` includes memflow's own benchmarks."""
     catalog = installed()
     examined = [plugin for plugin in catalog.plugins.values() if ours or not plugin.ours]
     found = [Unusable(each.spec.name, each.package, code_problem(each.spec)) for each in examined]
@@ -208,7 +208,7 @@ def _items(part: str) -> Iterator[tuple[str, Any]]:
 def _usable(get: Callable[[str], Any]) -> Iterable[str]:
     """Return the benchmarks for which `get` succeeds.
 
-    A BadSettings error of a plug-in skips it. An error in memflow's own benchmark is raised.
+    Plug-ins that raise BadSettings are skipped. Errors in memflow's own benchmarks are raised.
     """
     names = []
     for name, plugin in installed().plugins.items():

@@ -11,7 +11,7 @@ ADMITTED = {
 
 
 class NotPlain(ValueError):
-    """The file is no pickle, or contains values other than plain ones."""
+    """The error for a file that is no pickle or contains values other than plain values."""
 
 
 class _Plain(pickle.Unpickler):

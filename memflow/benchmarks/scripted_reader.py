@@ -1,7 +1,7 @@
 """Option selection of the scripted chat by word matching with the shown text, without a model or gold.
 
 An option that occurs verbatim wins by the question words in its line, then by recency. A list option wins by its items
-near a question word. Otherwise the option with most words in one line wins. If nothing matches, all are returned.
+near a question word. Otherwise the option with most words in one line wins. Without a match, all options are returned.
 """
 
 import re
@@ -90,7 +90,7 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
 
 
 def _item_sets(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
-    """Return the sets of items near each question word, or all items in the text if no such set has any."""
+    """Return the items found near each question word, or all items in the text if no item is near a question word."""
     beside = {
         item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
     }

@@ -1,7 +1,7 @@
 """The description of a benchmark that an entry point `memflow.benchmarks` refers to.
 
-Listing domains and printing help read specs only, so this module and all modules with specs import little. api.py has
-the protocol that a benchmark's code implements. registry.py finds the specs.
+Commands that list domains or print help read specs only. For speed, modules with specs import few other modules. api.py
+has the protocol that a benchmark's code implements. registry.py finds the specs.
 """
 
 from dataclasses import dataclass

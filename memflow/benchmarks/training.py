@@ -16,8 +16,8 @@ Action = Literal["like", "copy"]
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """The parameters of a LoRA training. Defaults are MemoryBench's (A.3.9), except `targets` and `seed`, which it
-    omits.
+    """The parameters of a LoRA training. Defaults are those of MemoryBench (A.3.9), which states no `targets` and no
+    `seed`.
     """
 
     rank: int = 8

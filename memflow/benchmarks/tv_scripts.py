@@ -34,7 +34,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 @dataclass(frozen=True)
 class Utterance:
-    """A line of dialogue. Its number, from 1, is that of its first text line."""
+    """A line of dialogue. `line` is the number of its first text line, from 1."""
 
     line: int
     speaker: str
@@ -54,8 +54,8 @@ class Script(BaseModel):
 
 
 def utterances(script: str) -> tuple[Utterance, ...]:
-    """Parse the utterances of a script. A line without a speaker continues the previous utterance. Empty ones are
-    dropped.
+    """Return the utterances of a script. A line without a speaker continues the previous utterance. Empty utterances
+    are dropped.
     """
     said: list[Utterance] = []
     for number, line in enumerate(script.split("\n"), start=1):

@@ -37,8 +37,8 @@ def only_assistant(domain: Domain, replies: Sequence[Reply]) -> str:
     assistants = sorted({reply.assistant for reply in replies})
     if len(assistants) != 1:
         raise BadInput(
-            f"domain {domain.name}: the replies must come from one assistant, but come from "
-            f"{assistants or 'none'}"
+            f"domain {domain.name}: the replies come from {assistants or 'no assistant'} instead of one "
+            "assistant. Score the replies of each assistant separately."
         )
     return assistants[0]
 

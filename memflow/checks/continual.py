@@ -96,7 +96,7 @@ def _out_of_bounds(scores: Sequence[Score]) -> list[int]:
 EXPECTED: tuple[Expectation, ...] = expect(
     "score.leaderboard",
     {
-        "accuracy_identity_holds": WholeTable(_violates_identity),
-        "continual_metrics_within_bounds": WholeTable(_out_of_bounds),
+        "accuracy_equals_no_context_plus_transfer_minus_forgetting": WholeTable(_violates_identity),
+        "continual_learning_metrics_within_bounds": WholeTable(_out_of_bounds),
     },
 )

@@ -29,7 +29,7 @@ def _rules_of(table: str) -> list[Expectation]:
         valid = EachRow(lambda row: row.reason is None, tolerance=QUARANTINED)
         found.append(Expectation(table, "at_most_10_percent_quarantined", valid, "warn"))
     if table in NOT_EMPTY:
-        found.append(Expectation(table, "not_empty", MinimumRows()))
+        found.append(Expectation(table, "has_rows", MinimumRows()))
     return found
 
 

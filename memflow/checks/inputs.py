@@ -109,9 +109,9 @@ ROLES = ("user", "assistant")
 ENTITY_KINDS = ("self", "relative", "colleague", "work_event", "rest_event", "item", "place")
 _USER = ForeignKey(("user_id",), "state.profiles", ("user_id",))
 _FEEDBACK: dict[str, Rule] = {
-    "rounds_consecutive": WholeTable(_gaps_between_rounds),
+    "feedback_rounds_are_consecutive": WholeTable(_gaps_between_rounds),
     "satisfaction_between_1_and_10": Between("satisfaction", 1, 10),
-    "like_and_dislike_exclusive": EachRow(lambda row: not (row.liked and row.disliked)),
+    "like_and_dislike_mutually_exclusive": EachRow(lambda row: not (row.liked and row.disliked)),
     "case_id_in_probes": ForeignKey(("case_id",), "question.probes", ("probe_id",)),
 }
 
@@ -119,8 +119,8 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "raw.records",
         {
-            "content_is_json": EachRow(lambda row: _is_json(row.content)),
-            "provenance_complete": EachRow(
+            "record_content_is_json": EachRow(lambda row: _is_json(row.content)),
+            "provenance_fields_not_empty": EachRow(
                 lambda row: bool(row.source and row.sha256 and row.licence and row.origin)
             ),
         },
@@ -128,7 +128,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "state.profiles",
         {
-            "name_not_blank": each_valid_row(lambda row: bool(row.name.strip())),
+            "user_name_not_blank": each_valid_row(lambda row: bool(row.name.strip())),
             "start_date_is_iso_date": each_valid_row(lambda row: _is_iso_date(row.start_date)),
         },
     ),
@@ -136,7 +136,7 @@ EXPECTED: tuple[Expectation, ...] = (
         "state.variables",
         {
             "user_id_in_profiles": _USER,
-            "two_or_more_distinct_choices": EachRow(
+            "variable_has_at_least_2_distinct_choices": EachRow(
                 lambda row: len(row.choices) >= 2 and len(set(row.choices)) == len(row.choices)
             ),
         },
@@ -144,10 +144,10 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "state.changes",
         {
-            "value_in_choices": ForeignKey(
+            "new_value_in_choices_of_variable": ForeignKey(
                 ("user_id", "variable", "value"), "state.variables", ("user_id", "variable", "choices")
             ),
-            "value_differs_from_old": EachRow(lambda row: row.old != row.value),
+            "new_value_differs_from_old_value": EachRow(lambda row: row.old != row.value),
             "period_end_is_iso_date": EachRow(lambda row: _is_iso_date(row.period_end)),
         },
     ),
@@ -155,36 +155,36 @@ EXPECTED: tuple[Expectation, ...] = (
         "state.entities",
         {
             "user_id_in_profiles": _USER,
-            "valid_kind": AcceptedValues("kind", ENTITY_KINDS),
-            "attributes_are_json_object": EachRow(lambda row: _is_json(row.attributes, dict)),
+            "valid_entity_kind": AcceptedValues("kind", ENTITY_KINDS),
+            "entity_attributes_are_json_object": EachRow(lambda row: _is_json(row.attributes, dict)),
         },
     ),
     *expect(
         "utterance.turns",
         {
-            "unique_positions": Unique(("episode_id", "event", "position")),
-            "valid_role": AcceptedValues("role", ROLES),
-            "valid_kind": AcceptedValues("kind", ("exchange", "given")),
-            "text_not_blank": each_valid_row(lambda row: bool(row.text.strip())),
+            "unique_message_positions": Unique(("episode_id", "event", "position")),
+            "valid_message_role": AcceptedValues("role", ROLES),
+            "valid_message_kind": AcceptedValues("kind", ("exchange", "given")),
+            "message_text_not_blank": each_valid_row(lambda row: bool(row.text.strip())),
         },
     ),
     *expect(
         "question.probes",
         {
-            "valid_kind": AcceptedValues("kind", ("choice", "open", "state")),
+            "valid_probe_kind": AcceptedValues("kind", ("choice", "open", "state")),
             "valid_split": AcceptedValues("split", ("test", "train")),
             "question_not_blank": each_valid_row(lambda row: bool(row.question.strip())),
             "gold_not_blank": each_valid_row(_has_gold),
             "gold_in_options": each_valid_row(_gold_in_options),
-            "parent_in_probes": ForeignKey(("parent",), "question.probes", ("probe_id",)),
+            "parent_probe_exists": ForeignKey(("parent",), "question.probes", ("probe_id",)),
         },
     ),
     *expect(
         "question.probes",
         {
-            "gold_position_balanced": WholeTable(_frequent_gold_positions),
-            "train_test_disjoint": PerDomain(_train_test_disjoint),  # some published sets repeat questions
-            "evidence_in_history": ForeignKey(
+            "gold_option_positions_balanced": WholeTable(_frequent_gold_positions),
+            "train_and_test_disjoint": PerDomain(_train_test_disjoint),  # some sets repeat questions
+            "evidence_messages_in_history": ForeignKey(
                 ("evidence",), "utterance.turns", ("message_id",), exempt_prefix="feedback/"
             ),
         },

@@ -112,16 +112,16 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "memory.transcripts",
         {
-            "valid_role": AcceptedValues("role", ("user", "assistant")),
-            "valid_origin": AcceptedValues("origin", ("given", "assistant", "simulator")),
-            "sequence_not_negative": Between("sequence", 0),
+            "valid_message_role": AcceptedValues("role", ("user", "assistant")),
+            "valid_message_origin": AcceptedValues("origin", ("given", "assistant", "simulator")),
+            "sequence_number_not_negative": Between("sequence", 0),
         },
     ),
     *expect(
         "memory.indexes",
         {
-            "since_not_after_until": EachRow(lambda row: row.until is None or row.since <= row.until),
-            "sources_in_transcript": ForeignKey(("sources",), "memory.transcripts", ("message_id",)),
+            "validity_start_not_after_end": EachRow(lambda row: row.until is None or row.since <= row.until),
+            "source_messages_in_transcript": ForeignKey(("sources",), "memory.transcripts", ("message_id",)),
         },
     ),
     *expect(
@@ -132,9 +132,9 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "memory.policies",
         {
-            "policy_kinds_not_empty": EachRow(lambda row: bool(row.kinds)),
-            "steps_consecutive": WholeTable(_gaps_between_steps),
-            "correct_within_answered_within_asked": EachRow(
+            "policy_stores_at_least_1_entry_kind": EachRow(lambda row: bool(row.kinds)),
+            "evolution_steps_are_consecutive": WholeTable(_gaps_between_steps),
+            "correct_at_most_answered_and_answered_at_most_asked": EachRow(
                 lambda row: 0 <= row.correct <= row.answered <= row.asked
             ),
         },
@@ -142,7 +142,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "answer.replies",
         {
-            "reply_for_every_test_probe": RowForEvery(
+            "every_test_probe_has_reply": RowForEvery(
                 ("probe_id",), "question.probes", lambda row: row.split == "test"
             ),
             "probe_id_in_probes": ForeignKey(("probe_id",), "question.probes", ("probe_id",)),
@@ -152,7 +152,9 @@ EXPECTED: tuple[Expectation, ...] = (
             "ranked_entries_in_memory": ForeignKey(
                 ("episode_id", "ranked"), "memory.indexes", ("episode_id", "entry_id")
             ),
-            "parsed_or_reason": EachRow(lambda row: row.parsed is not None or row.reason is not None),
+            "unparsed_reply_has_reason": EachRow(
+                lambda row: row.parsed is not None or row.reason is not None
+            ),
         },
     ),
     *expect(
@@ -163,21 +165,21 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "score.verdicts",
         {
-            "verdict_for_every_reply": RowForEvery(("probe_id",), "answer.replies"),
+            "every_reply_has_verdict": RowForEvery(("probe_id",), "answer.replies"),
             "probe_id_in_replies": ForeignKey(("probe_id",), "answer.replies", ("probe_id",)),
-            "value_in_metric_range": EachRow(lambda row: in_range(row.metric, row.value)),
-            "either_value_or_reason": _ONE_OF_VALUE_AND_REASON,
+            "verdict_value_in_metric_range": EachRow(lambda row: in_range(row.metric, row.value)),
+            "exactly_one_of_value_and_reason": _ONE_OF_VALUE_AND_REASON,
         },
     ),
     *expect(
         "score.attributions",
         {
             "probe_id_in_verdicts": ForeignKey(("probe_id",), "score.verdicts", ("probe_id",)),
-            "failures_sum_to_loss": each_valid_row(_failures_sum_to_loss),
-            "recalled_not_above_stored_not_above_evidence": each_valid_row(
+            "write_read_and_utilization_failures_sum_to_loss": each_valid_row(_failures_sum_to_loss),
+            "recalled_at_most_stored_and_stored_at_most_evidence": each_valid_row(
                 lambda row: row.recalled <= row.stored <= row.evidence
             ),
-            "recalled_at_10_not_above_stored": each_valid_row(
+            "evidence_recalled_at_10_at_most_stored": each_valid_row(
                 lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.stored
             ),
         },
@@ -185,25 +187,25 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "score.claims",
         {
-            "value_is_0_or_1": EachRow(lambda row: row.value in (None, 0, 1)),
-            "either_value_or_reason": _ONE_OF_VALUE_AND_REASON,
+            "claim_value_is_0_or_1": EachRow(lambda row: row.value in (None, 0, 1)),
+            "exactly_one_of_value_and_reason": _ONE_OF_VALUE_AND_REASON,
         },
     ),
     *expect(
         "score.leaderboard",
         {
             "coverage_between_0_and_1": Between("coverage", 0, 1),
-            "score_has_probes": EachRow(lambda row: row.value is None or row.n > 0),
-            "failures_sum_to_errors": WholeTable(_unattributed_errors),
+            "score_with_value_has_probes": EachRow(lambda row: row.value is None or row.n > 0),
+            "failure_rates_sum_to_error_rate": WholeTable(_unattributed_errors),
             "differing_settings_up_to_date": WholeTable(_unlisted_differences),
         },
     ),
     *expect(
         "score.leaderboard",
         {
-            "value_in_confidence_interval": EachRow(_value_in_interval),
+            "score_in_its_confidence_interval": EachRow(_value_in_interval),
             "one_simulator_per_domain": WholeTable(_minority_simulators),
-            "same_prompt_and_model_per_comparison": WholeTable(_other_prompt_or_model),
+            "compared_scores_share_prompt_and_model": WholeTable(_other_prompt_or_model),
         },
         "warn",
     ),

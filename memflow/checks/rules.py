@@ -15,7 +15,7 @@ from memflow.errors import BadInput
 Severity = Literal["error", "warn"]
 """An `error` blocks the downstream steps; a `warn` is only reported."""
 
-SPELLINGS = {"json": "JSON", "iso": "ISO", "non decreasing": "non-decreasing"}
+SPELLINGS = {"json": "JSON", "iso": "ISO", "no context": "no-context"}
 """The spelling in descriptions of words that a rule name writes differently."""
 
 
@@ -144,7 +144,7 @@ class Expectation:
 
     @property
     def description(self) -> str:
-        """The name in words, for example `Attributes are JSON object`."""
+        """The name in words, for example `Entity attributes are JSON object`."""
         words = self.name.replace("_", " ")
         for written, spelling in SPELLINGS.items():
             words = re.sub(rf"\b{written}\b", spelling, words)

@@ -61,7 +61,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
 
             return stack.enter_context(Executor(settings, fingerprints, watcher.step, budget))
 
-        schedule = _Schedule(request, watcher, outcome, open_executor)
+        schedule = Schedule(request, watcher, outcome, open_executor)
         if has_stale_locks(settings.home):
             # Opening the instance ends the runs of killed processes, also where nothing has to run.
             schedule.open()
@@ -75,7 +75,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
 
 
 @dataclass
-class _Schedule:
+class Schedule:
     """The execution of planned runs in threads, at most `request.parallel` at once."""
 
     request: RunRequest

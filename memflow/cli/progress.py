@@ -59,7 +59,9 @@ class ProgressWatcher:
         self._total = 0
         self._ended = 0
         self._runs: TaskID | None = None
+        self._running: dict[str, TaskID] = {}
         self._partitions: dict[tuple[str, str], TaskID] = {}
+        self._items: dict[TaskID, str] = {}
 
     def __enter__(self) -> "ProgressWatcher":
         self._progress.start()
@@ -78,13 +80,13 @@ class ProgressWatcher:
     def start_run(self, run: PlannedRun) -> None:
         """Show the run that starts."""
         with self._lock:
-            key = run.domain, run.assistant
-            self._partitions[key] = self._progress.add_task(
+            row = self._progress.add_task(
                 " · ".join(filter(None, (run.partition, run.assistant))) or run.job,
                 total=None,
                 items="",
-                visible=len(self._partitions) < ROWS,
+                visible=len(self._running) < ROWS,
             )
+            self._running[run.name] = self._partitions[run.domain, run.assistant] = row
 
     def step(self, context: RequestContext, done: int, total: int) -> None:
         """Show the completed items of a step."""
@@ -92,16 +94,20 @@ class ProgressWatcher:
             task = self._partitions.get((context.domain, context.assistant))
             if task is None:
                 return
-            if done == 1:
-                self._progress.reset(task, total=total, items=ITEMS.get(context.stage, context.stage))
-            self._progress.update(task, completed=done)
+            items = ITEMS.get(context.stage, context.stage)
+            if self._items.get(task) != items:
+                self._items[task] = items
+                self._progress.reset(task, items=items)
+            # Worker processes report their totals one after another.
+            self._progress.update(task, completed=done, total=total)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
         """Show the result of a run: `done`, `up to date`, skipped, or the reason of a failure."""
         with self._lock:
             self._ended += 1
-            self._progress.remove_task(self._partitions.pop((run.domain, run.assistant)))
-            for task in [*self._partitions.values()][:ROWS]:
+            self._progress.remove_task(self._running.pop(run.name))
+            self._partitions.pop((run.domain, run.assistant), None)
+            for task in [*self._running.values()][:ROWS]:
                 self._progress.update(task, visible=True)
         if self._runs is not None:
             self._progress.advance(self._runs)

@@ -136,7 +136,7 @@ BROKEN = {
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
     same_id_twice: r"the id .*0 occurs twice;",
-    no_such_state: r"contradicts itself: periods.1.state.\w+: the value is 'elsewhere', but the updates",
+    no_such_state: r"two fields contradict each other: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
 
 
@@ -173,7 +173,7 @@ def test_failed_run_reason_names_the_rule_and_other_domains_are_evaluated(data: 
     ]
     [(run, reason)] = outcome.failed
     assert (run.job, run.partition) == ("generate_domain", BAD)
-    assert "question/probes: gold is the only option for the state: violated by 1 of 4 rows" in reason
+    assert "question/probes: gold is only option matching user state: violated by 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.scores} == {GOOD}
 

@@ -55,9 +55,9 @@ def unknown_kind(rows: list[Any]) -> list[Any]:
 
 DAMAGES = {
     twice: "unique_keys",
-    nothing: "not_empty",
+    nothing: "has_rows",
     gold_among_the_options_twice: "gold_in_options",
-    unknown_kind: "valid_kind",
+    unknown_kind: "valid_probe_kind",
 }
 
 
@@ -136,8 +136,8 @@ def two_golds(user: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("damage", "check", "table"),
     [
-        (state_is_not_exposed, "changes_exposed_in_their_period", "utterance.turns"),
-        (two_golds, "gold_is_the_only_option_for_the_state", "question.probes"),
+        (state_is_not_exposed, "every_state_change_exposed_in_its_period", "utterance.turns"),
+        (two_golds, "gold_is_only_option_matching_user_state", "question.probes"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
@@ -203,7 +203,7 @@ def test_asset_check_without_partition_covers_all_partitions(tmp_path: Path) -> 
         resources["models"].close()
     [check] = result.get_asset_check_evaluations()
     assert (check.asset_check_key, check.passed) == (key, False)
-    assert failed(result)["valid_kind"][1]["unexpected"] == 1
+    assert failed(result)["valid_probe_kind"][1]["unexpected"] == 1
 
 
 def test_asset_check_fails_on_an_empty_lake(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def lake(tmp_path: Path) -> Lake:
 @pytest.mark.parametrize("engine", Engine)
 def test_check_partition_reads_the_tables_that_rules_refer_to(lake: Lake, engine: Engine) -> None:
     found = check_partition("score.verdicts", "d/full", lake, SCOPE, engine)
-    assert [each.name for each in found if not each.passed] == ["verdict_for_every_reply"]
+    assert [each.name for each in found if not each.passed] == ["every_reply_has_verdict"]
     assert all(each.passed for each in check_partition("question.probes", "d", lake, SCOPE))
     assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
 

@@ -149,4 +149,4 @@ def test_data_docs_pages_contain_the_rule_names(tmp_path) -> None:
     page = write_data_docs(tmp_path, [(f"answer.replies {at}", each) for at, each in enumerate(suites)])
     assert page.is_file() and page.is_relative_to(tmp_path)
     text = "".join(each.read_text(encoding="utf-8") for each in page.parent.rglob("*.html"))
-    assert "parsed_or_reason" in text
+    assert "unparsed_reply_has_reason" in text

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from memflow.chat.priority import REMAINING
 from memflow.errors import BudgetSpent
 from resources.limits import AdaptiveLimiter, Budget, Prices, Spending, limiter_of
 
@@ -74,6 +75,22 @@ async def test_requests_to_one_address_share_a_limiter() -> None:
     assert limiter_of("http://a", 16) is limiter
     assert limiter_of("http://b", 8) is not limiter
     assert limiter_of("http://a", 4).limit == 4
+
+
+async def test_waiting_request_with_most_dependents_is_next_and_equal_ones_keep_their_order() -> None:
+    limiter, order = AdaptiveLimiter(1), []
+
+    async def request(name: str, remaining: int) -> None:
+        REMAINING.set(remaining)
+        async with limiter:
+            order.append(name)
+
+    async with limiter:
+        given = {"probe": 0, "short": 3, "long": 90, "other probe": 0}
+        waiting = [asyncio.create_task(request(*each)) for each in given.items()]
+        await asyncio.sleep(0)
+    await asyncio.gather(*waiting)
+    assert order == ["long", "short", "probe", "other probe"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""An example benchmark outside memflow: where things are, after they were moved."""
+"""An example benchmark outside memflow: questions about where things are after a move."""
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain

@@ -1,4 +1,4 @@
-"""The steps of the benchmark, each from rows to rows. Steps that it does not need keep their defaults."""
+"""The steps of the benchmark as functions from rows to rows. Steps without a function here keep their defaults."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,19 +25,19 @@ from memflow.scoring.metric import Metric
 
 
 def choose(request: ChatRequest) -> Choice:
-    """Answer as the scripted chat: the option that the messages of the request support best."""
+    """Return the scripted chat's answer: the option that the messages of the request support best."""
     text = "\n".join(message.content for message in request.messages[:-1])
     options = unlettered(request.fields["options"])
     return Choice(choice=LETTERS[best_options(text, request.fields["question"], options)[0]])
 
 
 def stories(domain: Domain, records: Sequence[Record]) -> list[dict]:
-    """Return the stories of a domain, cut to its limit."""
+    """Return the stories of a domain, up to its limit."""
     return [json.loads(record.content) for record in records][: domain.limit or None]
 
 
 class Whereabouts(Benchmark):
-    """Multiple-choice questions about stories, asked once at the end of each."""
+    """A benchmark of multiple-choice questions about stories, asked at the end of each story."""
 
     name = "whereabouts"
 

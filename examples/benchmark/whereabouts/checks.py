@@ -1,4 +1,4 @@
-"""A check of its own: the message named as evidence contains the right option."""
+"""The check of the benchmark: the evidence of each probe contains the gold option."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from memflow.records import Probe, Turn
 
 
 def without_gold(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of probes whose evidence does not contain the right option."""
+    """Return the positions of probes whose evidence does not contain the gold option."""
     texts = {turn.message_id: turn.text for turn in turns}
     return [
         at

@@ -1,11 +1,11 @@
-"""A view of its own, `memflow show moves`: correct answers about things that were moved, and that were not."""
+"""The view `memflow show moves`: correct answers about things that were moved, and about things that were not."""
 
 from memflow.benchmarks.views import Answer, Heading, Reader, Table, View
 from memflow.errors import BadInput
 
 
 def show_moves(reader: Reader) -> Answer:
-    """Return the number of correct answers by assistant and category. Raises BadInput if nothing was measured."""
+    """Return the number of correct answers by assistant and category. Raises BadInput if there are no results."""
     rows = []
     for partition in reader.partitions("score.verdicts"):
         domain, _, assistant = partition.partition("/")
@@ -16,7 +16,7 @@ def show_moves(reader: Reader) -> Answer:
             found = [row.value or 0.0 for row in values if row.category == category]
             rows.append((assistant, category, round(sum(found)), len(found)))
     if not rows:
-        raise BadInput("nothing was measured yet: `memflow run --domain whereabouts_stories --memory full`")
+        raise BadInput("no results yet. Create some with `memflow run --domain whereabouts_stories`.")
     columns = ("assistant", "category", "correct", "questions")
     data = {"rows": [dict(zip(columns, row, strict=True)) for row in rows]}
     return Answer(data, [Heading("Whereabouts"), Table(columns, rows, columns[2:])])

@@ -130,7 +130,7 @@ def _message(config: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
 
 
 def _unit(name: str, episode: str, shown: list[Part], items: Sequence[Item], language: str = "") -> Unit:
-    """Return a unit. Without `language`, the language is detected from the text of the unit."""
+    """Return an annotation unit. Without `language`, the language is detected from the text of the unit."""
     language = language or language_of(" ".join(part.text for part in shown))
     return Unit(id=name, episode=episode, language=language, shown=shown, items=list(items))
 

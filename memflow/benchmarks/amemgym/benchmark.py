@@ -114,7 +114,7 @@ class AMemGym(Benchmark):
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stages that call the simulator.
 
-        Generated users need it for states, messages and questions. On-policy dialogues need it for the user's follow-up
+        Generated users need the simulator for states, messages and questions. On-policy dialogues need it for follow-up
         messages.
         """
         made = {"state", "utterance", "question"} if is_generated(domain) else set()

@@ -126,7 +126,7 @@ def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, A
     if lost := [name for name in history.schema if name not in state]:
         raise BadInput(
             f"user {history.profile.user_id}: the variable {lost[0]} has no value in period {period}. "
-            "See the checks of state/changes."
+            "Run `memflow checks state/changes`."
         )
     return {
         "period_start": history.end(period - 1) if period else None,

@@ -1,8 +1,8 @@
 """Memory factual recall: the share of a period's new states that the memory contains at its end (paper, appendix E).
 
 A claim is a state variable and its value in words: `sewing level: first steps`. The judge gets numbered claims and the
-memory state at the end of the period, including its buffer. It decides for each claim whether the memory supports it. A
-claim that no played message exposes is quarantined. An empty memory scores 0 without a request.
+memory state at the end of the period, including its buffer. For each claim, the judge decides whether the memory
+supports it. A claim that no played message exposes is quarantined. An empty memory scores 0 without a request.
 """
 
 import asyncio

@@ -50,7 +50,7 @@ def read_users(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         user = file.shaped(PublishedUser, content, where)
         if errors := user.contradictions():
             raise file.bad(
-                f"{where} contradicts itself: {errors[0]} (the first of {len(errors)} contradictions in "
-                "this record)"
+                f"{where}: two fields contradict each other: {errors[0]} (the first of {len(errors)} "
+                "contradictions in this record)"
             )
         yield user.id, content

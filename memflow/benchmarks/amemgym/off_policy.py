@@ -203,7 +203,7 @@ class _RecordedRun:
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
             fault = self._session_error(opening, session, number in dialogue.cut)
             if fault:
-                raise BadInput(f"{place}, session {number}: {fault}")
+                raise BadInput(f"{place}, session {number}: {fault}. Record the run again.")
         return {
             opening.message_id: session for opening, session in zip(openings, dialogue.sessions, strict=True)
         }
@@ -252,7 +252,7 @@ def _parse_published(text: str) -> list[list[RecordedMessage]]:
         first = wrong.errors(include_url=False, include_input=False)[0]
         names = ("session ", "message ", "", "")
         place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
-        raise BadInput(f"{place or 'the top level'}: {first['msg']}") from wrong
+        raise BadInput(f"{place or 'the list of sessions'}: {first['msg']}") from wrong
 
 
 def _own_dialogues(

@@ -102,7 +102,7 @@ class OptionWriter:
         )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Return the variants that some period reaches, then others until there are `min_variants`.
+        """Return the variants that some period reaches, then other variants until there are `min_variants`.
 
         Each group is ordered by digest. So the order reveals nothing about periods and is the same on every machine.
         """

@@ -200,10 +200,7 @@ def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Calla
 
 
 def _per_user(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
-    """Return a function that computes the memory score of the published code.
-
-    It averages the ratio of each user and period over users and periods.
-    """
+    """Return a function that computes the memory score of the published code: the mean ratio over users and periods."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = memory_score(overall / counts, upper / counts, random / counts)
 

@@ -84,7 +84,7 @@ def _questions(request: ChatRequest) -> DraftQuestions:
 
 
 def _refine(request: ChatRequest) -> str:
-    """Merge one pair of variables that have the same aspect and share most values. Short lists stay unchanged."""
+    """Return the new name of each variable as JSON. One pair of similar variables is merged if the list is long."""
     names = request.fields["names"].split("\n")
     joined = _alike(vocabulary_of(request), _json(request, "questions")) if len(names) > SHORT else {}
     return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)

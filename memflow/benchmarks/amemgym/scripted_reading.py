@@ -1,7 +1,6 @@
 """Extraction of a state variable's value from a text by the scripted chat, without a model and without gold.
 
-It finds sentences with the variable's name and one of its values. The last such sentence counts, and in this sentence
-the last value.
+The extracted value is the last one in the last sentence that contains the variable's name and one of its values.
 """
 
 import re

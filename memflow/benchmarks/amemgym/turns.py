@@ -38,10 +38,7 @@ class DraftSession:
 async def make_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """Return the turns of the domain's users in order.
-
-    Off-policy, they include all messages of the recorded dialogues.
-    """
+    """Return the turns of all users in order. Off-policy turns include all messages of the recorded dialogues."""
     config = parse_config(domain)
     openings = await _openings(domain, config, records, states, simulator)
     return openings if config.policy == "on" else recorded_turns(domain, config, openings, records)
@@ -175,7 +172,7 @@ class _SessionWriter:
     async def _refine_until_understood(self, text: str, exposes: Mapping[str, str]) -> DraftSession:
         """Return a session with `text`, rewritten until the simulator recovers exactly the values in `exposes`.
 
-        If it never does, the session has a reason.
+        If the simulator never recovers these values, the session has a reason.
         """
         schema = {name: self.history.schema[name] for name in exposes}
         reader = prompt("exposure", values_of(schema, optional=True), self.config.language)
@@ -200,9 +197,7 @@ class _SessionWriter:
         return DraftSession(text, exposes, reason=reason)
 
     def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:
-        """Give each session a time between 19:00 and 22:00 on consecutive days up to the period's last day, as
-        published.
-        """
+        """Return each session with a time between 19:00 and 22:00, on consecutive days up to the period's last day."""
         last = date.fromisoformat(self.history.end(period))
         dated = []
         for number, session in enumerate(sessions):

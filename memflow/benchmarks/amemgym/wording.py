@@ -38,7 +38,7 @@ JUDGE = ("claims",)
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Load a prompt of this benchmark; see `chat.prompts.spoken`."""
+    """Return a prompt of this benchmark by its stem, in a language; see `chat.prompts.spoken`."""
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
@@ -54,12 +54,12 @@ def simulator_prompts() -> list[Prompt]:
 
 
 def written(values: Any) -> str:
-    """Format values for prompts and tables: JSON with one pair per line."""
+    """Return values as JSON with one pair per line, for prompts and tables."""
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
 def number_options(options: list[str]) -> str:
-    """Format the options of a multiple-choice question: `1: ...`, one per line."""
+    """Return the options of a multiple-choice question as numbered lines: `1: ...`."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
 
 

@@ -34,7 +34,7 @@ from memflow.scoring.metric import Metric
 
 
 class CoMem(Benchmark):
-    """The CoMem benchmark. It has no structured states."""
+    """The CoMem benchmark, which has no structured states."""
 
     name = "comem"
 

@@ -68,10 +68,10 @@ class CoMemConfig(BaseModel):
     def _in_order(self) -> Self:
         if not all(0 < share <= 1 for share in self.checkpoints):
             raise ValueError(
-                "checkpoints: each must be a fraction of the context, greater than 0 and at most 1"
+                "checkpoints: a value is not a fraction of the context; use values above 0 and up to 1"
             )
         if list(self.checkpoints) != sorted(set(self.checkpoints)):
-            raise ValueError("checkpoints: the values are not in ascending order, or one is repeated")
+            raise ValueError("checkpoints: the values are not in ascending order or not distinct; sort them")
         return self
 
 

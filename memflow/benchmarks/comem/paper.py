@@ -41,7 +41,7 @@ class PaperDataset:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """The published values of a memory and a model: shares of `questions`, by checkpoint, from share .25 on."""
+    """The published values of a memory and a model: shares of `questions`, from the checkpoint at share .25 on."""
 
     dataset: str
     model: str
@@ -136,7 +136,7 @@ def published() -> tuple[PaperRow, ...]:
 
 
 def count(share: float, questions: int) -> int:
-    """Return the number of questions that a published share corresponds to. Raises BadInput if it is ambiguous."""
+    """Return the number of questions that a published share corresponds to. Raises BadInput if several numbers fit."""
     exact = Fraction(str(share))
     near = round(exact * questions)
     found = [each for each in (near - 1, near, near + 1) if abs(Fraction(each, questions) - exact) <= HALF]

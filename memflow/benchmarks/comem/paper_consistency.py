@@ -60,7 +60,7 @@ class QuestionCounts:
 
 
 def count_questions(row: PaperRow) -> QuestionCounts:
-    """Convert a published row to numbers of questions."""
+    """Return the shares of a published row as numbers of questions."""
 
     def each(shares: Iterable[float]) -> tuple[int, ...]:
         return tuple(count(share, row.questions) for share in shares)

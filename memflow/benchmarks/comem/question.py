@@ -16,7 +16,7 @@ PACKAGE = "memflow.benchmarks.comem"
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Load a prompt of this benchmark; see `chat.prompts.spoken`."""
+    """Return a prompt of this benchmark by its stem, in a language; see `chat.prompts.spoken`."""
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 

@@ -1,8 +1,8 @@
 """Handlers of the scripted chat for CoMem's prompts: rules without a language model.
 
-They read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, they choose the "not enough
-information" option or guess by digest. The verifier reads fewer lines than the annotator, so the two sometimes
-disagree.
+The handlers read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, the choice is the
+"not enough information" option or a guess by digest. The verifier reads fewer lines than the annotator, so the two
+sometimes disagree.
 """
 
 import random
@@ -39,7 +39,7 @@ def _annotate(request: ChatRequest) -> Finding:
 
 
 def _verify(request: ChatRequest) -> Finding:
-    """Annotate from only those lines that contain a word of the question."""
+    """Return an annotation that is based only on lines with a word of the question."""
     return _found(near(request.fields["said"], request.fields["question"]), request)
 
 

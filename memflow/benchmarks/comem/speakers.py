@@ -1,7 +1,7 @@
-"""Speaker confusion: wrong answers that are true of a speaker other than the right one (paper, section 4.4).
+"""Speaker confusion: wrong answers that are true of another speaker than the correct answer (paper, section 4.4).
 
-The paper describes such errors but does not count them. An error counts if both the gold option and the chosen option
-are true of named speakers. Its value is 1 if the speakers differ, else 0.
+The paper describes such errors without counting them. An error counts if both the gold option and the chosen option are
+true of named speakers. Its value is 1 if the speakers differ, else 0.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

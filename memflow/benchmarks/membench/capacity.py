@@ -99,7 +99,7 @@ def width_of(last: float) -> int:
 
 
 def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
-    """Return the token count of each probe that has one, by variant and probe id."""
+    """Return, by variant and probe id, the token count of each probe that has a token count."""
     return {
         "standard": {one.probe_id: one.since_tokens for one in probes if one.since_tokens is not None},
         IN_ALL: {one.probe_id: one.said_tokens for one in probes if one.said_tokens is not None},
@@ -155,7 +155,7 @@ def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
 
 
 class _TokenCount:
-    """A counter of the tokens in an episode up to each event. It also maps each message to its event."""
+    """A counter of the tokens in an episode up to each event, with the event of each message."""
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -174,7 +174,7 @@ class _TokenCount:
 
     @property
     def last(self) -> int:
-        """The last event, or 0 without events."""
+        """The number of the last event, or 0 without events."""
         return self.events[-1] if self.events else 0
 
     def evidence_events(self, probe: Probe) -> list[int]:

@@ -60,12 +60,12 @@ class Parameters(BaseModel):
         unknown = [name for name in self.kinds if name not in KINDS]
         if unknown:
             raise ValueError(
-                f"kinds: unknown question kind {', '.join(unknown)}; the kinds are {', '.join(KINDS)}"
+                f"kinds: unknown question kind {', '.join(unknown)}; use some of {', '.join(KINDS)}"
             )
         for name in ("items", "fillers"):
             low, high = getattr(self, name)
             if not 1 <= low <= high <= 20:
-                raise ValueError(f"{name}: the minimum is above the maximum, or one is not from 1 to 20")
+                raise ValueError(f"{name}: the minimum is above the maximum, or one is outside 1 to 20")
         return self
 
 
@@ -75,7 +75,5 @@ def parameters_of(domain: Domain) -> Parameters:
 
 
 def generated(domain: Domain) -> bool:
-    """Return whether the domain's users, trajectories and questions are generated. Otherwise they are read
-    from files.
-    """
+    """Return whether the domain's users, trajectories and questions are generated instead of read from files."""
     return "graphs" in domain.parameters

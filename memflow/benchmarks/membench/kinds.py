@@ -80,7 +80,7 @@ def find_kind(name: str) -> QuestionKind:
     for each in KINDS.values():
         if name == each.name or name in each.names:
             return each
-    raise BadInput(f"unknown question kind {name!r}; the kinds are {', '.join(KINDS)}")
+    raise BadInput(f"unknown question kind {name!r}; use one of {', '.join(KINDS)}")
 
 
 _NAMED = ("simple", "conditional", "comparative", "aggregative", "post_processing", "knowledge_update")

@@ -21,7 +21,7 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def trajectory(record: Record) -> Trajectory:
-    """Convert a record to a trajectory."""
+    """Return a record as a trajectory."""
     return memdaily.trajectory(record) if record.dataset == MEMDAILY else release.trajectory(record)
 
 

@@ -1,6 +1,6 @@
 """Values published in MemBench's paper (tables 3 to 5 and 10 to 12) and their known errors, from reference.yaml.
 
-They are shown beside measured scores but are not part of any score.
+Published values are shown beside measured scores but are not part of any score.
 """
 
 import math

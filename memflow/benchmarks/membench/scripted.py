@@ -1,6 +1,6 @@
 """Scripted assistant for MemBench's prompts, without a language model. generation/scripted.py has the simulator.
 
-It reads only its prompt, with `scripted_reader`. If the prompt supports no option, it chooses pseudo-randomly.
+The assistant reads only its prompt, with `scripted_reader`. Without a supported option, the choice is pseudo-random.
 """
 
 from memflow.benchmarks.membench.generation import scripted as generation

@@ -43,12 +43,12 @@ class TableRow:
     scores: Mapping[str, Score]
 
     def value(self, metric: str) -> float | None:
-        """Return the value of a metric. If it is None, `reason` returns the explanation."""
+        """Return the value of a metric, or None without a value; `reason` returns the explanation."""
         score = self.scores.get(metric)
         return None if score is None else score.value
 
     def reason(self, metric: str) -> str | None:
-        """Return the reason why a metric has no value, or None if it has a value."""
+        """Return the reason why a metric has no value, or None if the metric has a value."""
         score = self.scores.get(metric)
         if score is None:
             return NOT_MEASURED

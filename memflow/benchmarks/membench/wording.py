@@ -31,7 +31,7 @@ _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Load a prompt of this benchmark in a language."""
+    """Return a prompt of this benchmark by its stem, in a language."""
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 

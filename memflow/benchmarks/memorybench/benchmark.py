@@ -40,7 +40,7 @@ from memflow.scoring.metric import Metric
 
 
 class MemoryBench(Benchmark):
-    """The MemoryBench benchmark. It has no structured states."""
+    """The MemoryBench benchmark, which has no structured states."""
 
     name = "memorybench"
     aggregates_in_sql = True

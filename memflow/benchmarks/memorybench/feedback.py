@@ -123,7 +123,7 @@ async def converse(
 
 
 def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
-    """Return the messages of a dialogue in order, failed ones last. Ids of repeated dialogues contain `step`."""
+    """Return the messages of a dialogue in order, failed messages last. Ids of repeated dialogues contain `step`."""
     found: list[SpokenMessage] = []
 
     def say(

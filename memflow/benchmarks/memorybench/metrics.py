@@ -1,4 +1,4 @@
-"""The metrics of MemoryBench. Primary are the metrics of the tasks, and two normalized scores over all tasks."""
+"""The metrics of MemoryBench. The primary metrics are those of the tasks and two normalized scores over all tasks."""
 
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY
 from memflow.scoring.catalog import ACCURACY

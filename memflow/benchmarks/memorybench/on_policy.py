@@ -1,7 +1,7 @@
 """On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
 
-All dialogues of a step use the memory from before the step. They are then written in the order in which they were drawn
-(run/play.py). Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
+All dialogues of a step use the memory from before the step and are written afterwards, in random order (run/play.py).
+Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from memflow.run.play import Dialogue, DialogueRunner, Event, PlayedEpisode, Rea
 
 @dataclass(frozen=True)
 class DialogueRecord:
-    """The rows of one dialogue."""
+    """The feedback rows of one training dialogue, with its step and case."""
 
     step: int
     probe: Probe
@@ -30,7 +30,7 @@ class DialogueRecord:
 
 
 def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) -> Iterator[Event]:
-    """Yield one event per dialogue of all steps, with numbers from `first`."""
+    """Yield one event per dialogue of all steps, numbered from `first`."""
     parameters = parameters_of(domain)
     number, before = first, set[str]()
     drawn = draws(train, parameters.batch, parameters.steps, domain.seed)

@@ -58,7 +58,7 @@ def build_retry_prompt(probe: Probe, notes: str, critique: str) -> tuple[Prompt,
 
 
 def user_message(probe: Probe) -> str:
-    """Return the question as the user asks it, with options. Instructions are added if it is not self-contained."""
+    """Return the question as the user asks it, with its options and, if needed, instructions."""
     if task(probe.dataset).prompt not in _ABOUT_A_CORPUS:
         return full_question(probe)
     return " ".join(
@@ -67,7 +67,7 @@ def user_message(probe: Probe) -> str:
 
 
 def answer_text(value: Any) -> str:
-    """Return an answer as text, or as JSON if it has several parts."""
+    """Return an answer as text, or as JSON if the answer has several parts."""
     if isinstance(value, BaseModel):
         return json.dumps(value.model_dump(), ensure_ascii=False)
     return str(value)

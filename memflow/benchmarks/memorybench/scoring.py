@@ -132,7 +132,7 @@ def _group_score(
     *,
     reason: str | None = None,
 ) -> Score:
-    """Return the mean over `groups`, or the interval `over` if it is given."""
+    """Return the score of `groups`: their mean with its interval, or the interval `over` instead."""
     return estimate(
         context,
         metric,

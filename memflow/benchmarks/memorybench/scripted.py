@@ -1,7 +1,7 @@
 """Scripted assistant for MemoryBench's prompts, without a language model.
 
-It answers with the sentence of its prompt that shares most words with the question, without these words. If there is no
-such sentence, it replies that it does not know, or guesses between two options. So its scores rise with useful recall.
+The answer is the sentence of the prompt that shares most words with the question, without these words. Otherwise the
+assistant replies that it does not know, or guesses between two options. So scores rise with useful recall.
 """
 
 import re
@@ -37,7 +37,7 @@ class _Sentence:
 
 
 def handlers() -> dict[str, Handler]:
-    """Return the handlers by prompt name."""
+    """Return the scripted chat's handlers by prompt name."""
     return {
         "memorybench/locomo_short": _short,
         "memorybench/locomo_date": _date,
@@ -165,9 +165,7 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _news(question: str, sentence: _Sentence) -> str:
-    """Return the sentence without stop words and without words of the question, or the whole sentence if none
-    are left.
-    """
+    """Return the sentence without stop words and words of the question, or the whole sentence if no words are left."""
     asked = {_root(word) for word in search_words(question)}
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text

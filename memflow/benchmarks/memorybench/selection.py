@@ -69,7 +69,7 @@ def _split(pool: Pool, seed: int) -> Split:
 
 
 def _with_needed(pool: Pool, share: Split) -> Split:
-    """Add the training cases that the test cases need. The number of training cases does not decrease."""
+    """Return the split with the training cases that its test cases need. No training set becomes smaller."""
     wanted = {case_id for place in share.test for case_id in pool.cases[place].rests_on}
     if not wanted:
         return share

@@ -29,7 +29,7 @@ def fixed_sample(items: Sequence[T], k: int, seed: int = 42) -> list[T]:
 
 
 def train_test(n: int, truncation: int, seed: int = 42) -> Split:
-    """Split `n` cases, but at most `truncation`, into training and test at 4 to 1; the test number is rounded up."""
+    """Return a split of `n` cases, but at most `truncation`, at 4 to 1; the number of test cases is rounded up."""
     used = list(range(n))
     if n > truncation:
         used = fixed_sample(used, truncation, seed)
@@ -39,7 +39,7 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
 
 
 def stratified(strata: Sequence[str], seed: int = 42) -> Split:
-    """Split each stratum, a fifth of it as test, rounded up, as published for HelloBench and WritingBench."""
+    """Return a split with a fifth of each stratum, rounded up, as test cases, as for HelloBench and WritingBench."""
     test: list[int] = []
     for stratum in dict.fromkeys(strata):
         places = [place for place, name in enumerate(strata) if name == stratum]

@@ -106,7 +106,7 @@ def _written(
 
 
 def _answered(reply: Reply) -> tuple[str, float, float, float] | None:
-    """Return (probe id, model seconds, memory seconds, answer seconds), or None if they were not measured."""
+    """Return (probe id, model seconds, memory seconds, answer seconds), or None without measurements."""
     if reply.models_s is None or reply.own_s is None or reply.latency_s is None:
         return None
     return reply.probe_id, reply.models_s, reply.own_s, reply.latency_s

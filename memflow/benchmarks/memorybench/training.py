@@ -1,7 +1,7 @@
 """Training data of an assistant from user actions (paper, A.3.9): the first answers that were liked, or copied.
 
 Rows of feedback.sessions become examples. An example is the first request of a training case, as the memory `none` gets
-it, and the answer that the user liked or copied. It contains no words of feedback. resources/trainer.py trains the
+it, and the answer that the user liked or copied. Examples contain no words of feedback. resources/trainer.py trains the
 adapter.
 """
 

@@ -62,7 +62,7 @@ def test_choice_verdict_of_quarantined_probe_or_missing_reply_has_reason():
 
 def test_choice_verdicts_rejects_replies_of_several_assistants():
     probes = probe(0)
-    with pytest.raises(BadInput, match="the replies must come from one assistant"):
+    with pytest.raises(BadInput, match="the replies come from"):
         choice_verdicts(DOMAIN, [probes], [reply(probes, "1"), replace(reply(probes, "1"), assistant="n")])
 
 

@@ -34,9 +34,9 @@ def test_rule_names_are_unique_lower_case_identifiers():
 @pytest.mark.parametrize(
     ("name", "description"),
     [
-        ("attributes_are_json_object", "Attributes are JSON object"),
+        ("entity_attributes_are_json_object", "Entity attributes are JSON object"),
         ("period_end_is_iso_date", "Period end is ISO date"),
-        ("non_decreasing_times", "Non-decreasing times"),
+        ("no_context_accuracy_not_above_chance", "No-context accuracy not above chance"),
     ],
 )
 def test_rule_description_is_its_name_in_words(name, description):
@@ -72,30 +72,30 @@ MAY_BE_EMPTY = [
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_empty_table_fails_only_the_not_empty_rule(table):
+def test_empty_table_fails_only_the_has_rows_rule(table):
     world = dict.fromkeys(TABLES, ())
     failed = [name for name, outcome in outcomes(world, table).items() if not outcome.passed]
-    assert failed == ([] if table in MAY_BE_EMPTY else ["not_empty"])
+    assert failed == ([] if table in MAY_BE_EMPTY else ["has_rows"])
 
 
 FAULTS = [
-    ("raw.records", "content_is_json", {"content": "{"}),
-    ("raw.records", "provenance_complete", {"licence": ""}),
-    ("state.profiles", "name_not_blank", {"name": " "}),
+    ("raw.records", "record_content_is_json", {"content": "{"}),
+    ("raw.records", "provenance_fields_not_empty", {"licence": ""}),
+    ("state.profiles", "user_name_not_blank", {"name": " "}),
     ("state.profiles", "start_date_is_iso_date", {"start_date": "2020-13-01"}),
     ("state.variables", "user_id_in_profiles", {"user_id": "u9"}),
-    ("state.variables", "two_or_more_distinct_choices", {"choices": ["tea", "tea"]}),
-    ("state.changes", "value_in_choices", {"value": "coffee"}),
-    ("state.changes", "value_differs_from_old", {"old": "tea", "value": "tea"}),
+    ("state.variables", "variable_has_at_least_2_distinct_choices", {"choices": ["tea", "tea"]}),
+    ("state.changes", "new_value_in_choices_of_variable", {"value": "coffee"}),
+    ("state.changes", "new_value_differs_from_old_value", {"old": "tea", "value": "tea"}),
     ("state.changes", "period_end_is_iso_date", {"period_end": "20201001"}),
     ("state.entities", "user_id_in_profiles", {"user_id": "u9"}),
-    ("state.entities", "valid_kind", {"kind": "friend"}),
-    ("state.entities", "attributes_are_json_object", {"attributes": "[]"}),
-    ("utterance.turns", "unique_positions", {"position": 2}),
-    ("utterance.turns", "valid_role", {"role": "system"}),
-    ("utterance.turns", "valid_kind", {"kind": "taken"}),
-    ("utterance.turns", "text_not_blank", {"text": "\n"}),
-    ("question.probes", "valid_kind", {"kind": "essay", "gold": "x"}),
+    ("state.entities", "valid_entity_kind", {"kind": "friend"}),
+    ("state.entities", "entity_attributes_are_json_object", {"attributes": "[]"}),
+    ("utterance.turns", "unique_message_positions", {"position": 2}),
+    ("utterance.turns", "valid_message_role", {"role": "system"}),
+    ("utterance.turns", "valid_message_kind", {"kind": "taken"}),
+    ("utterance.turns", "message_text_not_blank", {"text": "\n"}),
+    ("question.probes", "valid_probe_kind", {"kind": "essay", "gold": "x"}),
     ("question.probes", "valid_split", {"split": "dev"}),
     ("question.probes", "question_not_blank", {"question": ""}),
     ("question.probes", "gold_not_blank", {"kind": "state", "gold": "[]"}),
@@ -103,47 +103,47 @@ FAULTS = [
     ("question.probes", "gold_in_options", {"gold": "0"}),
     ("question.probes", "gold_in_options", {"gold": "tea"}),
     ("question.probes", "gold_in_options", {"options": ["tea", "tea "]}),
-    ("question.probes", "train_test_disjoint", {"question": "Where, in training?"}),
-    ("question.probes", "parent_in_probes", {"parent": "p99"}),
-    ("question.probes", "evidence_in_history", {"evidence": ["m1", "m9"]}),
-    ("feedback.sessions", "rounds_consecutive", {"round": 2}),
+    ("question.probes", "train_and_test_disjoint", {"question": "Where, in training?"}),
+    ("question.probes", "parent_probe_exists", {"parent": "p99"}),
+    ("question.probes", "evidence_messages_in_history", {"evidence": ["m1", "m9"]}),
+    ("feedback.sessions", "feedback_rounds_are_consecutive", {"round": 2}),
     ("feedback.sessions", "satisfaction_between_1_and_10", {"satisfaction": 11}),
-    ("feedback.sessions", "like_and_dislike_exclusive", {"liked": True, "disliked": True}),
+    ("feedback.sessions", "like_and_dislike_mutually_exclusive", {"liked": True, "disliked": True}),
     ("feedback.sessions", "case_id_in_probes", {"case_id": "p99"}),
-    ("memory.transcripts", "valid_role", {"role": "tool"}),
-    ("memory.transcripts", "valid_origin", {"origin": "nobody"}),
-    ("memory.transcripts", "sequence_not_negative", {"sequence": -1}),
-    ("memory.indexes", "since_not_after_until", {"until": 0}),
-    ("memory.indexes", "sources_in_transcript", {"sources": ["m9"]}),
-    ("memory.policies", "policy_kinds_not_empty", {"kinds": []}),
-    ("memory.policies", "steps_consecutive", {"step": 3}),
-    ("memory.policies", "correct_within_answered_within_asked", {"correct": 1}),
-    ("memory.feedback", "rounds_consecutive", {"round": 2}),
+    ("memory.transcripts", "valid_message_role", {"role": "tool"}),
+    ("memory.transcripts", "valid_message_origin", {"origin": "nobody"}),
+    ("memory.transcripts", "sequence_number_not_negative", {"sequence": -1}),
+    ("memory.indexes", "validity_start_not_after_end", {"until": 0}),
+    ("memory.indexes", "source_messages_in_transcript", {"sources": ["m9"]}),
+    ("memory.policies", "policy_stores_at_least_1_entry_kind", {"kinds": []}),
+    ("memory.policies", "evolution_steps_are_consecutive", {"step": 3}),
+    ("memory.policies", "correct_at_most_answered_and_answered_at_most_asked", {"correct": 1}),
+    ("memory.feedback", "feedback_rounds_are_consecutive", {"round": 2}),
     ("memory.feedback", "satisfaction_between_1_and_10", {"satisfaction": 11}),
-    ("memory.feedback", "like_and_dislike_exclusive", {"liked": True, "disliked": True}),
+    ("memory.feedback", "like_and_dislike_mutually_exclusive", {"liked": True, "disliked": True}),
     ("memory.feedback", "case_id_in_probes", {"case_id": "p99"}),
     ("answer.replies", "probe_id_in_probes", {"probe_id": "p99"}),
     ("answer.replies", "recalled_entries_in_memory", {"recalled": ["e9"]}),
     ("answer.replies", "ranked_entries_in_memory", {"ranked": ["e9"]}),
-    ("answer.replies", "parsed_or_reason", {"parsed": None}),
+    ("answer.replies", "unparsed_reply_has_reason", {"parsed": None}),
     ("answer.replies", "full_context_not_truncated", {"ranked": [], "dropped_tokens": 7}),
     ("score.verdicts", "probe_id_in_replies", {"probe_id": "p99"}),
-    ("score.verdicts", "value_in_metric_range", {"value": 1.5}),
-    ("score.verdicts", "either_value_or_reason", {"value": None}),
-    ("score.verdicts", "either_value_or_reason", {"reason": "and a value"}),
+    ("score.verdicts", "verdict_value_in_metric_range", {"value": 1.5}),
+    ("score.verdicts", "exactly_one_of_value_and_reason", {"value": None}),
+    ("score.verdicts", "exactly_one_of_value_and_reason", {"reason": "and a value"}),
     ("score.attributions", "probe_id_in_verdicts", {"probe_id": "p99"}),
-    ("score.attributions", "failures_sum_to_loss", {"loss": 0.5}),
-    ("score.attributions", "failures_sum_to_loss", {"read": None}),
-    ("score.attributions", "recalled_not_above_stored_not_above_evidence", {"recalled": 3}),
-    ("score.attributions", "recalled_not_above_stored_not_above_evidence", {"stored": 3}),
-    ("score.attributions", "recalled_at_10_not_above_stored", {"recalled_at_10": 3}),
-    ("score.claims", "value_is_0_or_1", {"value": 0.5}),
-    ("score.claims", "either_value_or_reason", {"value": None}),
-    ("score.claims", "either_value_or_reason", {"reason": "and a value"}),
+    ("score.attributions", "write_read_and_utilization_failures_sum_to_loss", {"loss": 0.5}),
+    ("score.attributions", "write_read_and_utilization_failures_sum_to_loss", {"read": None}),
+    ("score.attributions", "recalled_at_most_stored_and_stored_at_most_evidence", {"recalled": 3}),
+    ("score.attributions", "recalled_at_most_stored_and_stored_at_most_evidence", {"stored": 3}),
+    ("score.attributions", "evidence_recalled_at_10_at_most_stored", {"recalled_at_10": 3}),
+    ("score.claims", "claim_value_is_0_or_1", {"value": 0.5}),
+    ("score.claims", "exactly_one_of_value_and_reason", {"value": None}),
+    ("score.claims", "exactly_one_of_value_and_reason", {"reason": "and a value"}),
     ("score.leaderboard", "differing_settings_up_to_date", {"differing_settings": "k 5, others 30"}),
     ("score.leaderboard", "coverage_between_0_and_1", {"coverage": 1.1}),
-    ("score.leaderboard", "score_has_probes", {"n": 0}),
-    ("score.leaderboard", "value_in_confidence_interval", {"value": 0.9}),
+    ("score.leaderboard", "score_with_value_has_probes", {"n": 0}),
+    ("score.leaderboard", "score_in_its_confidence_interval", {"value": 0.9}),
 ]
 
 
@@ -161,17 +161,17 @@ def test_invalid_row_fails_the_expected_rule(table, name, fault):
 
 
 def test_every_rule_has_a_test_with_an_invalid_row():
-    general = {"unique_keys", "required_columns_not_null", "at_most_10_percent_quarantined", "not_empty"}
+    general = {"unique_keys", "required_columns_not_null", "at_most_10_percent_quarantined", "has_rows"}
     elsewhere = (amemgym, memorybench, membench, comem, continual)  # tests of their own violate these rules
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for module in elsewhere for each in module.EXPECTED),
-        ("question.probes", "gold_position_balanced"),
+        ("question.probes", "gold_option_positions_balanced"),
         ("score.leaderboard", "one_simulator_per_domain"),
-        ("score.leaderboard", "failures_sum_to_errors"),  # amemgym/test_scoring.py
-        ("score.leaderboard", "same_prompt_and_model_per_comparison"),  # scoring/test_comparability.py
+        ("score.leaderboard", "failure_rates_sum_to_error_rate"),  # amemgym/test_scoring.py
+        ("score.leaderboard", "compared_scores_share_prompt_and_model"),  # scoring/test_comparability.py
         ("memory.indexes", "failed_writes_at_most_10_percent"),
-        ("answer.replies", "reply_for_every_test_probe"),
-        ("score.verdicts", "verdict_for_every_reply"),
+        ("answer.replies", "every_test_probe_has_reply"),
+        ("score.verdicts", "every_reply_has_verdict"),
     }
     assert {(each.table, each.name) for each in all_expectations() if each.name not in general} == tested
 
@@ -194,7 +194,7 @@ def test_not_null_rule_finds_null_in_a_required_column():
 def test_rule_result_names_at_most_three_offending_rows():
     world = valid_rows()
     world["question.probes"] = [replace(each, kind="essay") for each in world["question.probes"]]
-    outcome = outcomes(world, "question.probes")["valid_kind"]
+    outcome = outcomes(world, "question.probes")["valid_probe_kind"]
     assert (outcome.unexpected, len(outcome.offending)) == (12, 3)
 
 
@@ -225,7 +225,7 @@ def test_failed_writes_rule_passes_up_to_10_percent_failed_writes(failed, passed
 def test_gold_position_rule_fails_if_gold_is_always_at_the_same_position():
     world = valid_rows()
     world["question.probes"] = [probe(n, gold="1", options=["a", "b", "c", "d"]) for n in range(12)]
-    outcome = outcomes(world, "question.probes")["gold_position_balanced"]
+    outcome = outcomes(world, "question.probes")["gold_option_positions_balanced"]
     assert (outcome.passed, outcome.unexpected) == (False, 12)
 
 
@@ -237,7 +237,7 @@ def test_gold_position_rule_counts_a_repeated_question_once():
     ]
     again = [replace(asked[0], probe_id=f"again{n}", checkpoint=n) for n in range(40)]
     world["question.probes"] = [*asked, *again]
-    assert outcomes(world, "question.probes")["gold_position_balanced"].passed
+    assert outcomes(world, "question.probes")["gold_option_positions_balanced"].passed
 
 
 def test_one_simulator_rule_finds_a_second_simulator_in_a_domain():
@@ -256,9 +256,9 @@ def test_coverage_rules_find_probe_without_reply_and_reply_without_verdict():
     world = valid_rows()
     del world["answer.replies"][0]
     del world["score.verdicts"][1]
-    reply = outcomes(world, "answer.replies")["reply_for_every_test_probe"]
+    reply = outcomes(world, "answer.replies")["every_test_probe_has_reply"]
     assert (reply.passed, reply.offending, reply.total) == (False, ("domain=d, probe_id=p1",), 10)
-    verdict = outcomes(world, "score.verdicts")["verdict_for_every_reply"]
+    verdict = outcomes(world, "score.verdicts")["every_reply_has_verdict"]
     assert verdict.offending == ("domain=d, assistant=full, probe_id=p2",)
 
 
@@ -317,7 +317,7 @@ def test_combine_sums_rule_results_of_several_partitions():
     )
     found = {each.name: each for each in combine([*bad, *good])}
     assert list(found) == [each.name for each in good]
-    kinds = found["valid_kind"]
+    kinds = found["valid_probe_kind"]
     assert (kinds.passed, kinds.unexpected, kinds.total) == (False, 12, 24)
     assert len(kinds.offending) == 3
     assert found["unique_keys"].passed

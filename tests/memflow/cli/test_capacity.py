@@ -54,7 +54,7 @@ def test_show_capacity_prints_the_knee_or_the_reason_for_its_absence(measured) -
 
 
 def test_show_capacity_lists_measured_domains_for_a_domain_without_results(measured, tmp_path) -> None:
-    assert f"domains with such results: {DOMAIN}" in measured.error(
+    assert f"Choose a domain that has: {DOMAIN}" in measured.error(
         "show", "capacity", "--domain", "membench_memdaily"
     )
 

@@ -43,10 +43,10 @@ def test_checks_command_names_partition_and_rows_of_a_failed_rule(damaged, engin
     found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
     assert found.exit_code == 1
     failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
-    rule = failed["valid_kind"]
+    rule = failed["valid_probe_kind"]
     assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
     assert "probe_id=" in rule["offending"][0]
-    assert "valid_kind: 1 of " in damaged("checks").stdout
+    assert "valid_probe_kind: 1 of " in damaged("checks").stdout
 
 
 def test_checks_command_reports_a_missing_table_and_checks_the_other_tables(damaged) -> None:

@@ -88,7 +88,7 @@ def test_export_to_a_missing_folder_reports_the_file_name(empty, tmp_path: Path)
         (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not off-policy"),
         (
             ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
-            "has no results for assistant 'mem0'; it has awi",
+            "has no results for assistant 'mem0', only for awi",
         ),
     ],
 )

@@ -122,7 +122,7 @@ def test_csv_and_json_output_contains_measured_and_paper_rows(leaderboard) -> No
 
 def test_show_commands_reject_unmeasured_domain_and_list_measured_domains(leaderboard) -> None:
     for command in ("mechanisms", "kinds"):
-        assert f"domains with results: {DOMAIN}, {OURS}" in leaderboard.error(
+        assert f"Choose a domain that has: {DOMAIN}, {OURS}" in leaderboard.error(
             "show", command, "--domain", "amemgym_demo"
         )
 

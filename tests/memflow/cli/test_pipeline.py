@@ -1,4 +1,7 @@
-"""`memflow run`: the reason of a failed run."""
+"""`memflow run`: the order of runs, several at a time, and the reason of a failed run."""
+
+import threading
+from collections.abc import Sequence
 
 import dagster as dg
 import pytest
@@ -6,12 +9,14 @@ import pytest
 from assets.report import rule_table
 from memflow.checks.evaluation import RuleResult
 from memflow.cli.executor import _broken
+from memflow.cli.pipeline import Schedule, Silent
+from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest
 
 
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
     """Return a failed check of one rule beside one that passed."""
     failed = RuleResult(
-        "question.probes", "not_empty", False, "error", unexpected, rows, offending, "There are probes"
+        "question.probes", "has_rows", False, "error", unexpected, rows, offending, "There are probes"
     )
     passed = RuleResult("question.probes", "gold_not_blank", True, "error", 0, rows, (), "Gold is given")
     return dg.AssetCheckEvaluation(
@@ -32,3 +37,78 @@ def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.Ass
 )
 def test_reason_of_a_failed_run_names_violated_rules(given, reason: str) -> None:
     assert list(_broken(evaluation(*given))) == [f"question/probes: there are probes: {reason}"]
+
+
+class Recorder:
+    """An executor that records the runs; each waits until `together` runs are executing."""
+
+    def __init__(self, together: int = 1, failing: Sequence[str] = ()) -> None:
+        self.barrier = threading.Barrier(together, timeout=10)
+        self.failing = failing
+        self.began: list[str] = []
+        self.most = 0
+        self.running = 0
+        self.lock = threading.Lock()
+
+    def run(self, run: PlannedRun) -> tuple[str, str]:
+        with self.lock:
+            self.began.append(run.name)
+            self.running += 1
+            self.most = max(self.most, self.running)
+        self.barrier.wait()
+        with self.lock:
+            self.running -= 1
+        return f"id of {run.name}", "broken" if run.partition in self.failing else ""
+
+
+def planned(partition: str, *after: PlannedRun, up_to_date: bool = False) -> PlannedRun:
+    return PlannedRun("domain", partition, lambda: up_to_date, after=after)
+
+
+def executed(runs: Sequence[PlannedRun], recorder: Recorder, parallel: int) -> Outcome:
+    outcome = Outcome()
+    Schedule(RunRequest((), (), parallel=parallel), Silent(), outcome, lambda: recorder).run(runs)  # type: ignore[arg-type,return-value]
+    return outcome
+
+
+def test_independent_runs_execute_at_the_same_time_up_to_the_limit() -> None:
+    recorder = Recorder(together=3)
+    outcome = executed([planned(f"p{number}") for number in range(6)], recorder, parallel=3)
+    assert (len(outcome.ran), recorder.most) == (6, 3)
+
+
+def test_run_starts_after_all_runs_that_it_depends_on() -> None:
+    first, second = planned("first"), planned("second")
+    last = planned("last", first, second)
+    recorder = Recorder()
+    executed([last, first, second], recorder, parallel=4)
+    assert recorder.began[-1] == last.name and len(recorder.began) == 3
+
+
+def test_failed_run_skips_its_dependents_and_no_other_run() -> None:
+    bad, good = planned("bad"), planned("good", up_to_date=True)
+    after_bad, after_good, after_both = planned("a", bad), planned("b", good), planned("c", bad, good)
+    outcome = executed([bad, good, after_bad, after_good, after_both], Recorder(failing=("bad",)), parallel=2)
+    assert outcome.failed == [(bad, "broken")]
+    assert (outcome.skipped, outcome.up_to_date) == ([after_bad], [good])
+    assert outcome.ran == [after_good, after_both]
+
+
+def test_exception_of_one_run_stops_the_others_and_is_raised() -> None:
+    class Broken(Recorder):
+        interrupted = False
+
+        @property
+        def models(self) -> "Broken":
+            return self
+
+        def interrupt(self) -> None:
+            self.interrupted = True
+
+        def run(self, run: PlannedRun) -> tuple[str, str]:
+            raise RuntimeError("no disk")
+
+    broken = Broken()
+    with pytest.raises(RuntimeError, match="no disk"):
+        executed([planned("p")], broken, parallel=2)
+    assert broken.interrupted

@@ -57,46 +57,46 @@ def _probes_and(
 
 _ERRORS: dict[str, dict[str, Any]] = {
     "state.changes": {
-        "variables_have_a_value": RowForEvery(("user_id", "variable"), "state.variables"),
-        "old_value_matches_previous": WholeTable(states.changes_with_wrong_old_value),
-        "consecutive_periods": WholeTable(states.changes_in_unordered_periods),
+        "every_variable_has_a_value": RowForEvery(("user_id", "variable"), "state.variables"),
+        "old_value_equals_previous_value": WholeTable(states.changes_with_wrong_old_value),
+        "periods_are_consecutive": WholeTable(states.changes_in_unordered_periods),
         "period_0_ends_on_start_date": AcrossTables(
             ("state.changes", "state.profiles"), states.initial_changes_off_start_date
         ),
     },
     "utterance.turns": {
-        "changes_exposed_in_their_period": AcrossTables(
+        "every_state_change_exposed_in_its_period": AcrossTables(
             ("state.changes", "utterance.turns"), turns.unexposed_changes
         ),
         "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
-        "exposed_values_match_state": _turns_and_changes(turns.turns_with_wrong_values),
-        "sessions_ordered_within_period": _turns_and_changes(turns.turns_out_of_order),
+        "exposed_values_match_user_state": _turns_and_changes(turns.turns_with_wrong_values),
+        "sessions_in_time_order_within_period": _turns_and_changes(turns.turns_out_of_order),
     },
     "question.probes": {
-        "gold_is_the_only_option_for_the_state": _probes_and(probes.probes_without_unique_gold),
-        "revealed_values_match_state": _probes_and(probes.probes_with_wrong_state),
-        "option_values_in_schema": _probes_and(probes.probes_outside_schema, "state.variables"),
-        "unique_option_states": _probes_and(probes.probes_with_duplicate_variants, "state.variables"),
+        "gold_is_only_option_matching_user_state": _probes_and(probes.probes_without_unique_gold),
+        "gold_context_matches_user_state": _probes_and(probes.probes_with_wrong_state),
+        "option_values_in_state_schema": _probes_and(probes.probes_outside_schema, "state.variables"),
+        "options_have_distinct_states": _probes_and(probes.probes_with_duplicate_variants, "state.variables"),
         "same_options_in_every_period": _probes_and(probes.probes_with_changed_options),
         "one_probe_per_question_and_period": _probes_and(probes.questions_missing_in_periods),
-        "question_variables_have_state_probe": _probes_and(probes.questions_without_state_probe),
+        "every_question_variable_has_state_probe": _probes_and(probes.questions_without_state_probe),
     },
 }
 """Rules that block downstream steps, by table and name."""
 
 _WARNINGS: dict[str, dict[str, Any]] = {
     "state.variables": {
-        "variables_used_by_a_question": EachRow(lambda row: bool(row.questions)),
-        "choices_per_variable_as_configured": _per_config(
+        "every_variable_used_by_a_question": EachRow(lambda row: bool(row.questions)),
+        "choice_count_per_variable_as_configured": _per_config(
             lambda config: EachRow(lambda row: len(row.choices) == config.choices_per_variable)
         ),
     },
     "state.changes": {
-        "later_changes_have_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
-        "changes_per_period_near_configured": _changes(states.changes_with_wrong_count),
-        "changes_per_variable_within_limit": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
+        "changes_after_period_0_have_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
+        "change_count_per_period_within_1_of_configured": _changes(states.changes_with_wrong_count),
+        "changes_per_variable_at_most_configured": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
         "period_count_as_configured": _changes(states.changes_in_wrong_last_period),
-        "period_ends_as_configured": _per_config(
+        "period_end_dates_as_configured": _per_config(
             lambda config: EachRow(lambda row: row.period_end == config.period_end(row.period).isoformat())
         ),
     },
@@ -104,14 +104,14 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "sessions_expose_1_to_3_values": EachRow(
             lambda turn: turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
         ),
-        "at_most_1_percent_of_turns_repeat_exposed_variable": WholeTable(
+        "at_most_1_percent_of_sessions_repeat_exposed_variable": WholeTable(
             turns.turns_repeating_values, MAX_REPEATED
         ),
         "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
-        "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
+        "sessions_start_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },
     "question.probes": {
-        "options_of_reached_states_first": _probes_and(probes.probes_with_unordered_options),
+        "options_for_reached_states_come_first": _probes_and(probes.probes_with_unordered_options),
         "option_count_as_configured": _questions(probes.probes_with_wrong_option_count),
         "question_count_as_configured": _questions(probes.probes_with_wrong_question_count),
         "variables_per_question_as_configured": _questions(probes.probes_with_wrong_variable_count),

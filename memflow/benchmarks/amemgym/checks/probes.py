@@ -24,7 +24,7 @@ def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change
 
 
 def probes_with_wrong_state(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find probes whose revealed values, or the gold of a state probe, differ from the current state."""
+    """Find probes whose gold context, or the gold of a state probe, differs from the current state."""
     states = states_at(changes)
     found = []
     for at, probe in enumerate(probes):

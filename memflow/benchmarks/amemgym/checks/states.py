@@ -47,7 +47,7 @@ def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence
 
 
 def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find changes of later periods whose number of changes differs from the parameter by more than one."""
+    """Find changes after period 0 whose number per period differs from `changes_per_period` by more than one."""
     variables = Counter(row.user_id for row in changes if row.period == 0)
     counts = Counter((row.user_id, row.period) for row in changes)
 
@@ -59,7 +59,7 @@ def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -
 
 
 def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find changes of a variable that exceed `max_changes_per_variable`."""
+    """Find the changes of a variable after its first `max_changes_per_variable` changes."""
     seen: Counter[tuple[str, str]] = Counter()
     found = []
     for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):

@@ -76,14 +76,14 @@ class DatasetPersona:
 
 
 def parse_persona(record_id: str, content: dict[str, Any]) -> Persona:
-    """Parse a record as a persona. Raises ValidationError."""
+    """Return a record as a persona. Raises ValidationError."""
     if "about" not in content and any(name in content for name in _TEXTS[:2]):
         return _nemotron(record_id, content)
     return Persona.model_validate({**content, "id": record_id})
 
 
 def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
-    """Convert a Nemotron-Personas row to a persona with the traits of published profiles."""
+    """Return a Nemotron-Personas row as a persona with the traits of published profiles."""
     education = str(row.get("education_level") or "")
     field = str(row.get("bachelors_field") or "")
     traits = {
@@ -111,11 +111,11 @@ def _listed(value: Any) -> str:
 
 
 def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPersona]:
-    """Return the domain's personas.
+    """Return the domain's personas, ordered by a digest of seed and id.
 
-    They are ordered by a digest of seed and id. So the selection does not depend on the file order or on other rows,
-    and a smaller number of users is a prefix of a larger one. With `draw = "file"` the file order is used. Trait lists
-    fill missing personas. Raises BadInput if there are still too few.
+    The selection therefore does not depend on the file order or on other rows, and a smaller number of users is a
+    prefix of a larger number. With `draw = "file"` the file order is used. Trait lists fill missing personas. Raises
+    BadInput if there are still too few.
     """
     config = parse_config(domain)
     wanted = min(config.users, domain.limit or config.users)
@@ -140,7 +140,7 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
 
 
 def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
-    """Yield the personas of persona files in order. Each one is parsed when it is needed."""
+    """Yield the personas of persona files in order. Each persona is parsed only when requested."""
     rows = [
         row
         for row in records

@@ -26,7 +26,7 @@ from memflow.chat.requests import Chat
 
 
 class GenerationFailed(Exception):
-    """A generation step failed for one user; the message is the reason. `generate_user` catches this error."""
+    """The error of a failed generation step for one user, with the reason. `generate_user` catches this error."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class UserSimulator:
         """Send the prompt `stem` and return the parsed answer of type `output`. Raises GenerationFailed."""
         answer = await ask(self.chat, prompt(stem, output, self.language), fields, check=check)
         if answer.value is None:
-            raise GenerationFailed(answer.reason or "no answer")
+            raise GenerationFailed(answer.reason or f"the simulator returned no answer to the prompt {stem}")
         return answer.value
 
 

@@ -63,7 +63,7 @@ def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: S
     for name in assistants or ():
         if name not in measured:
             raise BadInput(
-                f"{domain.name} has no results for assistant {name!r}; it has {', '.join(measured)}. "
+                f"{domain.name} has no results for assistant {name!r}, only for {', '.join(measured)}. "
                 f"Measure it with `memflow run --domain {domain.name} --assistant {name}`."
             )
     wanted = assistants or measured

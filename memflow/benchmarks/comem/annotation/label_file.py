@@ -190,7 +190,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         raise file.bad("the file is empty")
     if header.questions is not None and header.questions != len(seen):
         raise file.bad(
-            f"the file has {len(seen)} questions, but its header says {header.questions}; it may be truncated"
+            f"the file has {len(seen)} questions, but its header states {header.questions}; it may be truncated"
         )
 
 

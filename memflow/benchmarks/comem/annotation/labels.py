@@ -74,7 +74,7 @@ def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
 def drop_unanswerable(
     asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return one question's labels. They are dropped if the answer is unknown at a checkpoint and no option says so."""
+    """Return one question's labels, dropped if an answer is unknown and no option means "not enough information"."""
     labels = list(labels)
     if config.unknown == "option" or asked.unknown_option is not None:
         return labels

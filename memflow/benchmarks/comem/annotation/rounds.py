@@ -79,10 +79,10 @@ async def annotate(
 def compare_annotations(
     asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return one question's labels in order.
+    """Return one question's labels in order, marked as dropped if the annotators disagree.
 
-    They are dropped if the models disagree at a checkpoint, or if the answer is unknown and no option says so. If a
-    label failed, agreement is undefined and the question is kept.
+    The labels are also dropped if an answer is unknown and no option means "not enough information". If a label failed,
+    agreement is undefined and the question is kept.
     """
     labels = sorted(labels, key=lambda label: (label.checkpoint, label.made_by))
     if any(label.reason is not None for label in labels):
@@ -161,7 +161,7 @@ async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLab
 async def _ask_annotator(
     made_by: str, chat: Chat, stem: str, task: _AnnotationTask, told: str | None
 ) -> GoldLabel:
-    """Request one label. `told` is the published answer or the label of the other annotator, if any."""
+    """Request and return one label. `told` is the published answer or the label of the other annotator, if any."""
     fields = {
         "said": task.said,
         "question": task.question.question,

@@ -27,7 +27,7 @@ def _is_valid_answer(label: GoldLabel) -> bool:
 
 
 def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
-    """Build the rule that each annotator labels each kept question at every checkpoint except 0."""
+    """Return the rule that each annotator labels each kept question at every checkpoint except 0."""
     due = set(range(1, len(config.checkpoints) + 1))
 
     def find_violations(labels: Sequence[GoldLabel]) -> set[int]:
@@ -95,14 +95,14 @@ def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
 
 
 _ERRORS: dict[str, Rule] = {
-    "labels_have_answer_or_reason": EachRow(_has_answer_or_reason),
-    "labels_are_option_numbers_or_unknown": EachRow(_is_valid_answer),
+    "labels_have_either_answer_or_reason": EachRow(_has_answer_or_reason),
+    "label_is_option_number_or_unknown": EachRow(_is_valid_answer),
     "kept_questions_labeled_at_every_checkpoint": per_config(labels_missing_at_checkpoint),
-    "visible_messages_never_decrease": WholeTable(labels_with_fewer_messages),
-    "labels_see_no_future_messages": AcrossTables((KEYS, TURNS), labels_with_future_messages),
+    "visible_message_count_never_decreases": WholeTable(labels_with_fewer_messages),
+    "labels_use_no_future_messages": AcrossTables((KEYS, TURNS), labels_with_future_messages),
     "annotators_see_same_messages": WholeTable(labels_with_other_context),
 }
-_WARNINGS: dict[str, Rule] = {"annotator_and_verifier_differ": WholeTable(labels_verified_by_annotator)}
+_WARNINGS: dict[str, Rule] = {"verifier_is_not_the_annotator": WholeTable(labels_verified_by_annotator)}
 
 EXPECTED = (
     *(Expectation(KEYS, name, rule) for name, rule in _ERRORS.items()),

@@ -19,7 +19,7 @@ from memflow.records import GoldLabel, Probe, Turn
 
 
 def probes_of_dropped_questions(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
-    """Find probes of dropped questions."""
+    """Find probes of questions whose gold labels are dropped."""
     gone = dropped_questions(labels)
     return [at for at, probe in enumerate(probes) if probe.question_id in gone]
 
@@ -41,7 +41,7 @@ def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -
 
 
 def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
-    """Build the rule that every question has a probe at every checkpoint, including 0."""
+    """Return the rule that every question has a probe at every checkpoint, including 0."""
     due = set(range(len(config.checkpoints) + 1))
 
     def find_violations(probes: Sequence[Probe]) -> list[int]:
@@ -62,7 +62,7 @@ def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
 
 
 def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
-    """Build the rule that gold is the final label of the checkpoint.
+    """Return the rule that gold is the final label of the checkpoint.
 
     At checkpoint 0, gold is the label of the checkpoint that the parameter `guess_key` names.
     """
@@ -158,17 +158,17 @@ def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 
 _ERRORS: dict[str, Rule] = {
-    "no_probes_of_dropped_questions": AcrossTables((PROBES, KEYS), probes_of_dropped_questions),
+    "dropped_questions_have_no_probes": AcrossTables((PROBES, KEYS), probes_of_dropped_questions),
     "kept_questions_have_probes": AcrossTables((KEYS, PROBES), labels_without_probe),
-    "probes_have_labels": AcrossTables((PROBES, KEYS), probes_without_label),
-    "probes_at_every_checkpoint": per_config(probes_missing_at_checkpoint),
+    "probes_after_checkpoint_0_have_labels": AcrossTables((PROBES, KEYS), probes_without_label),
+    "questions_have_probes_at_every_checkpoint": per_config(probes_missing_at_checkpoint),
     "same_options_at_every_checkpoint": WholeTable(probes_with_changed_options),
     "gold_matches_final_label": per_config(probes_with_wrong_gold),
-    "labels_in_options": AcrossTables((KEYS, PROBES), labels_outside_options),
+    "label_answers_in_options": AcrossTables((KEYS, PROBES), labels_outside_options),
     "probes_see_same_messages_as_labels": AcrossTables((PROBES, KEYS, TURNS), probes_with_other_context),
-    "evidence_before_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
+    "evidence_messages_precede_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
     "rule_labels_unknown_before_first_message": AcrossTables((KEYS, PROBES), rule_labels_before_any_message),
-    "nothing_revealed_at_checkpoint_0": EachRow(
+    "no_gold_context_or_evidence_at_checkpoint_0": EachRow(
         lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
     ),
     "one_speaker_per_option": each_valid_row(lambda probe: len(probe.true_of) in (0, len(probe.options))),

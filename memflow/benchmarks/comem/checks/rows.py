@@ -1,4 +1,4 @@
-"""Helpers shared by CoMem's checks."""
+"""Shared helpers of CoMem's checks: rules per configuration, dropped questions, and message positions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.t
 
 
 def per_config(rule: Callable[[CoMemConfig], Rule | None]) -> PerDomain:
-    """Build a rule from the domain's parameters."""
+    """Return a rule that is built from the domain's parameters."""
     return PerDomain(lambda domain: rule(parse_config(domain)))
 
 

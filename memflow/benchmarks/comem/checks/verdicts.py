@@ -64,7 +64,7 @@ EXPECTED = (
     ),
     Expectation(
         VERDICTS,
-        "no_context_accuracy_near_chance",
+        "no_context_accuracy_not_above_chance",
         AcrossTables((VERDICTS, PROBES), right_answers_without_context),
         "warn",
     ),

@@ -25,7 +25,7 @@ __all__ = ["contexts", "read"]
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return one context per user."""
+    """Return one context per published AMemGym user."""
     return [
         _context(record.dataset, PublishedUser.model_validate_json(record.content), config)
         for record in records

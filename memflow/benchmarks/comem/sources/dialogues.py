@@ -58,11 +58,11 @@ class DialogueQuestion(_FileModel):
     @model_validator(mode="after")
     def _numbers_lead_somewhere(self) -> Self:
         if len(set(self.options)) < len(self.options):
-            raise ValueError("two options of the question are equal")
+            raise ValueError(f"question {self.id}: two options are equal; reword one of them")
         for number in (self.answer, *(each.option for each in self.known)):
             if number is not None and number > len(self.options):
                 raise ValueError(
-                    f"option {number} does not exist: the question has {len(self.options)} options"
+                    f"question {self.id}: option {number} does not exist; use 1 to {len(self.options)}"
                 )
         if self.true_of and len(self.true_of) != len(self.options):
             raise ValueError(
@@ -84,7 +84,7 @@ class Dialogue(_FileModel):
     def _messages_are_there(self) -> Self:
         names = [question.id for question in self.questions]
         if len(set(names)) < len(names):
-            raise ValueError("two questions have the same id")
+            raise ValueError(f"dialogue {self.id}: two questions have the same id; rename one")
         for question in self.questions:
             for each in question.known:
                 for number in (each.after, *each.evidence):
@@ -110,7 +110,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return one context per record."""
+    """Return one context per dialogue record."""
     return [
         _context(record.dataset, Dialogue.model_validate(json.loads(record.content))) for record in records
     ]

@@ -1,8 +1,8 @@
 """PersonaMem v1: dialogues of a user and an assistant over years, with questions at positions in the dialogue.
 
-The paper describes it in section 3.2.1. `contexts` joins the table of questions with the file of shared contexts (32k,
-128k or 1M tokens). A system message states the user's persona and begins a session. The parameter `persona` makes it a
-message by "Persona" or omits it.
+Section 3.2.1 of the paper describes this data set. `contexts` joins the table of questions with the file of shared
+contexts (32k, 128k or 1M tokens). A system message states the user's persona and begins a session. The parameter
+`persona` converts this message to a message by "Persona", or omits it.
 
 Contexts without questions (50 of 110 of 128k) are not played. A question without a context is dropped. A question is
 quarantined if its gold option occurs twice or if it precedes the first message.
@@ -59,13 +59,13 @@ def _category(name: str) -> str:
     found = ALIASES.get(name, name)
     if found not in CATEGORIES:
         raise ValueError(
-            f"{name!r} is not a question type; the types are {', '.join((*CATEGORIES, *ALIASES))}"
+            f"{name!r} is an unknown question type; use one of {', '.join((*CATEGORIES, *ALIASES))}"
         )
     return found
 
 
 def _options(written: str) -> tuple[str, ...]:
-    """Parse a Python list literal of options and remove their letters."""
+    """Return the options in a Python list literal, without their letters."""
     if len(written) > LONGEST:
         raise ValueError(f"the list of options has {len(written):,} characters; the maximum is {LONGEST:,}")
     try:
@@ -130,7 +130,7 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         columns = set(rows.fieldnames or ())
         lacking = [name for name in PersonaMemQuestion.model_fields if name not in columns]
         if lacking and {"question", "shared_context_id"} <= columns:
-            raise file.bad("the file has the layout from before the release, which is not supported")
+            raise file.bad("the columns are those of a pre-release version, which is not supported")
         if lacking:
             raise file.bad(f"the header lacks the columns {', '.join(lacking)}")
         empty = True

@@ -54,7 +54,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
     for name in wanted or ():
         if name not in found:
             raise BadInput(
-                f"{name!r} has no answers at checkpoints; domains with such answers: {', '.join(found)}"
+                f"{name!r} has no answers at checkpoints. Choose a domain that has: {', '.join(found)}."
             )
     return {name: mine for name, mine in found.items() if not wanted or name in wanted}
 
@@ -125,7 +125,7 @@ def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
 
 
 def _floors(mine: Sequence[History], checkpoints: Sequence[int]) -> Iterator[list[str]]:
-    """Yield one row per floor. A floor is the same for all assistants."""
+    """Yield one row per reference score, such as chance. A reference score is the same for all assistants."""
     for metric, name in FLOORS.items():
         cells = []
         for at in (None, *checkpoints):

@@ -35,7 +35,7 @@ EVIDENCE_COUNT = {
 
 
 def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
-    """Restrict a rule to domains with generated data."""
+    """Return a rule that applies only to domains with generated data."""
 
     def of(domain: Domain) -> Rule | None:
         if not generated(domain):
@@ -161,18 +161,18 @@ _PROBES, _TURNS = "question.probes", "utterance.turns"
 _BOTH = (_PROBES, _TURNS)
 _MUST: dict[str, dict[str, Rule | Callable[[Domain], Rule | None]]] = {
     _TURNS: {
-        "generated_times_increasing": WholeTable(find_decreasing_times),
-        "generated_evidence_contains_value": each_valid_row(contains_gold_value),
-        "generated_evidence_in_user_graph": AcrossTables(
+        "generated_message_times_increase": WholeTable(find_decreasing_times),
+        "generated_evidence_contains_gold_value": each_valid_row(contains_gold_value),
+        "generated_evidence_matches_user_graph": AcrossTables(
             (_TURNS, "state.entities"), find_values_not_in_graph
         ),
     },
     _PROBES: {
-        "trajectories_per_kind_and_user_as_configured": _every_kind_per_user,
-        "generated_evidence_complete": AcrossTables(_BOTH, find_incomplete_evidence),
-        "generated_evidence_count_by_kind": EachRow(_has_expected_evidence_count),
-        "generated_probes_after_history": _probes_after_history,
-        "corrected_value_stated_before": AcrossTables(_BOTH, find_missing_wrong_statements),
+        "trajectory_count_per_kind_and_user_as_configured": _every_kind_per_user,
+        "generated_evidence_lists_all_gold_messages": AcrossTables(_BOTH, find_incomplete_evidence),
+        "evidence_count_matches_question_kind": EachRow(_has_expected_evidence_count),
+        "generated_probes_follow_all_messages": _probes_after_history,
+        "wrong_value_stated_before_correction": AcrossTables(_BOTH, find_missing_wrong_statements),
     },
 }
 

@@ -47,7 +47,7 @@ _SHARED = {"relative": ("hometown",), "colleague": ("work_location", "education"
 
 
 def _if_generated(rule: Callable[[Parameters], Rule]) -> PerDomain:
-    """Build a rule from the parameters of a domain, for generated domains only."""
+    """Return a rule for generated domains only, built from the domain's parameters."""
     return if_generated(lambda domain: rule(parameters_of(domain)))
 
 
@@ -64,7 +64,7 @@ def _has_all_attributes(row: Entity) -> bool:
 
 
 def _marks_personal_data(row: Entity) -> bool:
-    """Return whether all synthetic personal data is marked, and nothing else."""
+    """Return whether `synthetic` lists exactly the attributes with personal data, each once."""
     wanted = {*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES} & set(
         json.loads(row.attributes)
     )
@@ -203,18 +203,18 @@ def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], C
 
 
 _MUST: dict[str, Rule] = {
-    "one_self_per_graph": WholeTable(_find_graphs_without_self),
-    "attributes_match_entity_kind": each_valid_row(_has_all_attributes),
-    "personal_data_marked_synthetic": each_valid_row(_marks_personal_data),
+    "one_user_entity_per_graph": WholeTable(_find_graphs_without_self),
+    "entity_has_all_attributes_of_its_kind": each_valid_row(_has_all_attributes),
+    "personal_data_marked_as_synthetic": each_valid_row(_marks_personal_data),
     "personal_data_in_reserved_ranges": each_valid_row(_has_reserved_personal_data),
     "identifying_values_unique_per_graph": WholeTable(_find_shared_identifiers),
-    "parseable_attribute_values": each_valid_row(_has_parseable_values),
-    "relatives_share_hometown_colleagues_share_job": WholeTable(_find_unshared_attributes),
+    "attribute_values_are_parseable": each_valid_row(_has_parseable_values),
+    "relatives_share_hometown_and_colleagues_share_job": WholeTable(_find_unshared_attributes),
 }
 
 _SHOULD: dict[str, Callable[[Parameters], Rule]] = {
-    "ages_match_relationships": lambda parameters: WholeTable(_find_wrong_ages(parameters)),
-    "entity_counts_match_settings": lambda parameters: WholeTable(_find_wrong_counts(parameters)),
+    "ages_fit_relationships_to_user": lambda parameters: WholeTable(_find_wrong_ages(parameters)),
+    "entity_counts_as_configured": lambda parameters: WholeTable(_find_wrong_counts(parameters)),
 }
 
 EXPECTED: tuple[Expectation, ...] = (

@@ -84,12 +84,12 @@ def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]
 
 
 def _if_noise_added(rule: Callable[[Domain], Rule]) -> PerDomain:
-    """Restrict a rule to domains that add noise."""
+    """Return a rule that applies only to domains that add noise."""
     return PerDomain(lambda domain: rule(domain) if parameters_of(domain).noise_tokens > 0 else None)
 
 
 def _if_noise_published(rule: Rule) -> PerDomain:
-    """Restrict a rule to domains that add no noise."""
+    """Return a rule that applies only to domains that add no noise."""
     return PerDomain(lambda domain: rule if parameters_of(domain).noise_tokens == 0 else None)
 
 
@@ -100,18 +100,18 @@ def _turns(find_violations: Callable[[Domain, Sequence[Turn]], Collection[int]])
 _CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _find_conflicts)
 
 _RULES: dict[str, PerDomain] = {
-    "noise_without_stamp": _if_noise_added(lambda domain: EachRow(_has_no_stamp)),
-    "noise_units_and_sessions_contiguous": _turns(_find_split_units),
-    "real_messages_complete_and_ordered": _turns(lambda domain, turns: _find_missing_steps(turns)),
-    "trajectories_reach_noise_tokens": _turns(_find_short_trajectories),
+    "noise_messages_have_no_time_and_place_stamp": _if_noise_added(lambda domain: EachRow(_has_no_stamp)),
+    "noise_units_and_sessions_are_contiguous": _turns(_find_split_units),
+    "original_messages_complete_and_in_order": _turns(lambda domain, turns: _find_missing_steps(turns)),
+    "trajectories_reach_configured_token_count": _turns(_find_short_trajectories),
 }
 _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation("utterance.turns", name, rule) for name, rule in _RULES.items()),
-    Expectation(_PROBES, "noise_without_gold_or_options", _if_noise_added(lambda domain: _CONTRADICTION)),
+    Expectation(_PROBES, "noise_has_no_gold_or_options", _if_noise_added(lambda domain: _CONTRADICTION)),
     Expectation(
-        _PROBES, "published_noise_without_gold_or_options", _if_noise_published(_CONTRADICTION), "warn"
+        _PROBES, "published_noise_has_no_gold_or_options", _if_noise_published(_CONTRADICTION), "warn"
     ),
 )
 """Checks of noise."""

@@ -111,9 +111,9 @@ _TOLD, _GRAPHS = ("question.probes", "utterance.turns"), ("question.probes", "st
 _MUST: dict[str, Rule] = {
     "evidence_does_not_name_answer": AcrossTables(_TOLD, find_named_answers),
     "evidence_matches_gold_category_or_mood": AcrossTables(_TOLD, find_mismatched_evidence),
-    "preference_evidence_contains_item": AcrossTables(_TOLD, find_evidence_without_item),
-    "preference_gold_in_user_graph": AcrossTables(_GRAPHS, find_gold_not_in_graph),
-    "recommendation_gold_complete": AcrossTables(_TOLD, find_incomplete_recommendations),
+    "preference_evidence_contains_liked_item": AcrossTables(_TOLD, find_evidence_without_item),
+    "preference_gold_matches_user_graph": AcrossTables(_GRAPHS, find_gold_not_in_graph),
+    "recommendation_gold_lists_all_recommended_items": AcrossTables(_TOLD, find_incomplete_recommendations),
 }
 
 EXPECTED: tuple[Expectation, ...] = tuple(

@@ -83,18 +83,18 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
-    (_TURNS, "error"): {"noise_has_no_time_or_gold": EachRow(_is_noise_without_gold)},
+    (_TURNS, "error"): {"noise_messages_have_neither_time_nor_gold": EachRow(_is_noise_without_gold)},
     (_PROBES, "error"): {
         "four_distinct_options": each_valid_row(_four_options),
-        "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
-        "non_empty_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
-        "evidence_not_in_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
-        "evidence_given_before_probe": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
-        "valid_kind_and_scenario": EachRow(_has_valid_kind),
+        "text_of_gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
+        "evidence_not_empty": each_valid_row(lambda probe: bool(probe.evidence)),
+        "evidence_contains_no_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
+        "evidence_precedes_probe_in_its_episode": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
+        "valid_question_kind_and_scenario": EachRow(_has_valid_kind),
     },
     (_TURNS, "warn"): {
         "parseable_times": EachRow(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
-        "non_decreasing_times": WholeTable(find_decreasing_times),
+        "message_times_never_decrease": WholeTable(find_decreasing_times),
     },
 }
 

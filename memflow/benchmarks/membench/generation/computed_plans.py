@@ -38,7 +38,7 @@ _LESSER_IS_ASKED = ("birthday",)
 
 
 def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question about which of two entities has more of an attribute. All entities have stated facts."""
+    """Return a plan for a question about which of two entities has more of an attribute. All facts are stated."""
     if request.scenario == "hybrid":
         return _plan_shared_place(request)
     sort = subject_type_of(request)
@@ -61,7 +61,7 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
 
 
 def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question about whether a person and an event share a place. Both answers are equally likely."""
+    """Return a plan for a question about whether a person and an event share a place. Both cases are equally likely."""
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
     meetings = [(one, other) for one in request.graph.roles for other in request.graph.events]
@@ -94,7 +94,7 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question about how many entities have a value, or at least a value. All these facts are evidence."""
+    """Return a plan for a question about how many entities have a value, or at least a value."""
     words = fact_templates(request.language)
     if request.scenario == "hybrid":
         asked: list[tuple[SubjectType, str]] = [("people", "hometown"), ("events", "location")]
@@ -130,7 +130,7 @@ def _plan_count(
     count: int,
     counts: CountTemplates,
 ) -> TrajectoryPlan:
-    """Build a plan for a counting question, with wrong options near the correct count."""
+    """Return a plan for a counting question, with wrong options near the correct count."""
     facts = _facts_of_all(request, asked)
     wanted = [fact for fact in facts if (fact.subject.sort, fact.attribute) in asked]
     sessions, evidence = plan_sessions(request, facts, wanted)
@@ -165,7 +165,7 @@ def _measure(request: PlanRequest, name: str, node: Node) -> Any:
 
 
 def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question about a value derived from an attribute of an entity that another attribute identifies."""
+    """Return a plan for a question about a value derived from an attribute of an identified entity."""
     sort = subject_type_of(request)
     about = fact_templates(request.language).of(sort)
     target, by, name = request.rng.choice(find_conditions(request, sort, list(about.processed)))

@@ -1,4 +1,4 @@
-"""Values derived from an attribute: a digit sum, a season, a description. They are computed without a model."""
+"""Values that are derived from an attribute without a model: a digit sum, a season, a description."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class DerivedValue:
 
 
 def derive_value(request: PlanRequest, name: str, node: Node) -> DerivedValue:
-    """Derive a value from an attribute of a node."""
+    """Return a value that is derived from an attribute of a node."""
     return _BY_ATTRIBUTE[name](request, node[name])
 
 
@@ -102,6 +102,6 @@ def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
 
 
 def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three random options."""
+    """Return up to three options, chosen at random."""
     unique = sorted(set(options))
     return tuple(request.rng.sample(unique, min(3, len(unique))))

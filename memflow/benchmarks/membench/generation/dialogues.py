@@ -60,14 +60,14 @@ async def word_trajectory(
 
 
 def find_missing_words(plain: str, worded: str, required_words: Sequence[str]) -> str | None:
-    """Return which required words a wording lacks, as an error text, or None if it lacks none."""
+    """Return an error text with the required words that a wording lacks, or None if no word is missing."""
     said, before = worded.casefold(), plain.casefold()
     missing = [word for word in required_words if word.casefold() in before and word.casefold() not in said]
     return f"these words have to stand in it as they are: {quote_list(missing)}" if missing else None
 
 
 def find_forbidden_words(worded: str, forbidden_words: Sequence[str]) -> str | None:
-    """Return which forbidden words a wording contains, as an error text, or None if it contains none."""
+    """Return an error text with the forbidden words that a wording contains, or None without such words."""
     said = [word for word in forbidden_words if contains_word(worded, word)]
     return f"these words must not stand in it: {quote_list(said)}" if said else None
 
@@ -175,7 +175,7 @@ class _SessionWriter:
     async def _word_rounds(
         self, stem: str, count: int, slot: StepSlot, fields: Mapping[str, Any]
     ) -> dict[StepSlot, _StepText]:
-        """Request conversation rounds for consecutive slots from the simulator."""
+        """Request conversation rounds for consecutive slots from the simulator and return their texts by slot."""
         narrowed = prompt(stem, rounds_of(count), self.plan.language)
         answer = await ask(self.simulator, narrowed, fields)
         if answer.value is None:

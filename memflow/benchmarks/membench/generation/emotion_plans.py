@@ -53,12 +53,12 @@ class EmotionTemplates(FrozenModel):
 
 @cache
 def emotion_templates(language: Language) -> EmotionTemplates:
-    """Load the moods of a language."""
+    """Return the bundled moods of a language."""
     return EmotionTemplates.model_validate(load_yaml(PACKAGE, f"sample/emotions_{language}.yaml"))
 
 
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
-    """Plan two sessions in two moods and a question about one of the moods."""
+    """Return a plan of two sessions in two moods and a question about one of the moods."""
     words, rng = emotion_templates(request.language), request.rng
     mood = rng.choice(words.moods)
     other = rng.choice(words.apart_from(mood))

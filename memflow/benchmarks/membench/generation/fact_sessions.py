@@ -38,7 +38,7 @@ _LEAKS = {"name": ("email",), "email": ("name",)}
 
 @dataclass(frozen=True)
 class Subject:
-    """An entity that messages are about. It is referred to by name or by its relationship to the user."""
+    """An entity that messages refer to by its name or by its relationship to the user."""
 
     node: Node
     sort: SubjectType
@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def reference_attribute(self) -> str:
-        """The attribute that the reference already states; no message states it separately."""
+        """The attribute that the reference already states. No message states this attribute separately."""
         return "name" if self.named else _REFERENCE_ATTRIBUTE[self.sort]
 
     @property
@@ -74,7 +74,7 @@ class Fact:
         return self.subject.node[self.attribute]
 
     def message(self, language: Language, evidence: bool) -> PlannedMessage:
-        """Return the message that states the fact. It has gold if the fact is evidence."""
+        """Return the message that states the fact. The message has gold if the fact is evidence."""
         text = self._state(language, self.value)
         if self.stale is not None:
             text = fill_sentence(fact_templates(language).corrected, told=text)

@@ -87,8 +87,8 @@ class QuestionSubjects:
     def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
         """Return the facts that messages must state so that a question can ask for these attributes.
 
-        In participation, they are these attributes of all entities. In observation, they are all attributes of the
-        target and these attributes of the others.
+        In participation, messages state these attributes of all entities. In observation, messages state all attributes
+        of the target and these attributes of the others.
         """
         if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]
@@ -112,7 +112,7 @@ class QuestionSubjects:
 def select_subjects(
     request: PlanRequest, sort: SubjectType, target: Node, asked: Sequence[str]
 ) -> QuestionSubjects:
-    """Return all entities of a type. They are referred to by name, unless the name is one of the stated facts."""
+    """Return all entities of a type, referred to by name unless the name is one of the stated facts."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
     others = tuple(
@@ -143,7 +143,7 @@ def find_conditions(
 
 
 def plan_simple(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a question about one attribute of an entity."""
+    """Return a plan for a question about one attribute of an entity."""
     sort = subject_type_of(request)
     name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
     subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
@@ -154,7 +154,7 @@ def plan_simple(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPlan:
-    """Plan a question about an attribute of an entity that another attribute identifies."""
+    """Return a plan for a question about an attribute of an entity that another attribute identifies."""
     sort = subject_type_of(request)
     target, by, name = request.rng.choice(find_conditions(request, sort, ASKABLE_ATTRIBUTES[sort]))
     subjects = select_subjects(request, sort, target, (by, name))
@@ -164,12 +164,12 @@ def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPla
 
 
 def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a conditional question after small talk."""
+    """Return a plan for a conditional question that follows small talk."""
     return plan_conditional(request, aside=True)
 
 
 def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a wrong statement, its correction, and a question with the wrong value among the options."""
+    """Return a plan of a wrong statement, its correction, and a question with the wrong value among the options."""
     sort = subject_type_of(request)
     nodes = nodes_of_type(request.graph, sort)
     name = request.rng.choice(
@@ -202,7 +202,7 @@ def _query(
     aside: bool = False,
     wrong: tuple[str, ...] = (),
 ) -> PlannedQuestion:
-    """Build the question about an attribute of the target, which is identified by name or by another attribute."""
+    """Return the question about an attribute of the target, which is identified by name or by another attribute."""
     called = subjects.target.reference(request.language) if by is None else subjects.describe_by(by, request)
     about = fact_templates(request.language).of(subjects.target.sort)
     return PlannedQuestion(

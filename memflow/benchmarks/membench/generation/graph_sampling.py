@@ -48,7 +48,7 @@ _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def sample_graph(
     seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
 ) -> Graph:
-    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events.
+    """Return a random graph of user `number` with `parameters.roles` people and `parameters.events` events.
 
     Half of the people are relatives and half are colleagues. Half of the events are work events.
     """
@@ -80,7 +80,7 @@ class _Job:
 
 
 class _GraphSampler:
-    """The builder of a graph. It records the values that the graph already uses."""
+    """The builder of a graph, which records the values that the graph already uses."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class _GraphSampler:
         self.occupations: set[str] = set()
 
     def graph(self, user_id: str) -> Graph:
-        """Sample and return the whole graph."""
+        """Return a graph with sampled people, events, items and places."""
         rng, words, roles, events = self.rng, self.words, self.parameters.roles, self.parameters.events
         work = self._work()
         seats = _Deck(rng, work.occupation.positions)
@@ -134,7 +134,7 @@ class _GraphSampler:
         return Graph(user_id, tuple(nodes))
 
     def _work(self) -> _Job:
-        """Sample an unused occupation in a big city, with a fitting education."""
+        """Return an unused random occupation in a big city, with a fitting education."""
         rng, words = self.rng, self.words
         free = [each for each in words.occupations if each.name not in self.occupations]
         education = rng.choice(
@@ -158,7 +158,7 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """Sample a person whose age is `years`, the user's age, plus an age difference that fits the relationship."""
+        """Return a random person aged `years` (the user's age) plus an age difference that fits the relationship."""
         gender = relation.gender or self._gender()
         family = surname if relation.surname else self.family.take()
         older = self.rng.randint(*relation.ages)

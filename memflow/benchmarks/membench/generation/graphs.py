@@ -128,7 +128,7 @@ def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
 def graph_rows(
     graph: Graph, domain: str, vocabulary: Vocabulary, start: date
 ) -> tuple[Profile, list[Entity]]:
-    """Convert a graph to rows: a profile without synthetic personal data, and one entity per node."""
+    """Return a graph as rows: a profile without synthetic personal data, and one entity per node."""
     user = graph.user
     profile = Profile(
         domain=domain,
@@ -158,12 +158,12 @@ def graph_rows(
 
 
 def load_graph(states: States, user_id: str) -> Graph:
-    """Build a user's graph from the state rows; quarantined rows are ignored. Raises BadInput without a graph."""
+    """Return a user's graph from the state rows. Quarantined rows are ignored. Raises BadInput without a graph."""
     return _graph(user_id, [row for row in states.entities if row.user_id == user_id and row.reason is None])
 
 
 def load_graphs(states: States) -> list[Graph]:
-    """Build the graphs of all users that are not quarantined, in the order of their profiles."""
+    """Return the graphs of all users that are not quarantined, in the order of their profiles."""
     graphs: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
     for row in states.entities:
         if row.reason is None and row.user_id in graphs:

@@ -47,7 +47,7 @@ class TrajectoryLayout:
 
 
 def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> TrajectoryLayout:
-    """Convert a plan to a trajectory without texts. `dataset` is the data set of its probes."""
+    """Return a plan as a trajectory without texts. `dataset` is the data set of its probes."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "layout"))
     sessions = [list(_slots(number, session, rng)) for number, session in enumerate(plan.sessions)]
     clock = random.Random(seeded(seed, plan.trajectory_id, "clock"))

@@ -19,7 +19,7 @@ def topic_templates(request: PlanRequest, topic: str) -> TopicTemplates:
 
 
 def preferred_category(request: PlanRequest, topic: str) -> str:
-    """Return the user's preferred category. Raises BadInput if the graph or the preferences do not contain it."""
+    """Return the user's preferred category. Raises BadInput if the graph or the preferences lack the category."""
     category = request.graph.user.attributes.get(topic)
     if category is None:
         raise BadInput(f"user {request.graph.user_id} has no {topic} preference; regenerate the states")
@@ -35,7 +35,7 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
 def sample_items(
     request: PlanRequest, topic: str, category: str, sizes: tuple[int, int], besides: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Sample items of a category in random order, without those in `besides`, and return (chosen, remaining).
+    """Return (chosen, remaining) items of a category in random order, without the items in `besides`.
 
     `sizes` is the minimum and maximum number of chosen items. Raises BadInput if the category has fewer items.
     """
@@ -58,6 +58,6 @@ def revealing_items(request: PlanRequest, topic: str, *categories: str) -> list[
 
 
 def sample_other_categories(request: PlanRequest, topic: str) -> list[str]:
-    """Sample three categories that the user does not prefer."""
+    """Return three random categories that the user does not prefer."""
     liked = preferred_category(request, topic)
     return request.rng.sample([name for name in request.categories(topic) if name != liked], DISTRACTOR_COUNT)

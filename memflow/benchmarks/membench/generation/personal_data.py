@@ -29,19 +29,19 @@ DOCUMENT_ATTRIBUTES = ("id_number", "passport", "bank_account", "driver_licence"
 
 
 def sample_phone(rng: random.Random, area: str, language: Language) -> str:
-    """Sample a phone number in a reserved range."""
+    """Return a random phone number in a reserved range."""
     if language == "zh":
         return f"{area}-0{rng.randrange(10**7):07}"
     return f"{area}-555-01{rng.randrange(100):02}"
 
 
 def sample_email(rng: random.Random, local: str, employer: str) -> str:
-    """Sample an e-mail address in a reserved domain, named after the employer or a provider."""
+    """Return a random e-mail address in a reserved domain, named after the employer or a provider."""
     return f"{local}@{rng.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
 
 
 def sample_documents(rng: random.Random, born: tuple[int, int, int], language: Language) -> dict[str, str]:
-    """Sample the user's documents. `born` is the birthday as (year, month, day)."""
+    """Return random documents of the user. `born` is the birthday as (year, month, day)."""
     if language == "zh":
         id_number = "99{:04}{:04}{:02}{:02}{:04}".format(rng.randrange(10_000), *born, rng.randrange(10_000))
     else:

@@ -110,7 +110,7 @@ class PlanRequest:
         return self.preferences.of(cast(Topic, topic))
 
     def plan(self, sessions: tuple[PlannedSession, ...], query: PlannedQuestion) -> TrajectoryPlan:
-        """Build the plan with these sessions and this question."""
+        """Return the plan with these sessions and this question."""
         return TrajectoryPlan(
             trajectory_id=f"{self.graph.user_id}/{self.kind.name}/{self.scenario}/{self.number}",
             user_id=self.graph.user_id,

@@ -31,7 +31,7 @@ STATED_SHARE = 0.3
 
 
 def plan_preference(request: PlanRequest) -> TrajectoryPlan:
-    """Plan linked liked items in one session, or a mood. Raises BadInput if a category has too few items."""
+    """Return a plan of linked liked items in one session, or of a mood. Raises BadInput for too few items."""
     if request.scenario == EMOTION:
         return plan_emotion(request)
     words, items = topic_templates(request, request.scenario), _liked(request)
@@ -56,7 +56,7 @@ def plan_preference(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_preference_from_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """Plan a session for each liked or disliked item. Raises BadInput if a category has too few items."""
+    """Return a plan of one session per liked or disliked item. Raises BadInput for too few items."""
     others = sample_other_categories(request, request.scenario)
     liked = _liked(request)
     disliked = [_disliked(request, category) for category in others]

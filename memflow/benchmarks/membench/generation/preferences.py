@@ -45,7 +45,7 @@ class Preferences:
         return {each.name: each.items for each in self.categories if each.topic == topic}
 
     def draw(self, topic: Topic, rng: random.Random) -> str:
-        """Draw a category of a topic at random, weighted by the number of users who prefer it."""
+        """Return a random category of a topic, weighted by the number of users who prefer the category."""
         categories = [each for each in self.categories if each.topic == topic]
         return rng.choices(categories, [each.weight for each in categories])[0].name
 
@@ -58,7 +58,7 @@ class Preferences:
 
 
 def build_preferences(categories: Iterable[Category]) -> Preferences:
-    """Validate and combine categories. Raises BadInput if there are too few or if an item occurs twice."""
+    """Return validated categories of all topics. Raises BadInput for too few categories or for repeated items."""
     found = Preferences(tuple(categories))
     for topic in {each.topic: None for each in found.categories}:
         by_name = found.of(topic)
@@ -91,5 +91,5 @@ def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Cat
 
 @cache
 def bundled_preferences(language: Language) -> Preferences:
-    """Load the bundled categories and items of a language."""
+    """Return the bundled categories and items of a language."""
     return build_preferences(parse_categories(load_yaml(PACKAGE, f"sample/preferences_{language}.yaml")))

@@ -58,7 +58,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question. If it asks for a date, the answer is the resolved date and wrong options are near it."""
+    """Return the question. A question for a date gets the resolved date as answer and near dates as wrong options."""
     query = plan.query
     if not query.dated:
         return query
@@ -88,7 +88,7 @@ class _QuestionWriter:
     simulator: Chat
 
     async def made(self) -> _WordedQuestion:
-        """Request the question text and wrong options concurrently and return them."""
+        """Return the question text and the wrong options, requested concurrently from the simulator."""
         worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
         reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
         if reason is not None:

@@ -82,7 +82,7 @@ def movielens_100k(files: Files) -> list[Category]:
 
 
 def movielens(files: Files) -> list[Category]:
-    """Read later MovieLens releases: ratings.csv and movies.csv, with genres separated by bars."""
+    """Return the categories of later MovieLens releases: ratings.csv and movies.csv, with genres separated by bars."""
     items, titles = {}, {}
     for item, title, genres in files["movies.csv"].csv_columns("movieId", "title", "genres"):
         items[item] = tuple(name for name in genres.split("|") if name and name not in _NO_GENRE)
@@ -94,7 +94,7 @@ def movielens(files: Files) -> list[Category]:
 
 
 def foodcom(files: Files) -> list[Category]:
-    """Read Food.com: RAW_interactions.csv and RAW_recipes.csv. Categories are taken from a recipe's tags."""
+    """Return the categories of Food.com (RAW_interactions.csv and RAW_recipes.csv), taken from a recipe's tags."""
     items, titles = {}, {}
     for item, title, tags in files["RAW_recipes.csv"].csv_columns("id", "name", "tags"):
         told = (one or other for one, other in _QUOTED.findall(tags))
@@ -107,7 +107,7 @@ def foodcom(files: Files) -> list[Category]:
 
 
 def goodreads(files: Files) -> list[Category]:
-    """Read Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genre votes, and titles.
+    """Return the categories of Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genre votes, titles.
 
     A book's category is the genre with most votes. JSON interactions take precedence over CSV.
     """

@@ -29,14 +29,14 @@ MIN_SESSION_ITEMS = 3
 
 
 def plan_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """Plan one session with four or five items, as published. Raises BadInput if a category has too few items."""
+    """Return a plan of one session with four or five items, as published. Raises BadInput for too few items."""
     least, most = request.parameters.items
     session = _session(request, request.scenario, (min(least + 1, most), most))
     return _planned(request, [session], topic_templates(request, request.scenario).recommendations)
 
 
 def plan_recommendations_over_sessions(request: PlanRequest) -> TrajectoryPlan:
-    """Plan one session per topic with three items each, as published. Raises BadInput for too few items."""
+    """Return a plan of one session per topic with three items each, as published. Raises BadInput for too few items."""
     least, _ = request.parameters.items
     sessions: list[_RecommendationSession] = []
     for topic in TOPICS:

@@ -1,7 +1,7 @@
 """Scripted simulator for MemBench's prompts, without a language model.
 
-It repeats the given plain sentence after a random opening and takes other text from short lists. Wrong options are the
-correct option with another number or another last word.
+The simulator repeats the given plain sentence after a random opening and takes other text from short lists. Wrong
+options are the correct option with another number or another last word.
 """
 
 import random

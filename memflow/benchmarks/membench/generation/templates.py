@@ -36,7 +36,7 @@ class CountTemplates(FrozenModel):
     many: str
 
     def say(self, count: int) -> str:
-        """Return the count with its noun."""
+        """Return the count with its noun in singular or plural."""
         return fill(self.one if count == 1 else self.many, count=count)
 
 
@@ -91,23 +91,23 @@ class FactTemplates(FrozenModel):
 
 @cache
 def fact_templates(language: Language) -> FactTemplates:
-    """Load the fact templates of a language."""
+    """Return the bundled fact templates of a language."""
     return FactTemplates.model_validate(load_yaml(PACKAGE, f"sample/sentences_{language}.yaml"))
 
 
 def fill(pattern: str, **values: object) -> str:
-    """Fill a template."""
+    """Return a template with its placeholders filled."""
     return Template(pattern).substitute({name: str(value) for name, value in values.items()})
 
 
 def fill_sentence(pattern: str, **values: object) -> str:
-    """Fill a template and capitalize the first letter."""
+    """Return a filled template with a capital first letter."""
     text = fill(pattern, **values)
     return text[:1].upper() + text[1:]
 
 
 def name_of(pattern: str, node: Node) -> str:
-    """Fill a template with the attributes of a node and return the text."""
+    """Return a template that is filled with the attributes of a node."""
     own: Mapping[str, str] = {**node.attributes, "name": node.name, "relationship": node.relationship}
     return Template(pattern).substitute(own)
 
@@ -118,8 +118,8 @@ Variants = Annotated[tuple[Words, ...], Field(min_length=1)]
 class TopicTemplates(FrozenModel):
     """Templates of one topic. `plural` is the name of the topic in questions.
 
-    With them the user likes an item, also likes an item, dislikes an item, wants an item, and accepts or rejects a
-    recommendation. Questions ask for the preferred category and for the recommendations.
+    The statements are that the user likes an item, also likes an item, dislikes an item, wants an item, and accepts or
+    rejects a recommendation. The questions ask for the preferred category and for the recommendations.
     """
 
     plural: Words
@@ -144,10 +144,10 @@ class PreferenceTemplates(FrozenModel):
 
 @cache
 def preference_templates(language: Language) -> PreferenceTemplates:
-    """Load the preference templates of a language."""
+    """Return the bundled preference templates of a language."""
     return PreferenceTemplates.model_validate(load_yaml(PACKAGE, f"sample/sayings_{language}.yaml"))
 
 
 def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:
-    """Choose one of several templates at random and fill it."""
+    """Return one of several templates, chosen at random and filled."""
     return Template(rng.choice(ways)).substitute(things)

@@ -62,9 +62,9 @@ def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> lis
 
 
 def parse_time(text: str) -> datetime:
-    """Parse a time in the format of wording.format_time, in either language. Raises BadInput."""
+    """Return the time in a text that wording.format_time wrote in either language. Raises BadInput."""
     try:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))
         return datetime(year, month, day, hour, minute)
     except ValueError as wrong:
-        raise BadInput(f"{text!r} is not a time in MemBench's format") from wrong
+        raise BadInput(f"{text!r} is not a time such as 2024-10-01 08:13; regenerate the turns") from wrong

@@ -166,4 +166,4 @@ def _number(text: str, pattern: str) -> int:
 
 
 def _unread(text: str, what: str) -> BadInput:
-    return BadInput(f"{text!r} is not {what} in a known format; see generation/values.py")
+    return BadInput(f"{text!r} is not {what} in a known format; regenerate the states")

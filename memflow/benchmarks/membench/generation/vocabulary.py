@@ -17,7 +17,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 def _latin(value: Any) -> Any:
-    """Convert a list of Latin words to a mapping of each word to its lower case form."""
+    """Return a list of Latin words as a mapping of each word to its lower-case form."""
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 
@@ -85,7 +85,7 @@ class ThingType(FrozenModel):
 
 
 class Vocabulary(FrozenModel):
-    """The word lists of one language. They are long enough for graphs without repeated words."""
+    """The word lists of one language, long enough for graphs without repeated words."""
 
     language: Language
     name: Words
@@ -133,16 +133,16 @@ class Vocabulary(FrozenModel):
         ):
             if len(getattr(self, what)) < wanted:
                 raise ValueError(
-                    f"{what}: the list has {len(getattr(self, what))} items, but at least {wanted} are needed"
+                    f"{what}: the list has {len(getattr(self, what))} items instead of at least {wanted}; add some"
                 )
         seniors = sum(each.senior for each in self.colleagues)
         for each in self.occupations:
             if len(each.seniors) < seniors or len(each.positions) <= len(self.colleagues) - seniors:
                 raise ValueError(
-                    f"occupations: {each.name} has too few positions for the colleagues of a user"
+                    f"occupations: {each.name} has too few positions for the colleagues of a user; add some"
                 )
         if not any(city.big for city in self.cities):
-            raise ValueError("cities: no city has `big` set")
+            raise ValueError("cities: no city is marked as `big`; mark at least one")
         return self
 
     @model_validator(mode="after")
@@ -161,7 +161,7 @@ class Vocabulary(FrozenModel):
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
-                raise ValueError(f"{what}: {twice} occurs twice")
+                raise ValueError(f"{what}: {twice} occurs twice; remove one")
         return self
 
     def city(self, name: str) -> City:
@@ -175,5 +175,5 @@ class Vocabulary(FrozenModel):
 
 @cache
 def bundled_vocabulary(language: Language) -> Vocabulary:
-    """Load the bundled vocabulary of a language."""
+    """Return the bundled vocabulary of a language."""
     return Vocabulary.model_validate(load_yaml(PACKAGE, f"sample/vocabulary_{language}.yaml"))

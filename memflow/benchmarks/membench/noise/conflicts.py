@@ -1,7 +1,7 @@
 """Phrases that noise must not contain, because they would answer or contradict a question (paper, section 4).
 
-They are all options, the oracle's gold context, gold values of messages, and names in the user's graph. For
-trajectories about preferences, phrases of liking and recommending are forbidden too.
+Forbidden phrases are all options, the oracle's gold context, gold values of messages, and names in the user's graph.
+For trajectories about preferences, phrases of liking and recommending are forbidden too.
 """
 
 import json

@@ -35,7 +35,7 @@ def insert_noise(
     pool: Sequence[NoiseUnit],
     forbidden: Mapping[str, Collection[str]] | None = None,
 ) -> list[Turn]:
-    """Insert noise so that each trajectory reaches `noise_tokens`; it exceeds this length by less than one unit.
+    """Return the turns with noise, so that each trajectory has `noise_tokens` tokens or less than one unit more.
 
     Tokens are memflow.tokens.estimate of the message texts. Trajectories that are long enough or not played stay
     unchanged. Real messages keep their order, ids and all fields except the event number. Their positions among all
@@ -61,7 +61,7 @@ def insert_noise(
 
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
-    """Group messages that must stay together: one step, or all consecutive steps of one session."""
+    """Return groups of messages that must stay together: one step, or all consecutive steps of one session."""
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
@@ -132,9 +132,9 @@ class NoisePool:
             self._units.append((unit, tokens, _normalize_all(texts)))
 
     def draw(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Draw units with at least `missing` tokens without replacement, skipping conflicts.
+        """Return randomly drawn units with at least `missing` tokens in total, without units that conflict.
 
-        When the pool is empty, it is filled again.
+        No unit is drawn twice before all other units are drawn.
         """
         units: list[tuple[NoiseUnit, int]] = []
         passed_over = again = 0
@@ -169,7 +169,7 @@ def lengthen(
     probes: Sequence[Probe] = (),
     entities: Sequence[Entity] = (),
 ) -> list[Turn]:
-    """Add noise to the turns if the domain sets `noise_tokens`.
+    """Return the turns, with noise if the domain sets `noise_tokens`.
 
     Published noise is used if the records contain any, otherwise synthetic noise. Raises BadInput if all noise
     conflicts.

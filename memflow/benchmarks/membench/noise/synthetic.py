@@ -63,7 +63,7 @@ class Grammar(BaseModel):
 
 @cache
 def load_grammar(language: str) -> Grammar:
-    """Load the grammar of the language `en` or `zh`."""
+    """Return the grammar of the language `en` or `zh`."""
     return Grammar.model_validate(load_yaml("memflow.benchmarks.membench", f"sample/noise_{language}.yaml"))
 
 
@@ -105,7 +105,7 @@ def _steps(
         return ("" if language == "zh" else " ").join(map(sentence, frames))
 
     def sentence(frame: str) -> str:
-        """Fill the frame with random reasons, effects and plans of the topic."""
+        """Return the frame, filled with random reasons, effects and plans of the topic."""
         drawn = {name: chance.choice(getattr(topic, name)) for name in ("cause", "effect", "next")}
         filled = frame.format(**fixed, **drawn, body=chance.choice(of.bodies))
         return filled[0].upper() + filled[1:]

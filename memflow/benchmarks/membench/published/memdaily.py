@@ -1,6 +1,6 @@
 """Reader of MemDaily (MemSim, arXiv 2409.20163), the Chinese predecessor of MemBench.
 
-It has factual questions in observation, with one file per kind and scenario. A record is a trajectory with its
+MemDaily has factual questions in observation, with one file per kind and scenario. A record is a trajectory with its
 questions. `[ERRORQ]`, `[ERRORA]` and `[ERRORC]` mark a failed question, answer and options.
 """
 

@@ -55,7 +55,7 @@ class PublishedQuestion(PublishedModel):
 
 
 def choice_question(of: Trajectory, question: PublishedQuestion) -> ChoiceQuestion:
-    """Convert a published question. An invalid question gets a reason."""
+    """Return a published question as a ChoiceQuestion. An invalid question gets a reason."""
     options = question.choices if isinstance(question.choices, dict) else {}
     letters = sorted(options)
     targets = [target[0] for target in question.target_step_id if target and 0 <= target[0] < len(of.steps)]

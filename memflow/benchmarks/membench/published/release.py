@@ -53,9 +53,9 @@ class PublishedStep(PublishedModel):
     def _whole(self) -> Self:
         given = tuple(text is not None for text in (self.message, self.user, self.assistant))
         if given not in ((True, False, False), (False, True, True)):
-            raise ValueError("the step must have either `message` alone, or both `user` and `assistant`")
+            raise ValueError("the step has neither `message` alone nor both `user` and `assistant`")
         if (self.place is None) != (self.time is None):
-            raise ValueError("the step has only one of `place` and `time`")
+            raise ValueError("the step has `place` without `time`, or `time` without `place`")
         return self
 
     @property
@@ -135,7 +135,7 @@ def _step(step: PublishedStep, session: int) -> Step:
 
 
 def _gold_fact(step: PublishedStep) -> dict[str, str] | None:
-    """Return the gold fact of a step."""
+    """Return the gold fact that a step contains."""
     fields = {"entity": step.rel, "attribute": step.attr, "value": step.value}
     told = {
         name: each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
@@ -158,7 +158,7 @@ def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
-    """Return why the noise cannot be identified, or None if it can."""
+    """Return the reason why the noise cannot be identified, or None if all noise is identified."""
     bare = sum(step.noise for step in steps)
     if bare == units * NOISE_STEPS:
         return None

@@ -23,7 +23,7 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
     for name in domain or ():
         if name not in measured:
             raise BadInput(
-                f"{name!r} has no capacity results; domains with such results: {', '.join(measured)}"
+                f"{name!r} has no capacity results. Choose a domain that has: {', '.join(measured)}."
             )
     rows = [row for row in rows if not domain or row["domain"] in domain]
     names = dict.fromkeys(row["domain"] for row in rows)

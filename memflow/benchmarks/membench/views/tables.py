@@ -42,7 +42,7 @@ def measured_rows(
     for name in wanted or ():
         if name not in names:
             raise BadInput(
-                f"the MemBench domain {name!r} has no results; domains with results: {', '.join(names)}"
+                f"the MemBench domain {name!r} has no results. Choose a domain that has: {', '.join(names)}."
             )
     domains = [one for one in domains if not wanted or one.name in wanted]
     return domains, rows(scores, domains, slices)

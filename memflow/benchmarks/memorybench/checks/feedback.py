@@ -53,7 +53,7 @@ def _is_long_if_copied(row: FeedbackRound) -> bool:
 
 
 def _find_rounds_after_end(rows: Rounds) -> list[int]:
-    """Return rounds after the round in which the user ended the dialogue or a failure occurred."""
+    """Return rounds that follow the end of the dialogue or a failed round."""
     last = {row.case_id: row.round for row in rows if row.ended or row.reason is not None}
     return [at for at, row in enumerate(rows) if row.round > last.get(row.case_id, row.round)]
 
@@ -119,21 +119,21 @@ def _find_extra_answers(rows: Rounds) -> list[int]:
 
 _RULES: dict[Severity, dict[str, Rule]] = {
     "error": {
-        "noisy_satisfaction_in_range": Between("felt", MIN_SATISFACTION, MAX_SATISFACTION),
-        "failed_rounds_without_feedback": EachRow(_has_no_feedback_if_failed),
-        "continuing_users_have_critique": EachRow(_has_critique_or_end),
-        "copied_answers_are_long": EachRow(_is_long_if_copied),
-        "at_most_three_answers": WholeTable(_find_extra_answers),
-        "no_feedback_on_third_answer": EachRow(
+        "noisy_satisfaction_between_1_and_10": Between("felt", MIN_SATISFACTION, MAX_SATISFACTION),
+        "failed_rounds_have_no_feedback": EachRow(_has_no_feedback_if_failed),
+        "rounds_have_critique_unless_dialogue_ends": EachRow(_has_critique_or_end),
+        "copied_answers_are_from_long_output_tasks": EachRow(_is_long_if_copied),
+        "at_most_3_answers_per_dialogue": WholeTable(_find_extra_answers),
+        "third_answer_has_no_feedback": EachRow(
             lambda row: row.round < ANSWERS - 1 or row.satisfaction is None
         ),
-        "no_rounds_after_end": WholeTable(_find_rounds_after_end),
+        "no_rounds_after_end_of_dialogue": WholeTable(_find_rounds_after_end),
         "feedback_on_training_cases_only": AcrossTables(_TABLES, _find_test_cases),
-        "score_only_for_metric_cases": AcrossTables(_TABLES, _find_wrong_score_fields),
+        "only_metric_scored_cases_have_score": AcrossTables(_TABLES, _find_wrong_score_fields),
     },
     "warn": {
-        "action_probabilities_at_most_one": _per_domain(_find_clipped_probabilities),
-        "action_rates_match_model": _per_domain(_find_unlikely_action_counts),
+        "like_plus_dislike_probability_at_most_1": _per_domain(_find_clipped_probabilities),
+        "action_rates_match_action_model": _per_domain(_find_unlikely_action_counts),
     },
 }
 

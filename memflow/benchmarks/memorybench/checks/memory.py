@@ -20,7 +20,7 @@ _PROBES = "question.probes"
 
 
 def _if(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
-    """Restrict a rule to domains whose parameters satisfy a condition."""
+    """Return a rule that applies only to domains whose parameters satisfy a condition."""
     return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 
@@ -125,7 +125,7 @@ def _plain(text: str) -> str:
 _TRANSCRIPTS, _INDEXES, _FEEDBACK = "memory.transcripts", "memory.indexes", "memory.feedback"
 _RULES: dict[str, dict[str, Rule]] = {
     _TRANSCRIPTS: {
-        "dialogues_of_training_cases_only": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
+        "only_training_cases_have_dialogues": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
         "gold_of_test_probes_not_in_transcripts": _leak_rule(_TRANSCRIPTS),
     },
     _INDEXES: {
@@ -133,10 +133,10 @@ _RULES: dict[str, dict[str, Rule]] = {
         "gold_of_test_probes_not_in_entries": _leak_rule(_INDEXES),
     },
     _FEEDBACK: {
-        "continued_dialogues_have_next_answer": _if(
+        "rounds_with_critique_have_next_answer": _if(
             WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"
         ),
-        "answers_in_transcript": AcrossTables((_FEEDBACK, _TRANSCRIPTS), find_unwritten_answers),
+        "played_answers_in_transcript": AcrossTables((_FEEDBACK, _TRANSCRIPTS), find_unwritten_answers),
     },
 }
 

@@ -1,8 +1,8 @@
 """IdeaBench: up to three hypotheses against the idea of the real paper, merged by a judge (A.1.1, A.1.2).
 
-A judge rates the hypothesis with the best BERTScore. It also ranks all hypotheses and the real abstract for novelty and
-feasibility; a rank score is the share of three hypotheses above the real abstract. In `standard`, the position of the
-abstract varies; in `published_code`, it is first. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
+A judge rates the hypothesis with the best BERTScore, and ranks all hypotheses and the real abstract by novelty and by
+feasibility. A rank score is the share of three hypotheses above the abstract. The abstract's position varies in
+`standard` and is first in `published_code`. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
 """
 
 import asyncio

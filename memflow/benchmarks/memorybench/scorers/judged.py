@@ -26,7 +26,7 @@ from memflow.records import Probe
 
 
 class AccuracyScorer(Scorer):
-    """DialSim: an answer is correct if it equals the gold or if a judge finds it equivalent."""
+    """The scorer of DialSim: an answer is correct if it equals the gold or if a judge finds it equivalent."""
 
     stems = ("dialsim_judge",)
 
@@ -49,14 +49,14 @@ class AccuracyScorer(Scorer):
 
 
 async def accurate(probe: Probe, answer: str, context: ScoringContext) -> MetricValue:
-    """Return 1.0 or 0.0, or None with the reason."""
+    """Return 1.0 for a correct DialSim answer, 0.0 for a wrong answer, or None with the reason."""
     scorer, answered = AccuracyScorer(), AnsweredProbe(probe, answer)
     computed = await scorer.compute(answered, context)
     return (computed.values or await scorer.judge(answered, context, computed))[0]
 
 
 class ChecklistScorer(Scorer):
-    """HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters, in one request."""
+    """The scorer of HelloBench: the mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters."""
 
     stems = ("checklist",)
 
@@ -84,7 +84,7 @@ def _mean(checked: Checked) -> float:
 
 
 class CriteriaScorer(Scorer):
-    """WritingBench: a judge's score from 1 to 10 by the question's criteria.
+    """The scorer of WritingBench: a judge's score from 1 to 10 by the question's criteria.
 
     `standard` averages one request per criterion, as WritingBench does. `published_code`, as MemoryBench does, sends
     one request for all criteria.
@@ -137,7 +137,7 @@ def _criteria_fields(answered: AnsweredProbe, criteria: Sequence[Mapping[str, An
 
 
 class QualityScorer(Scorer):
-    """NF-Cats: a judge's score from 1 to 5 for how far an answer solves its question, without gold (after NTCIR-18).
+    """The scorer of NF-Cats: a judge's score from 1 to 5 for how far an answer solves its question (after NTCIR-18).
 
     In `published_code`, the judge sees the full prompt. The published code also accepts scores of 6 to 10 and uses 1 if
     the score is missing; memflow does neither.

@@ -1,6 +1,6 @@
 """JuDGE: comparison of a judgment with that of the court by ten measures, merged by a judge (A.1.1, A.1.2).
 
-`published_code` parses documents as the published code does (metrics/legal). Like that code, it shows the judge the
+`published_code` parses documents as the published code does (metrics/legal) and, like that code, shows the judge the
 value of the prison term for every measure.
 """
 

@@ -1,7 +1,7 @@
-"""LimitGen: whether one of the first three limitations in a reply is the planted limitation (A.1.1).
+"""The scorer of LimitGen: whether one of the first three limitations in a reply is the planted limitation (A.1.1).
 
-For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it from 0
-to 5. `accuracy` is 1 if any limitation has both. `rating`, the main metric, is the best score, or 0.
+For each limitation, a judge compares the aspect and then the kind. If both are the planted ones, the judge gives a
+score from 0 to 5. `accuracy` is 1 if both match for any limitation. `rating`, the main metric, is the best score, or 0.
 """
 
 import asyncio
@@ -117,7 +117,7 @@ def _of_list(answer: str) -> list[str]:
 def aspect_of(category: str) -> Aspect:
     """Return the aspect of a limitation kind. Raises BadInput for an unknown kind."""
     if category not in ASPECTS:
-        raise BadInput(f"LimitGen has no limitation kind {category!r}; its kinds are {', '.join(ASPECTS)}")
+        raise BadInput(f"LimitGen has no limitation kind {category!r}; use one of {', '.join(ASPECTS)}")
     return _aspects()[ASPECTS[category]]
 
 

@@ -31,7 +31,7 @@ def variant_name(base: str, missing: Sequence[str]) -> str:
 def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
     """Return the keys of a metric whose backends can be missing.
 
-    The key `standard` is always included; it has no value if a backend is missing.
+    The key `standard` is always included, without a value if a backend is missing.
     """
     named = [variant_name(base, missing) for base in bases]
     return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]

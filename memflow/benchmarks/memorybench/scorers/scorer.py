@@ -60,7 +60,7 @@ class AnsweredProbe:
     place: int = 0
 
     def gold(self, part: str) -> Any:
-        """Return a part of a structured gold. Raises BadInput if it is missing."""
+        """Return a part of a structured gold. Raises BadInput for a missing part."""
         probe = self.probe
         try:
             return json.loads(probe.gold)[part]
@@ -80,7 +80,7 @@ class ComputedValues:
 
 
 class Scorer(ABC):
-    """The scorer of a task's replies. By default, it computes no value and calls no judge."""
+    """The base class of scorers, which computes no value and calls no judge by default."""
 
     stems: tuple[str, ...] = ()
     """The judge's prompts."""
@@ -94,13 +94,13 @@ class Scorer(ABC):
         """Return the keys of all values, which do not depend on the answer. The probe's own metric comes first."""
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-        """Compute the values that need no judge."""
+        """Return the values that need no judge."""
         return ComputedValues()
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        """Request the values that need a judge, given the computed values."""
+        """Return the values that need a judge, given the computed values."""
         return []
 
     def required_backends(self, metric: str) -> frozenset[str]:
@@ -129,7 +129,7 @@ def judged_value(
 
 
 def completion_digest(answer: Answer[Any]) -> str | None:
-    """Return the ledger digest of the last completion, or None if it was not recorded."""
+    """Return the ledger digest of the last completion, or None for an unrecorded completion."""
     return (answer.completion.digest or None) if answer.completion else None
 
 

@@ -69,11 +69,11 @@ PRIMARY = frozenset(each.metric for each in TASKS.values())
 def task(name: str) -> Task:
     """Return the task with this name. Raises BadInput with the list of known tasks."""
     if name not in TASKS:
-        raise BadInput(f"MemoryBench has no task {name!r}; its tasks are {', '.join(TASKS)}")
+        raise BadInput(f"MemoryBench has no task {name!r}; use one of {', '.join(TASKS)}")
     return TASKS[name]
 
 
 def tasks_of(dataset: str) -> list[Task]:
-    """Return the tasks of a data set. Only our sample has several. Raises BadInput with the list of known data sets."""
+    """Return the tasks of a data set; only our sample has several tasks. Raises BadInput with the known data sets."""
     own = [each for each in TASKS.values() if each.name.startswith("sample_")]
     return [task(dataset), *(own if dataset == "memorybench_sample" else ())]

@@ -56,9 +56,9 @@ class Label(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """Return the record of a file.
+    """Return the record of a file: a paper, `ablation/2403.00108v1`, or the labels of a kind, `sections/ablation`.
 
-    It is a paper, `ablation/2403.00108v1`, or the labels of a kind, `sections/ablation`. Raises BadInput.
+    Raises BadInput.
     """
     path = PurePosixPath(file.source)
     folder, name = path.parent.name, path.name.removesuffix(".json")

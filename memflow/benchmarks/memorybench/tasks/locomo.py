@@ -72,7 +72,7 @@ class Conversation(BaseModel):
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
-        """Parse LoCoMo's JSON. Raises KeyError, TypeError or ValueError."""
+        """Return a conversation from LoCoMo's JSON. Raises KeyError, TypeError or ValueError."""
         message_texts = published["conversation"]
         return cls.model_validate(
             {

@@ -45,7 +45,7 @@ READERS: Mapping[str, TaskReader] = {
 def reader_of(dataset: str) -> TaskReader:
     """Return the reader of a data set. Raises BadInput for a data set without a reader."""
     if dataset not in READERS:
-        raise BadInput(f"MemoryBench cannot read the data set {dataset!r}; it reads {', '.join(READERS)}")
+        raise BadInput(f"MemoryBench cannot read the data set {dataset!r}; use one of {', '.join(READERS)}")
     return READERS[dataset]
 
 

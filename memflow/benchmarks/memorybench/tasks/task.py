@@ -98,13 +98,13 @@ class Pool:
     corpus: tuple[CorpusSession, ...] = ()
 
     def probe_id(self, case: Case) -> str:
-        """Return an id unique in a domain."""
+        """Return the probe id of a case, which is unique in a domain."""
         return f"{self.name}/{case.case_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class TaskReader:
-    """The reader of a data set. It reads files and converts records to `pools`, or to the `cases` of one pool."""
+    """The reader of a data set, which reads files and converts records to `pools`, or to the `cases` of one pool."""
 
     read: Callable[[File], Iterable[tuple[str, Any]]]
     """Returns the ids and contents of the records in a file. Raises BadInput."""
@@ -122,5 +122,5 @@ class TaskReader:
 
 
 def parse_rows(shape: type[M], records: Iterable[Record]) -> list[M]:
-    """Parse the contents of records as rows."""
+    """Return the contents of records as validated rows."""
     return [shape.model_validate_json(record.content) for record in records]

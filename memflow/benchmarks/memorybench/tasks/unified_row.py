@@ -1,6 +1,6 @@
 """A row of the unified data set (paper, section 2.3).
 
-Nested fields are JSON or Python literals. They are parsed but never evaluated.
+Nested fields are JSON or Python literals. These fields are parsed but never evaluated.
 """
 
 import ast
@@ -17,7 +17,7 @@ MAX_LITERAL_LENGTH = 1_000_000
 
 
 def parse_literal(text: str) -> Any:
-    """Parse JSON or a Python literal. Raises ValueError."""
+    """Return the value of a JSON text or a Python literal. Raises ValueError."""
     if len(text) > MAX_LITERAL_LENGTH:
         raise ValueError(f"the text has {len(text)} characters; the maximum is {MAX_LITERAL_LENGTH}")
     try:

@@ -88,7 +88,7 @@ class CalibratedModel:
         """
         if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
             raise BadInput(
-                f"the satisfaction score {satisfaction} is not from {MIN_SATISFACTION} to {MAX_SATISFACTION}"
+                f"the satisfaction score {satisfaction} is outside {MIN_SATISFACTION} to {MAX_SATISFACTION}; fix it"
             )
         rise, fall = _shapes(satisfaction, self.family, self.model)
         like = min(1.0, self.c_like * rise)
@@ -106,7 +106,7 @@ class CalibratedModel:
 def calibrate(
     histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
 ) -> CalibratedModel:
-    """Calibrate `model` so that its rates are the means over a histogram of S.
+    """Return `model` with constants for which its rates are the means over a histogram of S.
 
     A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """
@@ -121,8 +121,8 @@ def calibrate(
         not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0 for score, share in histogram.items()
     ):
         raise BadInput(
-            f"invalid satisfaction histogram: scores must be from {MIN_SATISFACTION} to "
-            f"{MAX_SATISFACTION} and shares must not be negative"
+            f"the satisfaction histogram has a score outside {MIN_SATISFACTION} to {MAX_SATISFACTION} or a "
+            "negative share; fix or remove this entry"
         )
     model = model or ActionModel()
     shapes = {score: _shapes(score, family, model) for score in histogram}
@@ -159,7 +159,7 @@ def action_probabilities(
 
 
 def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnActions:
-    """Draw the actions of a user."""
+    """Return the actions of a user, drawn with these probabilities."""
     first, second = chance.random(), chance.random()
     liked = first < actions.like
     disliked = not liked and first < actions.like + actions.dislike
@@ -168,9 +168,7 @@ def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnAc
 
 def _known(family: str) -> None:
     if family not in get_args(Family):
-        raise BadInput(
-            f"unknown action model {family!r}; the action models are {', '.join(get_args(Family))}"
-        )
+        raise BadInput(f"unknown action model {family!r}; use one of {', '.join(get_args(Family))}")
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:

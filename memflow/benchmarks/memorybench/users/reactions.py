@@ -1,8 +1,8 @@
 """Reactions of simulated users to an answer: satisfaction, critique, and the end of the dialogue (A.2.1).
 
 For LoCoMo and DialSim, a metric determines satisfaction and selects fixed texts. For other tasks, the simulator plays
-the user and, in a separate request, scores the answer. If the simulator fails, the reaction has a reason; in the
-published code it then counts as a satisfied user.
+the user and, in a separate request, scores the answer. If the simulator fails, the reaction has a reason; the published
+code then assumes a satisfied user.
 """
 
 import asyncio

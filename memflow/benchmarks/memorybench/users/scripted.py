@@ -1,4 +1,4 @@
-"""Scripted simulated user, without a language model. It compares the last answer with the gold."""
+"""Scripted simulated user, without a language model. The user compares the last answer with the gold."""
 
 import re
 

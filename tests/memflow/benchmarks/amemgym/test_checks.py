@@ -29,7 +29,7 @@ def made(request):
 
 def test_published_and_generated_users_pass_every_check(made):
     # With 48 probes, the demo's gold positions are not balanced.
-    known = {"gold_position_balanced"} if made.domain.name == "amemgym_demo" else set()
+    known = {"gold_option_positions_balanced"} if made.domain.name == "amemgym_demo" else set()
     assert failed_checks(made, [each for each in all_expectations() if each.table in tables(made)]) <= known
 
 
@@ -185,32 +185,32 @@ def last_period_is_left_out(user: User) -> None:
 
 SESSION_TIME = ("periods", 1, "sessions", 0, "session_time")
 CAUGHT: list[tuple[Damage, str]] = [
-    (value_outside_its_schema, "value_in_choices"),
-    (value_outside_its_schema, "option_values_in_schema"),
-    (update_without_a_difference, "value_differs_from_old"),
-    (update_without_a_difference, "changes_exposed_in_their_period"),
-    (update_from_another_value, "old_value_matches_previous"),
-    (first_value_after_another, "old_value_matches_previous"),
-    (period_ends_before_it_begins, "consecutive_periods"),
+    (value_outside_its_schema, "new_value_in_choices_of_variable"),
+    (value_outside_its_schema, "option_values_in_state_schema"),
+    (update_without_a_difference, "new_value_differs_from_old_value"),
+    (update_without_a_difference, "every_state_change_exposed_in_its_period"),
+    (update_from_another_value, "old_value_equals_previous_value"),
+    (first_value_after_another, "old_value_equals_previous_value"),
+    (period_ends_before_it_begins, "periods_are_consecutive"),
     (put("2020-10-02", "start_time"), "period_0_ends_on_start_date"),
-    (state_is_not_exposed, "changes_exposed_in_their_period"),
+    (state_is_not_exposed, "every_state_change_exposed_in_its_period"),
     (session_exposes_unchanged_value, "exposed_values_changed_in_period"),
-    (session_exposes_another_value, "exposed_values_match_state"),
-    (sessions_are_interchanged, "sessions_ordered_within_period"),
+    (session_exposes_another_value, "exposed_values_match_user_state"),
+    (sessions_are_interchanged, "sessions_in_time_order_within_period"),
     (
         put("2021-01-02 19:00:00", "periods", 1, "sessions", -1, "session_time"),
-        "sessions_ordered_within_period",
+        "sessions_in_time_order_within_period",
     ),
-    (put("2020-10-01 22:00:00", *SESSION_TIME), "sessions_ordered_within_period"),
-    (put("in the evening", *SESSION_TIME), "sessions_ordered_within_period"),
+    (put("2020-10-01 22:00:00", *SESSION_TIME), "sessions_in_time_order_within_period"),
+    (put("in the evening", *SESSION_TIME), "sessions_in_time_order_within_period"),
     (
         lambda user: choices(user).append({**choices(user)[0], "answer": "Or rather this."}),
-        "gold_is_the_only_option_for_the_state",
+        "gold_is_only_option_matching_user_state",
     ),
-    (no_gold, "gold_is_the_only_option_for_the_state"),
+    (no_gold, "gold_is_only_option_matching_user_state"),
     (no_gold, "gold_in_options"),
-    (option_outside_the_schema, "option_values_in_schema"),
-    (two_options_for_one_unreached_state, "unique_option_states"),
+    (option_outside_the_schema, "option_values_in_state_schema"),
+    (two_options_for_one_unreached_state, "options_have_distinct_states"),
     (gold_equals_another_option, "gold_in_options"),
 ]
 """Corruptions that block."""
@@ -218,21 +218,24 @@ CAUGHT: list[tuple[Damage, str]] = [
 WARNED: list[tuple[Damage, str]] = [
     (put({}, "periods", 1, "sessions", 0, "exposed_states"), "sessions_expose_1_to_3_values"),
     (put("2020-12-01 20:00:00", *SESSION_TIME), "sessions_on_last_days_of_period"),
-    (put("2020-12-30 12:00:00", *SESSION_TIME), "sessions_in_the_evening"),
-    (sessions_expose_all_again, "at_most_1_percent_of_turns_repeat_exposed_variable"),
-    (lambda user: choices(user).insert(0, unreached(user)), "options_of_reached_states_first"),
+    (put("2020-12-30 12:00:00", *SESSION_TIME), "sessions_start_in_the_evening"),
+    (sessions_expose_all_again, "at_most_1_percent_of_sessions_repeat_exposed_variable"),
+    (lambda user: choices(user).insert(0, unreached(user)), "options_for_reached_states_come_first"),
     (lambda user: choices(user).append(unreached(user)), "option_count_as_configured"),
     (lambda user: user["qas"].pop(), "question_count_as_configured"),
-    (lambda user: user["qas"].pop(), "variables_used_by_a_question"),
+    (lambda user: user["qas"].pop(), "every_variable_used_by_a_question"),
     (question_needs_one_variable, "variables_per_question_as_configured"),
     (
         lambda user: user["state_schema"][changed(user, 0)].append("one_more"),
-        "choices_per_variable_as_configured",
+        "choice_count_per_variable_as_configured",
     ),
-    (lambda user: exposing(user, changed(user, 1)).update(event=None), "later_changes_have_event"),
-    (many_updates_in_one_period, "changes_per_period_near_configured"),
+    (
+        lambda user: exposing(user, changed(user, 1)).update(event=None),
+        "changes_after_period_0_have_event",
+    ),
+    (many_updates_in_one_period, "change_count_per_period_within_1_of_configured"),
     (last_period_is_left_out, "period_count_as_configured"),
-    (put("2030-01-02", "periods", -1, "period_end"), "period_ends_as_configured"),
+    (put("2030-01-02", "periods", -1, "period_end"), "period_end_dates_as_configured"),
 ]
 """Corruptions that warn."""
 
@@ -285,18 +288,18 @@ def gold_is_another_option(world: World) -> None:
 
 
 ROWS: list[tuple[Callable[[World], object], str]] = [
-    (first_variable_has_no_changes, "variables_have_a_value"),
-    (period_is_lost, "consecutive_periods"),
-    (another_value_is_revealed, "revealed_values_match_state"),
-    (another_value_is_gold, "revealed_values_match_state"),
+    (first_variable_has_no_changes, "every_variable_has_a_value"),
+    (period_is_lost, "periods_are_consecutive"),
+    (another_value_is_revealed, "gold_context_matches_user_state"),
+    (another_value_is_gold, "gold_context_matches_user_state"),
     (options_are_shuffled, "same_options_in_every_period"),
-    (gold_is_another_option, "gold_is_the_only_option_for_the_state"),
+    (gold_is_another_option, "gold_is_only_option_matching_user_state"),
     (lambda world: world[PROBES].pop(0), "one_probe_per_question_and_period"),
     (
         lambda world: world[PROBES].append(replace(world[PROBES][0], probe_id="again")),
         "one_probe_per_question_and_period",
     ),
-    (lambda world: world[PROBES].pop(1), "question_variables_have_state_probe"),
+    (lambda world: world[PROBES].pop(1), "every_question_variable_has_state_probe"),
 ]
 
 
@@ -310,11 +313,11 @@ def test_corrupted_table_rows_fail_expected_check(demo, damage, name):
 
 
 SET = {
-    "choices_per_variable_as_configured": {"choices_per_variable": 4},
-    "changes_per_period_near_configured": {"changes_per_period": 6},
-    "changes_per_variable_within_limit": {"max_changes_per_variable": 1},
+    "choice_count_per_variable_as_configured": {"choices_per_variable": 4},
+    "change_count_per_period_within_1_of_configured": {"changes_per_period": 6},
+    "changes_per_variable_at_most_configured": {"max_changes_per_variable": 1},
     "period_count_as_configured": {"periods": 5},
-    "period_ends_as_configured": {"months_per_period": 2},
+    "period_end_dates_as_configured": {"months_per_period": 2},
     "option_count_as_configured": {"min_variants": 9},
     "question_count_as_configured": {"questions": 5},
     "variables_per_question_as_configured": {"variables_per_question": 3},

@@ -103,7 +103,7 @@ def test_exported_generated_users_are_read_back_unchanged(demo, package, making,
     same_rows(made, again)
     assert exported(again).text == back.text
     # It fails where every variable has changed that often.
-    assert failed_checks(again, EXPECTED) <= {"changes_per_variable_within_limit"}
+    assert failed_checks(again, EXPECTED) <= {"changes_per_variable_at_most_configured"}
 
 
 NEEDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), min_size=1, max_size=6)
@@ -196,7 +196,7 @@ def test_export_rejects_rows_without_variants_message_time_or_initial_value(demo
     fewer = replace(demo.states, changes=demo.states.changes[1:])
     with pytest.raises(
         BadInput,
-        match=r"user nora: the variable .* has no value in period 0. See the checks of state/changes",
+        match=r"user nora: the variable .* has no value in period 0. Run `memflow checks state/changes`",
     ):
         export_users(fewer, demo.turns, demo.probes)
 

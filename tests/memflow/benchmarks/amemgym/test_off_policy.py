@@ -310,7 +310,7 @@ def test_off_policy_domain_rejects_damaged_published_run_file(demo, on, tmp_path
 
 def test_reader_rejects_published_run_file_without_list_of_sessions(demo, tmp_path):
     with pytest.raises(
-        BadInput, match=r"period_00.json: the top level: Input should be a valid (list|array)"
+        BadInput, match=r"period_00.json: the list of sessions: Input should be a valid (list|array)"
     ):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 

@@ -14,7 +14,7 @@ from memflow.records import Reply, Score
 
 def unattributed_errors(rows: list[Score]) -> list[int]:
     """Positions that the check of the identity finds at fault."""
-    (each,) = [each for each in all_expectations() if each.name == "failures_sum_to_errors"]
+    (each,) = [each for each in all_expectations() if each.name == "failure_rates_sum_to_error_rate"]
     return list(each.rule.find_violations(rows))
 
 

@@ -110,14 +110,14 @@ def message_of_other_context(rows: Rows) -> list[str]:
     return [next(turn.message_id for turn in rows[TURNS] if turn.episode_id != "ana")]
 
 
-NO_OPTION = {"labels_in_options", "gold_matches_final_label"}
-NO_NUMBER = {"labels_are_option_numbers_or_unknown", *NO_OPTION}
-UNSEEN = {"labels_see_no_future_messages", "probes_see_same_messages_as_labels"}
-UNLABELED = {"probes_have_labels", "gold_matches_final_label"}
+NO_OPTION = {"label_answers_in_options", "gold_matches_final_label"}
+NO_NUMBER = {"label_is_option_number_or_unknown", *NO_OPTION}
+UNSEEN = {"labels_use_no_future_messages", "probes_see_same_messages_as_labels"}
+UNLABELED = {"probes_after_checkpoint_0_have_labels", "gold_matches_final_label"}
 
 DAMAGES: list[tuple[Damage, set[str]]] = [
-    (edit(KEYS, 2, answer=None), {"labels_have_answer_or_reason", *UNLABELED}),
-    (edit(KEYS, 2, reason="no usable answer"), {"labels_have_answer_or_reason"}),
+    (edit(KEYS, 2, answer=None), {"labels_have_either_answer_or_reason", *UNLABELED}),
+    (edit(KEYS, 2, reason="no usable answer"), {"labels_have_either_answer_or_reason"}),
     (edit(KEYS, 2, answer="B"), NO_NUMBER),
     (edit(KEYS, 2, answer="0"), NO_NUMBER),
     (edit(KEYS, 2, answer="5"), NO_OPTION),
@@ -127,7 +127,7 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
     ),
     (
         edit(KEYS, 4, visible=11),
-        {"visible_messages_never_decrease", "probes_see_same_messages_as_labels"},
+        {"visible_message_count_never_decreases", "probes_see_same_messages_as_labels"},
     ),
     (edit(KEYS, 4, visible=25), UNSEEN),
     (edit(KEYS, 1, visible=7), UNSEEN),
@@ -135,9 +135,9 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
         add_label_with_fewer_messages,
         {"annotators_see_same_messages", "kept_questions_labeled_at_every_checkpoint"},
     ),
-    (drop_question, {"no_probes_of_dropped_questions"}),
+    (drop_question, {"dropped_questions_have_no_probes"}),
     (lose(PROBES), {"kept_questions_have_probes"}),
-    (lambda rows: rows[PROBES].pop(at(rows, PROBES, WORK, 3)), {"probes_at_every_checkpoint"}),
+    (lambda rows: rows[PROBES].pop(at(rows, PROBES, WORK, 3)), {"questions_have_probes_at_every_checkpoint"}),
     (lose(KEYS), UNLABELED),
     (
         edit(PROBES, 3, options=lambda rows: probe_at(rows, 3).options[::-1]),
@@ -147,9 +147,9 @@ DAMAGES: list[tuple[Damage, set[str]]] = [
     (edit(PROBES, 0, gold=lambda rows: probe_at(rows, 4).gold), {"gold_matches_final_label"}),
     (edit(PROBES, 3, after="ana/1.0", evidence=[]), {"probes_see_same_messages_as_labels"}),
     (edit(PROBES, 3, after="ana/1.99", evidence=[]), {"probes_see_same_messages_as_labels"}),
-    (edit(PROBES, 1, evidence=["ana/2.8"]), {"evidence_before_probe"}),
-    (edit(PROBES, 1, evidence=message_of_other_context), {"evidence_before_probe"}),
-    (edit(PROBES, 0, revealed="by bus"), {"nothing_revealed_at_checkpoint_0"}),
+    (edit(PROBES, 1, evidence=["ana/2.8"]), {"evidence_messages_precede_probe"}),
+    (edit(PROBES, 1, evidence=message_of_other_context), {"evidence_messages_precede_probe"}),
+    (edit(PROBES, 0, revealed="by bus"), {"no_gold_context_or_evidence_at_checkpoint_0"}),
     (
         edit(KEYS, 1, visible=0),
         {"rule_labels_unknown_before_first_message", "probes_see_same_messages_as_labels"},
@@ -175,8 +175,8 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
     ("models", "sentences"),
     [
         (("a", "b"), set()),
-        (("a", "a"), {"annotator_and_verifier_differ"}),
-        ((None, "b"), {"annotator_and_verifier_differ"}),
+        (("a", "a"), {"verifier_is_not_the_annotator"}),
+        ((None, "b"), {"verifier_is_not_the_annotator"}),
     ],
 )
 def test_labels_of_fewer_than_two_models_give_warning(
@@ -184,7 +184,7 @@ def test_labels_of_fewer_than_two_models_give_warning(
 ):
     annotate(rows, models)
     assert set(failed(rows)) == sentences
-    assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
+    assert {each.severity for each in EXPECTED if each.name == "verifier_is_not_the_annotator"} == {"warn"}
 
 
 def test_equal_gold_of_all_probes_gives_warning(rows: Rows):
@@ -222,7 +222,7 @@ def test_correct_answers_without_context_give_warning(rows: Rows):
     guesses = [row for row in rows[VERDICTS] if row.checkpoint == 0]
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
     told = [row for row in guesses if row.probe_id not in untold]
-    assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
+    assert untold and failed(rows) == {"no_context_accuracy_not_above_chance": len(told)}
 
 
 def test_correct_unknown_option_without_context_gives_no_warning(rows: Rows):
@@ -236,9 +236,9 @@ def test_correct_unknown_option_without_context_gives_no_warning(rows: Rows):
 
 def test_every_comem_check_has_a_corruption_test():
     warned = {
-        "annotator_and_verifier_differ",
+        "verifier_is_not_the_annotator",
         "constant_answer_accuracy_at_most_50_percent",
-        "no_context_accuracy_near_chance",
+        "no_context_accuracy_not_above_chance",
     }
     found = set().union(*(sentences for _, sentences in DAMAGES)) | warned
     # Those of speakers have theirs in test_speakers.py.

@@ -45,7 +45,7 @@ class NameMapping:
 
     @property
     def back(self) -> "NameMapping":
-        """The inverse of this mapping."""
+        """The inverse mapping, from replaced names to original names."""
         return NameMapping({new: old for old, new in self.instead.items()})
 
     @cached_property
@@ -70,7 +70,7 @@ def names_of(lines: Sequence[ContextMessage]) -> list[str]:
     """Return the sorted words of speaker tags that are names.
 
     A name is capitalized, is not a title, and occurs within a sentence or belongs to a frequent speaker. Unlike a
-    common word (`woman`), it is capitalized in more than half of its occurrences.
+    common word (`woman`), a name is capitalized in more than half of its occurrences.
     """
     common = CommonWords(line.text for line in lines)
     tags = Counter(line.speaker for line in lines if line.speaker)

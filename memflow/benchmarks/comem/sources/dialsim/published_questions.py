@@ -32,7 +32,7 @@ class PublishedQuestion(BaseModel):
 
     @property
     def words(self) -> str:
-        """The neutral wording. A question without it cannot be asked."""
+        """The neutral wording. A question without a neutral wording cannot be asked."""
         return self.questions.get("default", "").strip()
 
 
@@ -82,8 +82,8 @@ def draw_questions(
 
 
 def _weighed(sort: str, kinds: Sequence[str], chance: random.Random) -> list[str]:
-    """Return the kinds to sample from. Answerable kinds are repeated until the share of the others is below
-    its limit.
+    """Return the kinds to sample from, with answerable kinds repeated until the share of other kinds is below its
+    limit.
     """
     mark, share = CANNOT[sort]
     sound = [kind for kind in kinds if mark not in kind]

@@ -45,7 +45,7 @@ class SpeakerIndex:
     def people(self) -> Counter[str]:
         """The people that questions are about, with their number of messages.
 
-        They are frequent single speakers whose tag is not a common word (`Woman`).
+        People are frequent single speakers whose tag is not a common word (`Woman`).
         """
         common = CommonWords(line.text for line in self.messages)
         tags = Counter(line.speaker for line in self.messages if line.speaker)

@@ -86,7 +86,7 @@ def show_of(records: Sequence[Record]) -> str:
     """Return the name of the show that the records' file name contains."""
     found = _SHOW.fullmatch(PurePosixPath(records[0].source).name)
     if found is None:
-        raise ValueError(f"the file name of {records[0].source} does not contain a show's name")
+        raise ValueError(f"the file name of {records[0].source} contains no name of a show; rename it")
     return found["script"] or found["pickle"]
 
 

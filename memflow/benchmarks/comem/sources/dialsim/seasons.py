@@ -32,7 +32,7 @@ _DAY = re.compile(r"(?P<month>[A-Za-z]+)\.? +(?P<day>\d{1,2})(?:st|nd|rd|th)?,? 
 
 
 def day(text: str) -> date | None:
-    """Parse a date such as `September 22, 1994`. Return None for an invalid date."""
+    """Return the date in a text such as `September 22, 1994`, or None for an invalid date."""
     found = _DAY.fullmatch(text.strip())
     if found is None:
         return None
@@ -62,9 +62,9 @@ def days(texts: Sequence[str]) -> list[date]:
 def seasons(texts: Sequence[str]) -> list[int]:
     """Return the season of every scene, from 1, inferred from the dates in broadcast order.
 
-    Season 1 is the most frequent television year of the first five dated scenes. A scene of a later year can start the
-    next season. It does if more than half of this scene and the next four have a later year; scenes of earlier years
-    are not counted. Single flashbacks and wrong dates stay in the current season.
+    Season 1 is the most frequent television year of the first five dated scenes. The next season starts at a scene of a
+    later year if more than half of this scene and the next four have a later year; scenes of earlier years are not
+    counted. Single flashbacks and wrong dates stay in the current season.
     """
     years = [_year(each) for each in map(day, texts)]
     dated = [year for year in years if year is not None]
@@ -81,11 +81,11 @@ def seasons(texts: Sequence[str]) -> list[int]:
 
 
 def _year(played: date | None) -> int | None:
-    """Return the television year: the calendar year in which it starts."""
+    """Return the television year of a date: the calendar year in which the television season starts."""
     return None if played is None else played.year - (played.month < STARTS)
 
 
 def _most(years: Sequence[int]) -> int:
-    """Return the most frequent year, the earliest one of several, or 0 if there are no years."""
+    """Return the most frequent year, the earliest year on a tie, or 0 without years."""
     counted = Counter(years)
     return max(counted, key=lambda year: (counted[year], -year), default=0)

@@ -1,9 +1,9 @@
 """FriendsQA (Yang and Choi, SIGDIAL 2019): scenes of a series with questions, under a free license.
 
 A context is a season and a session is a scene. Each extractive question about a scene becomes a multiple-choice
-question about the season. It names its scene, gets distractors by rule, and has `I don't know.` as last option. The
-answer is unknown before its utterance. Stage directions have the speaker `Note`, because they contain a quarter of the
-answers.
+question about the season. The question names its scene, gets distractors by rule, and has `I don't know.` as last
+option. The answer is unknown before its utterance. Stage directions have the speaker `Note`, because they contain a
+quarter of the answers.
 
     scenes.py  the schema of a published scene    spans.py  the gold answer of several annotators, distractors
     text.py    detokenization
@@ -119,7 +119,7 @@ class _SeasonBuilder:
                 self.posed.append(_CandidateQuestion(scene, question, accepted, best(accepted)))
 
     def context(self, dataset: str, number: int) -> Context:
-        """Convert the season to a context."""
+        """Return the season as a context."""
         lines = (
             ContextMessage(detokenize(each.utterance).text, "user", each.speaker, session, scene.place)
             for session, scene in enumerate(self.scenes, start=1)
@@ -128,7 +128,7 @@ class _SeasonBuilder:
         return Context(f"season_{number}", dataset, tuple(lines), tuple(self._questions()))
 
     def _questions(self) -> Iterator[ContextQuestion]:
-        """Yield the questions in order, with at most `most_questions` usable ones, sampled by seed.
+        """Yield the questions in order, with at most `most_questions` valid questions, sampled by seed.
 
         Questions with a `dropped` reason are always included and do not count toward the limit.
         """

@@ -67,7 +67,7 @@ class SceneParagraph(_PublishedModel):
     @model_validator(mode="after")
     def _answers_are_there(self) -> Self:
         if [each.uid for each in self.utterances] != list(range(len(self.utterances))):
-            raise ValueError("the uids of the utterances are not 0, 1, 2, ...")
+            raise ValueError("the values of `uid` in the utterances are not 0, 1, 2, ...")
         for question in self.qas:
             for number, answer in enumerate(question.answers, start=1):
                 if wrong := self._answer_error(answer):
@@ -103,7 +103,7 @@ class FriendsQAScene(_PublishedModel):
     def _questions_are_its_own(self) -> Self:
         names = [question.id for question in self.questions]
         if len(set(names)) < len(names):
-            raise ValueError("two questions have the same id")
+            raise ValueError(f"scene {self.title}: two questions have the same id")
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
                 raise ValueError(
@@ -113,17 +113,17 @@ class FriendsQAScene(_PublishedModel):
 
     @property
     def said(self) -> tuple[SceneUtterance, ...]:
-        """The utterances in order."""
+        """The utterances of the scene in order."""
         return self.paragraphs[0].utterances
 
     @property
     def questions(self) -> tuple[SceneQuestion, ...]:
-        """The questions of all paragraphs."""
+        """The questions of all paragraphs of the scene."""
         return self.paragraphs[0].qas
 
     @property
     def at(self) -> tuple[int, int, int]:
-        """The season, episode and scene number."""
+        """The season, the episode and the number of the scene."""
         found = _TITLE.fullmatch(self.title)
         assert found is not None  # `title` is validated
         season, episode, number = map(int, found.groups())

@@ -1,7 +1,7 @@
 """Selection of the gold answer among annotated answers, of the people that names refer to, and of distractors.
 
-A distractor is an answer to another question of the same kind and season, or another person. It shares no word with an
-annotated answer and does not occur in the scene. Answers of another speaker and of similar length are preferred.
+A distractor is an answer to another question of the same kind and season, or another person. Distractors share no word
+with an annotated answer and do not occur in the scene. Answers of another speaker and of similar length are preferred.
 """
 
 import math
@@ -80,9 +80,7 @@ def spans_of(scene: FriendsQAScene, question: SceneQuestion, people: SeasonSpeak
 
 
 def best(spans: Sequence[AnswerSpan]) -> AnswerSpan | None:
-    """Return the answer that agrees with most others; ties prefer people. Return None if several answers all
-    disagree.
-    """
+    """Return the annotated answer that agrees with most others, or None if several answers all disagree."""
 
     def backed(at: int) -> int:
         return sum(spans[at].agrees(other) for place, other in enumerate(spans) if place != at)

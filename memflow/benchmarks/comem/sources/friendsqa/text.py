@@ -27,7 +27,7 @@ class DetokenizedText:
 
 
 def detokenize(published: str) -> DetokenizedText:
-    """Join the tokens of a published text to normal text."""
+    """Return the tokens of a published text, joined to normal text with the position of each token."""
     text, places, before, quoted, joined = "", [], "", False, True
     for token in published.split():
         mark = '"' if token in ('"', "``", "''") else token

@@ -182,7 +182,7 @@ SHARES = r"line 3: question \S+: the labels are at \[0\.25, "
 DAMAGES: list[tuple[Damage, str]] = [
     (lambda lines: lines.pop(0), r"line 1: at format: Field required"),
     (edit(0, format="memflow keys 2"), r"line 1: at format: Input should be 'memflow keys 1'"),
-    (lambda lines: lines.pop(), r"the file has 19 questions, but its header says 20"),
+    (lambda lines: lines.pop(), r"the file has 19 questions, but its header states 20"),
     (edit(2, note="!"), r"line 3: at note: Extra inputs"),
     (edit_key(1, answer="B"), r"line 3: at keys\.1\.answer"),
     (edit_key(1, answer=True), r"line 3: at keys\.1\.answer"),

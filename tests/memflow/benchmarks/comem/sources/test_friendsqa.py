@@ -283,7 +283,7 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["utterances:"].pop(0)),
-            rf"{ATTICS}the uids of the utterances are not 0, 1, 2, ...",
+            rf"{ATTICS}the values of `uid` in the utterances are not 0, 1, 2, ...",
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),

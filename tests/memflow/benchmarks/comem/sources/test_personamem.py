@@ -145,7 +145,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
 @pytest.mark.parametrize(
     ("questions", "complaint"),
     [
-        (table([row()], OLD), "the file has the layout from before the release, which is not supported"),
+        (table([row()], OLD), "the columns are those of a pre-release version, which is not supported"),
         (
             table([row()], [name for name in COLUMNS if name != "all_options"]),
             "the header lacks the columns all_options",
@@ -156,7 +156,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
         (table([row()])[:-20], "line 2 has a different number of fields than the header"),
         (table([row()]).rstrip() + ",1\r\n", "line 2 has a different number of fields"),
-        (table([row(question_type="guess_a_number")]), "'guess_a_number' is not a question type"),
+        (table([row(question_type="guess_a_number")]), "'guess_a_number' is an unknown question type"),
         (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
         (

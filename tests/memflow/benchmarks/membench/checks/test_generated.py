@@ -58,20 +58,20 @@ def without_stale_option(rows):
 
 
 CORRUPTIONS: dict[str, tuple[str, Callable[[list], list]]] = {
-    "generated_times_increasing": ("turns", lambda rows: changed(rows, 40, sent_at=rows[0].sent_at)),
-    "generated_evidence_contains_value": ("turns", without_value),
-    "generated_evidence_in_user_graph": ("turns", with_foreign_value),
-    "trajectories_per_kind_and_user_as_configured": ("probes", lambda rows: rows[1:]),
-    "generated_evidence_complete": ("probes", lambda rows: changed(rows, 0, evidence=[])),
-    "generated_evidence_count_by_kind": (
+    "generated_message_times_increase": ("turns", lambda rows: changed(rows, 40, sent_at=rows[0].sent_at)),
+    "generated_evidence_contains_gold_value": ("turns", without_value),
+    "generated_evidence_matches_user_graph": ("turns", with_foreign_value),
+    "trajectory_count_per_kind_and_user_as_configured": ("probes", lambda rows: rows[1:]),
+    "generated_evidence_lists_all_gold_messages": ("probes", lambda rows: changed(rows, 0, evidence=[])),
+    "evidence_count_matches_question_kind": (
         "probes",
         lambda rows: changed(rows, 0, evidence=[*rows[0].evidence, "u0000/simple/roles/0/0.0u"]),
     ),
-    "generated_probes_after_history": (
+    "generated_probes_follow_all_messages": (
         "probes",
         lambda rows: changed(rows, 0, asked_at="'2024-10-01 08:00' Tuesday"),
     ),
-    "corrected_value_stated_before": ("probes", without_stale_option),
+    "wrong_value_stated_before_correction": ("probes", without_stale_option),
 }
 
 
@@ -87,7 +87,7 @@ def test_demo_rows_pass_check_and_corrupted_rows_fail_check(demo, name):
 
 
 def test_checks_of_generated_rows_skip_published_domains(demo):
-    rule = BY_NAME["generated_times_increasing"]
+    rule = BY_NAME["generated_message_times_increase"]
     turns = changed(demo.turns, 40, sent_at=demo.turns[0].sent_at)
     assert check_rows(rule.table, turns, [rule], {}.__getitem__, find_domain("membench_memdaily")) == []
 
@@ -96,4 +96,4 @@ def test_noise_message_without_time_passes_increasing_times_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
     )
-    assert passes(replace(demo, turns=[*demo.turns, noise]), "generated_times_increasing")
+    assert passes(replace(demo, turns=[*demo.turns, noise]), "generated_message_times_increase")

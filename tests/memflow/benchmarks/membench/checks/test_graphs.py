@@ -51,28 +51,29 @@ def changed(rows: list[Entity], kind: str, attributes: dict[str, str], **fields:
 
 
 CORRUPTIONS: list[tuple[Corruption, set[str]]] = [
-    (lambda rows: changed(rows, "relative", {"age": "99 years old"}), {"ages_match_relationships"}),
+    (lambda rows: changed(rows, "relative", {"age": "99 years old"}), {"ages_fit_relationships_to_user"}),
     (lambda rows: changed(rows, "item", {}, name=rows[0].name), {"identifying_values_unique_per_graph"}),
     (
         lambda rows: changed(rows, "colleague", {"hobby": json.loads(rows[0].attributes)["hobby"]}),
         {"identifying_values_unique_per_graph"},
     ),
-    (lambda rows: changed(rows, "self", {}, synthetic=["phone", "email"]), {"personal_data_marked_synthetic"}),
+    (lambda rows: changed(rows, "self", {}, synthetic=["phone", "email"]), {"personal_data_marked_as_synthetic"}),
     (lambda rows: changed(rows, "self", {"phone": "617-253-1000"}), {"personal_data_in_reserved_ranges"}),
     (
         lambda rows: [row for row in rows if row.entity_id != "rest_event0"],
-        {"entity_counts_match_settings"},
+        {"entity_counts_as_configured"},
     ),
     (
         lambda rows: changed(rows, "colleague", {"company": "Elsewhere Ltd"}),
-        {"relatives_share_hometown_colleagues_share_job"},
+        {"relatives_share_hometown_and_colleagues_share_job"},
     ),
-    (lambda rows: changed(rows, "place", {"review": " "}), {"attributes_match_entity_kind"}),
-    (lambda rows: changed(rows, "work_event", {"scale": "many people"}), {"parseable_attribute_values"}),
+    (lambda rows: changed(rows, "place", {"review": " "}), {"entity_has_all_attributes_of_its_kind"}),
+    (lambda rows: changed(rows, "work_event", {"scale": "many people"}), {"attribute_values_are_parseable"}),
     (
         lambda rows: changed(rows, "self", {}, reason="damaged"),
         {
-            "one_self_per_graph", "entity_counts_match_settings", "relatives_share_hometown_colleagues_share_job",
+            "one_user_entity_per_graph", "entity_counts_as_configured",
+            "relatives_share_hometown_and_colleagues_share_job",
         },
     ),
 ]  # fmt: skip

@@ -57,7 +57,7 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
 
-CONTRADICTS = "noise_without_gold_or_options"
+CONTRADICTS = "noise_has_no_gold_or_options"
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,17 @@ def without_unit(turns: list[Turn]) -> list[Turn]:
 @pytest.mark.parametrize(
     ("corruption", "check"),
     [
-        (lambda turns: noise(turns, "News of a bridge (place: a town; time: later)"), "noise_without_stamp"),
-        (split_unit, "noise_units_and_sessions_contiguous"),
+        (
+            lambda turns: noise(turns, "News of a bridge (place: a town; time: later)"),
+            "noise_messages_have_no_time_and_place_stamp",
+        ),
+        (split_unit, "noise_units_and_sessions_are_contiguous"),
         (
             lambda turns: [turn for turn in turns if turn.message_id != f"{NAME}/0.2u"],
-            "real_messages_complete_and_ordered",
+            "original_messages_complete_and_in_order",
         ),
-        (reordered, "real_messages_complete_and_ordered"),
-        (without_unit, "trajectories_reach_noise_tokens"),
+        (reordered, "original_messages_complete_and_in_order"),
+        (without_unit, "trajectories_reach_configured_token_count"),
     ],
 )
 def test_noise_checks_find_damaged_noise(corruption: Callable[[list[Turn]], list[Turn]], check: str) -> None:
@@ -123,4 +126,4 @@ def test_noise_checks_find_damaged_noise(corruption: Callable[[list[Turn]], list
 
 def test_noise_check_finds_session_that_is_split_by_noise() -> None:
     turns = made(domain(150, "messages"))
-    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_contiguous"]
+    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_are_contiguous"]

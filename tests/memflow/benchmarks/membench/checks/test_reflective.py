@@ -66,7 +66,7 @@ def test_corrupted_reflective_rows_fail_expected_check():
         return [replace(turn, **changes) if turn.message_id == message else turn for turn in generated.turns]
 
     named, alike = "evidence_does_not_name_answer", "evidence_matches_gold_category_or_mood"
-    unsaid = "preference_evidence_contains_item"
+    unsaid = "preference_evidence_contains_liked_item"
     for kind, scenario in (("highlevel", "movie"), ("highlevel_rec", "book"), ("highlevel", "emotion")):
         probe = first(kind, scenario)
         evidence = probe.evidence[0]
@@ -85,10 +85,10 @@ def test_corrupted_reflective_rows_fail_expected_check():
     [self] = [row for row in generated.states.entities if row.kind == "self"][:1]
     changed = replace(self, attributes=json.dumps({**json.loads(self.attributes), "movie": "Opera"}))
     entities = [changed if row is self else row for row in generated.states.entities]
-    assert failed(generated, entities=entities) == ["preference_gold_in_user_graph"]
+    assert failed(generated, entities=entities) == ["preference_gold_matches_user_graph"]
 
     probe = first("rec_multi_session", "multi_agent")
-    lists = "recommendation_gold_complete"
+    lists = "recommendation_gold_lists_all_recommended_items"
     last = replace(probe, evidence=probe.evidence[:-1])
     assert failed(generated, probes=[last if each is probe else each for each in generated.probes]) == [lists]
     one, two = probe.evidence[:2]

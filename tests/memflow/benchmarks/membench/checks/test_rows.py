@@ -53,16 +53,16 @@ def noise_of(rows: Rows) -> int:
     [
         ({"options": ["60", "61", "62"]}, "four_distinct_options"),
         ({"options": ["60", "61", "60 ", "63"]}, "four_distinct_options"),
-        ({"gold": "1"}, "gold_option_equals_answer"),
-        ({"gold": "5"}, "gold_option_equals_answer"),
-        ({"gold": "B"}, "gold_option_equals_answer"),
-        ({"evidence": []}, "non_empty_evidence"),
-        ({"evidence": ["nowhere/0.0u"]}, "evidence_given_before_probe"),
-        ({"evidence": lambda rows: rows[PROBES][1].evidence}, "evidence_given_before_probe"),
-        ({"checkpoint": -1}, "evidence_given_before_probe"),
-        ({"evidence": lambda rows: [rows[TURNS][noise_of(rows)].message_id]}, "evidence_not_in_noise"),
-        ({"category": "rec_multi_session"}, "valid_kind_and_scenario"),
-        ({"category": None}, "valid_kind_and_scenario"),
+        ({"gold": "1"}, "text_of_gold_option_equals_answer"),
+        ({"gold": "5"}, "text_of_gold_option_equals_answer"),
+        ({"gold": "B"}, "text_of_gold_option_equals_answer"),
+        ({"evidence": []}, "evidence_not_empty"),
+        ({"evidence": ["nowhere/0.0u"]}, "evidence_precedes_probe_in_its_episode"),
+        ({"evidence": lambda rows: rows[PROBES][1].evidence}, "evidence_precedes_probe_in_its_episode"),
+        ({"checkpoint": -1}, "evidence_precedes_probe_in_its_episode"),
+        ({"evidence": lambda rows: [rows[TURNS][noise_of(rows)].message_id]}, "evidence_contains_no_noise"),
+        ({"category": "rec_multi_session"}, "valid_question_kind_and_scenario"),
+        ({"category": None}, "valid_question_kind_and_scenario"),
     ],
 )
 def test_corrupted_probe_fails_expected_membench_check(rows: Rows, changes: dict[str, Any], check: str):
@@ -76,7 +76,7 @@ def test_probe_with_quarantined_evidence_message_fails_check(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     at = next(at for at, turn in enumerate(rows[TURNS]) if turn.message_id == evidence)
     rows[TURNS][at] = replace(rows[TURNS][at], reason="it is truncated")
-    assert failed(rows, PROBES) == {"evidence_given_before_probe": 1}
+    assert failed(rows, PROBES) == {"evidence_precedes_probe_in_its_episode": 1}
 
 
 def test_quarantined_probe_without_options_passes_checks(rows: Rows):
@@ -88,7 +88,7 @@ def test_quarantined_probe_without_options_passes_checks(rows: Rows):
 def test_noise_message_with_time_or_gold_fails_check(rows: Rows, changes: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **changes)
-    assert failed(rows, TURNS) == {"noise_has_no_time_or_gold": 1}
+    assert failed(rows, TURNS) == {"noise_messages_have_neither_time_nor_gold": 1}
 
 
 def test_turn_with_invalid_time_fails_parseable_times_check(rows: Rows):
@@ -99,7 +99,7 @@ def test_turn_with_invalid_time_fails_parseable_times_check(rows: Rows):
 def test_decreasing_message_time_is_found_and_gives_warning(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
     assert find_decreasing_times(rows[TURNS]) == [2]
-    assert {each.severity for each in EXPECTED if each.name == "non_decreasing_times"} == {"warn"}
+    assert {each.severity for each in EXPECTED if each.name == "message_times_never_decrease"} == {"warn"}
 
 
 def said(*times: str | None, episode: str = "a") -> list[Turn]:

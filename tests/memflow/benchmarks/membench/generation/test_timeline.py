@@ -48,5 +48,5 @@ def test_parse_time_returns_time_formatted_by_format_time(moment, language):
 
 
 def test_parse_time_rejects_text_in_another_format():
-    with pytest.raises(BadInput, match="'tomorrow' is not a time in MemBench's format"):
+    with pytest.raises(BadInput, match="'tomorrow' is not a time such as 2024"):
         parse_time("tomorrow")

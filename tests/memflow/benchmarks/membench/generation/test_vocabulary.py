@@ -57,7 +57,7 @@ def test_parameters_reject_more_people_or_events_than_vocabulary_allows() -> Non
 
 def test_vocabulary_rejects_lists_with_too_few_words() -> None:
     words = bundled_vocabulary("en").model_dump()
-    with pytest.raises(ValidationError, match="hobbies: the list has 1 items, but at least 11 are needed"):
+    with pytest.raises(ValidationError, match="hobbies: the list has 1 items instead of at least 11"):
         Vocabulary.model_validate({**words, "hobbies": {"chess": "a game"}})
     with pytest.raises(ValidationError, match="nurse has too few positions"):
         Vocabulary.model_validate(

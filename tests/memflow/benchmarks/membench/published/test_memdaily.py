@@ -163,4 +163,4 @@ def test_memdaily_rows_pass_all_checks_except_known_time_decreases(rows: dict[st
         if not outcome.passed
     }
     # The published generator draws the minutes of every message independently.
-    assert failed == ({"non_decreasing_times": 101} if table == "utterance.turns" else {})
+    assert failed == ({"message_times_never_decrease": 101} if table == "utterance.turns" else {})

@@ -45,7 +45,7 @@ def test_noise_records_and_trajectory_records_are_selected_separately(tmp_path: 
         ([{"noise_message": []}], "unit 0: at noise_message"),
         ([{"nid": 0}], "unit 0: at noise_message"),
         ([*SAID, {"noise_message": [{"message": ""}]}], "unit 2: at noise_message.0.message"),
-        ([*SAID, *TALK], "unit 2: it mixes messages and rounds"),
+        ([*SAID, *TALK], "unit 2 contains both messages and rounds"),
     ],
 )
 def test_noise_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):

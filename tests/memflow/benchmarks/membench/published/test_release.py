@@ -190,7 +190,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list="text"), "trajectory 0: at message_list"),
     (
         changed(message_list=[{"user": "Hello."}]),
-        "the step must have either `message` alone, or both `user` and `assistant`",
+        "the step has neither `message` alone nor both `user` and `assistant`",
     ),
     (changed(message_list=[{"user": "Hello.", "agent": " "}]), "at message_list.0.0.agent"),
     (changed(message_list=[{"user": "Hello.", "agent": 3}]), "at message_list.0.0.agent"),
@@ -198,7 +198,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(message_list=[[round_of(0, "Hello.")], round_of(1, "Hello.")]), "at message_list.1"),
     (
         changed(message_list=[{**round_of(0, "Hello."), "place": None}]),
-        "the step has only one of `place` and `time`",
+        "the step has `place` without `time`",
     ),
     (changed(QA=None), "trajectory 0: at QA"),
     (changed(QA={}), "trajectory 0: at QA.question"),

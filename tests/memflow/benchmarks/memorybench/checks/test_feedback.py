@@ -49,13 +49,13 @@ ROWS: dict[str, Callable[[FeedbackRound], bool]] = {
 @pytest.mark.parametrize(
     ("at", "values", "name"),
     [
-        ("going_on", {"reason": "no feedback"}, "failed_rounds_without_feedback"),
-        ("going_on", {"critique": None}, "continuing_users_have_critique"),
-        ("short", {"copied": True}, "copied_answers_are_long"),
-        ("short", {"felt": 11}, "noisy_satisfaction_in_range"),
-        ("third", {"satisfaction": 5, "ended": True}, "no_feedback_on_third_answer"),
-        ("going_on", {"ended": True}, "no_rounds_after_end"),
-        ("short", {"score": 0.5}, "score_only_for_metric_cases"),
+        ("going_on", {"reason": "no feedback"}, "failed_rounds_have_no_feedback"),
+        ("going_on", {"critique": None}, "rounds_have_critique_unless_dialogue_ends"),
+        ("short", {"copied": True}, "copied_answers_are_from_long_output_tasks"),
+        ("short", {"felt": 11}, "noisy_satisfaction_between_1_and_10"),
+        ("third", {"satisfaction": 5, "ended": True}, "third_answer_has_no_feedback"),
+        ("going_on", {"ended": True}, "no_rounds_after_end_of_dialogue"),
+        ("short", {"score": 0.5}, "only_metric_scored_cases_have_score"),
     ],
 )
 def test_corrupted_feedback_row_fails_a_check(demo: Any, at: str, values: dict[str, Any], name: str) -> None:
@@ -67,7 +67,7 @@ def test_corrupted_feedback_row_fails_a_check(demo: Any, at: str, values: dict[s
 
 def test_fourth_answer_to_a_case_fails_at_most_three_answers_check(demo: Any) -> None:
     last = next(row for row in demo.feedback if row.round == 2)
-    assert "at_most_three_answers" in broken(demo, [*demo.feedback, replace(last, round=3)])
+    assert "at_most_3_answers_per_dialogue" in broken(demo, [*demo.feedback, replace(last, round=3)])
 
 
 def test_feedback_on_test_case_fails_training_cases_only_check(demo: Any) -> None:
@@ -78,12 +78,12 @@ def test_feedback_on_test_case_fails_training_cases_only_check(demo: Any) -> Non
 
 def test_feedback_with_more_likes_than_action_model_gives_warning(demo: Any) -> None:
     rows = [replace(row, liked=row.satisfaction is not None, disliked=False) for row in demo.feedback]
-    assert broken(demo, rows) == {"action_rates_match_model": "warn"}
+    assert broken(demo, rows) == {"action_rates_match_action_model": "warn"}
 
 
 def test_action_probability_above_1_fails_feedback_check(demo: Any) -> None:
     eager = replace(demo.domain, parameters={"actions": {"like_rate": 0.9, "dislike_rate": 0.1}})
-    assert "action_probabilities_at_most_one" in broken(replace(demo, domain=eager), demo.feedback)
+    assert "like_plus_dislike_probability_at_most_1" in broken(replace(demo, domain=eager), demo.feedback)
 
 
 def test_feedback_checks_of_memorybench_are_registered() -> None:

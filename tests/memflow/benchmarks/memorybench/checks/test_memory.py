@@ -98,7 +98,7 @@ async def test_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(p
     first, *rest = rows["memory.transcripts"]
     planted = feedback_id("sample_open/soup-sign-test", 0)
     leaking = {**rows, "memory.transcripts": [replace(first, message_id=planted), *rest]}
-    assert broken(domain, leaking) == {"dialogues_of_training_cases_only"}
+    assert broken(domain, leaking) == {"only_training_cases_have_dialogues"}
     entry, *others = rows["memory.indexes"]
     leaking = {**rows, "memory.indexes": [replace(entry, sources=[planted]), *others]}
     assert broken(domain, leaking) == {"entries_from_training_cases_only"}
@@ -108,12 +108,12 @@ async def test_missing_next_answer_or_answer_not_in_transcript_fails_check(playe
     domain, rows = await played("_onpolicy")
     rounds = rows["memory.feedback"]
     waiting = [row for row in rounds if row.round == 0]
-    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"continued_dialogues_have_next_answer"}
+    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"rounds_with_critique_have_next_answer"}
     published = replace(domain, parameters={**domain.parameters, "follow_ups": "published_code"})
     assert broken(published, {**rows, "memory.feedback": waiting}) == set()
     last, *rest = reversed(rounds)
     other = [*reversed(rest), replace(last, answer="what nobody said")]
-    assert broken(domain, {**rows, "memory.feedback": other}) == {"answers_in_transcript"}
+    assert broken(domain, {**rows, "memory.feedback": other}) == {"played_answers_in_transcript"}
 
 
 async def test_memorybench_memory_checks_skip_domains_of_other_benchmarks(played: Any) -> None:

@@ -102,5 +102,5 @@ def test_eleven_limitation_kinds_belong_to_four_aspects() -> None:
     assert all(kind in aspect_of(kind).kinds for kind in ASPECTS) and set(ASPECTS) == set(kinds)
     assert sum(len(aspect_of(kind).kinds) for kind in ("data", "ablation", "metric", "review")) == 11
     assert aspects["ablation"] == "experimental design" and aspects["citation"] == "literature review"
-    with pytest.raises(BadInput, match="LimitGen has no limitation kind 'style'; its kinds are ablation, "):
+    with pytest.raises(BadInput, match="LimitGen has no limitation kind 'style'; use one of ablation, "):
         aspect_of("style")

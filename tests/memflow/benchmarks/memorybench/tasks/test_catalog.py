@@ -70,5 +70,5 @@ def test_task_fields_formats_and_sample_sizes_match_published_configuration() ->
 
 
 def test_error_for_unknown_task_lists_known_tasks() -> None:
-    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; its tasks are locomo, "):
+    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; use one of locomo, "):
         task("none")
