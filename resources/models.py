@@ -19,7 +19,7 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.handlers import handlers
-from memflow.run.shares import WHOLE, Share
+from memflow.shares import WHOLE, Share
 from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
 from resources.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder

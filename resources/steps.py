@@ -4,7 +4,7 @@ Writing the rows, Dagster's events and fingerprints do not belong here.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,7 @@ from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.records import Record, Score
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
-from memflow.run.shares import WHOLE, Share
+from memflow.shares import WHOLE, Share
 from resources.lake import Lake
 from resources.library import Library
 from resources.metric_backends import build_metric_backends
@@ -70,7 +70,7 @@ class StepRunner:
                 return self.models.workers.run(self.settings, step, run_id, domain, assistant, asks_early)
             partition |= {
                 "benchmark": benchmark,
-                "domain": domain,
+                "domain": replace(domain, share=share),
                 "assistant": assistant,
                 "memory": memory,
                 "early": self._early(step, run_id, domain, share) if asks_early else None,

@@ -16,7 +16,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.pipeline import STEPS
 from memflow.run.context import Tables
-from memflow.run.shares import Share
+from memflow.shares import Share
 from resources.channel import Channel
 from resources.lake import Lake
 from resources.ledger import SqlLedger

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from multiprocessing import Pipe
 from typing import Any
 
+from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.errors import WorkerLost
 from memflow.pipeline import Step
 from memflow.run.context import Tables
-from memflow.run.shares import WHOLE, Share
+from memflow.shares import WHOLE, Share
 from resources.channel import Channel
 from resources.embedder import CONCURRENCY
 from resources.limits import Budget, Spending
@@ -77,7 +78,7 @@ class Workers:
         worker process ends before its work.
         """
         count = min(settings.processes, _concurrency(settings, step, assistant))
-        if step.divisible:
+        if step.is_divisible(registry.benchmark(domain.benchmark), domain):
             shares = {number: Share(number, count) for number in range(count)}
         else:
             shares = {self._least_busy(count): WHOLE}

@@ -18,7 +18,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Score
 from memflow.run.early_answers import EarlyAnswers
-from memflow.run.shares import WHOLE, Share
+from memflow.shares import WHOLE, Share
 from memflow.timing import Clock
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class StepContext:
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
     share: Share = WHOLE
-    """The episodes that this process handles, in a step that is divisible."""
+    """The episodes that this process handles, in a step that is divisible by episodes."""
 
     def __init__(
         self,
