@@ -3,13 +3,13 @@
 Messages are pickled, so both ends must be processes of the same program. Starting processes does not belong here.
 """
 
-import pickle
 import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import count
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Literal
 
 from memflow.errors import MemflowError
@@ -67,21 +67,30 @@ class Channel:
             return  # the other process has ended, which the reading thread handles
 
     def _read(self) -> None:
-        while True:
-            try:
-                kind, number, method, content = self._connection.recv()
-            except (EOFError, OSError):
-                self._end()
-                return
-            match kind:
-                case "post":
-                    getattr(self._handler, method)(*content)
-                case "call":
-                    threading.Thread(target=self._answer, args=(number, method, content), daemon=True).start()
-                case "result":
-                    self._waiting.pop(number).set_result(content)
-                case "error":
-                    self._waiting.pop(number).set_exception(content)
+        try:
+            while (message := self._receive()) is not None:
+                self._handle(*message)
+        finally:
+            self._end()
+
+    def _receive(self) -> tuple[Kind, int, str, Any] | None:
+        """Return the next message; None if the other process has ended."""
+        try:
+            message: tuple[Kind, int, str, Any] = self._connection.recv()
+        except (EOFError, OSError):
+            return None
+        return message
+
+    def _handle(self, kind: Kind, number: int, method: str, content: Any) -> None:
+        match kind:
+            case "post":
+                getattr(self._handler, method)(*content)
+            case "call":
+                threading.Thread(target=self._answer, args=(number, method, content), daemon=True).start()
+            case "result":
+                self._waiting.pop(number).set_result(content)
+            case "error":
+                self._waiting.pop(number).set_exception(content)
 
     def _answer(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
         try:
@@ -104,8 +113,8 @@ def _sendable(error: BaseException) -> BaseException:
     if not isinstance(error, MemflowError):
         error.add_note("".join(traceback.format_exception(error)))
     try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301  (of this process itself)
-    except Exception:  # noqa: BLE001  (pickle raises errors of many types)
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:  # noqa: BLE001  (pickling raises errors of many types)
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
 
