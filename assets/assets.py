@@ -37,7 +37,7 @@ CONDITIONS = {
 
 
 class SampleConfig(dg.Config):
-    """How much of a domain to generate."""
+    """The size of the sample of a domain to generate."""
 
     limit: int = Field(
         default=0,
@@ -133,7 +133,7 @@ def _assets(
 def _publish(
     tables: Tables, settings: Settings, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
-    """Write the data derived from tables outside the lake: the search index of entries, and memflow.duckdb."""
+    """Write the search index or memflow.duckdb, which are derived from tables. Return metadata for the UI."""
     if "memory.indexes" in tables:
         index.rebuild(domain, assistant, tables["memory.indexes"])
     if "score.leaderboard" in tables:

@@ -27,7 +27,7 @@ DEPTH = 5
 
 
 def _upstream(state: Condition) -> Condition:
-    """Return a condition: `state` holds for any asset within DEPTH steps upstream."""
+    """Return the condition that `state` is true for any asset within DEPTH steps upstream."""
     found = state
     for _ in range(DEPTH - 1):
         found = state | Condition.any_deps_match(found).ignore(BESIDE)
@@ -35,7 +35,7 @@ def _upstream(state: Condition) -> Condition:
 
 
 def _for_a_tick(state: Condition) -> Condition:
-    """Return a condition: `state` holds now and held one evaluation ago, when runs were requested for it."""
+    """Return the condition that `state` is true now and was already true at the previous evaluation."""
     return state & ~state.newly_true()
 
 
@@ -95,7 +95,7 @@ evaluation longer than scores do, for those that may be requested meanwhile."""
 
 
 def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:
-    """Return the sensor over all assets. Every `seconds` it requests a run for each stale partition."""
+    """Return the sensor over all assets, which requests a run for each stale partition every `seconds`."""
     return dg.AutomationConditionSensorDefinition(
         name="regenerate_what_changed",
         target=dg.AssetSelection.all(include_sources=True),

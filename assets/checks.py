@@ -135,13 +135,13 @@ def _specs(table: str, shape: dg.PartitionsDefinition | None) -> Iterator[dg.Ass
 
 
 def _checks_of(table: str) -> dict[str, Severity]:
-    """Return the checks that a table has rules for."""
+    """Return the names and severities of the checks for which a table has rules."""
     severities = {each.severity for each in expectations_of(table)}
     return {name: severity for name, severity in CHECKS.items() if severity in severities}
 
 
 def _description(table: str, severity: Severity) -> str:
-    """Return a description: the effect of a failure, and the rules by benchmark."""
+    """Return the description of a check: the effect of a failure, and the rules by benchmark."""
     effect = "A failure blocks the steps downstream." if severity == "error" else "A failure blocks nothing."
     rules: dict[str | None, list[str]] = {}
     for each in expectations_of(table):

@@ -49,7 +49,7 @@ class Fingerprints:
 
     @classmethod
     def of(cls, settings: Settings) -> "Fingerprints":
-        """Build the fingerprints for the settings, a lake and a library."""
+        """Return the fingerprints for the settings, a lake and a library."""
         library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
         return cls(settings, Lake(settings.lake_root), library)
 
@@ -82,7 +82,7 @@ class Fingerprints:
         )
 
     def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a table, which is that of the step that writes it."""
+        """Return the fingerprint of a table, which equals that of the step that writes the table."""
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
@@ -122,7 +122,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata of an assistant's verdicts: models, probes, and the limits on recall."""
+        """Return the metadata to store with an assistant's verdicts: models, probes, and the limits on recall."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -150,7 +150,7 @@ class Fingerprints:
         """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for the
         stage.
 
-        None if the stage calls no simulator, since the data set publishes the content.
+        Return None if the stage calls no simulator, since the data set publishes the content.
         """
         key = (stage, domain.name)
         if key not in self._simulators or self._simulators[key][0] != domain:

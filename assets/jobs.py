@@ -1,4 +1,4 @@
-"""Jobs, one per scope of the pipeline, since all assets of a job have the same partitions; and the schedules.
+"""The jobs, one per scope of the pipeline, and the schedules. All assets of a job have the same partitions.
 
 automation.py regenerates assets after a model has changed.
 """
@@ -42,7 +42,7 @@ def build() -> list[Any]:
 
 
 def schedules(partitions: Partitions) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules. They are stopped by default."""
+    """Return the schedules, which are stopped by default."""
     shapes = (partitions.domain, partitions.assistant)
     return [_daily(job, shape) for job, shape in zip(OBSERVE, shapes, strict=True)]
 

@@ -66,7 +66,7 @@ def _observed(
             try:
                 versions[name] = fingerprint(name) or UNUSED
             except BadSettings as wrong:  # a broken one does not hide the others
-                context.log.error(f"{'/'.join(key)} {name}: {wrong}")
+                context.log.error(f"cannot observe {'/'.join(key)} of {name}: {wrong}")
             else:
                 context.log.info(f"{'/'.join(key)} {name}: {versions[name]}")
         return dg.DataVersionsByPartition(

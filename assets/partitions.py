@@ -24,7 +24,7 @@ class Partitions:
 
     @classmethod
     def of(cls, settings: Settings) -> "Partitions":
-        """Build the partitions of the settings."""
+        """Return the partitions of the settings."""
         domains = dg.StaticPartitionsDefinition(list(settings.domains))
         assistants = dg.StaticPartitionsDefinition(list(settings.assistants))
         domains_of: dict[str, list[str]] = {name: [] for name in settings.datasets}

@@ -57,7 +57,7 @@ class CountingChat:
         self.scripted = self.inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Count the request and return the inner chat's answer."""
+        """Count the request. Return the inner chat's answer."""
         self.requests += 1
         return await self.inner.complete(request)
 

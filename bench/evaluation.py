@@ -9,8 +9,8 @@ ones if MEMFLOW_DATA contains them, as in bench/player.py.
 
     python -m bench.evaluation [--profile]
 
-Takes at most three rounds, and the fastest counts. Prints one JSON line, and exits with 1 if the wall time is above
-1.25 x the critical path.
+The command runs at most three rounds, and the fastest counts. The command prints one JSON line, and its exit code is 1
+if the wall time is above 1.25 x the critical path.
 """
 
 import asyncio

@@ -62,7 +62,7 @@ class StoreTimer:
 
 
 def build_job() -> dg.JobDefinition:
-    """Build the graph with one asset and its checks."""
+    """Return the job of a graph with one asset and its checks."""
     warnings.simplefilter("ignore")  # partitioned checks are in preview
     partitions = dg.StaticPartitionsDefinition(list(PARTITIONS))
     names = [f"check_{number}" for number in range(CHECKS)]
@@ -102,7 +102,7 @@ def run(home: Path) -> dict[str, float]:
 
 
 def measure(storages: Storages, batches: str) -> dict[str, float]:
-    """Run in a new process with a new home folder. Return its measurements."""
+    """Run the benchmark in a new process with a new home folder. Return the measurements."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**storages, "telemetry": {"enabled": False}}
         (Path(folder) / "dagster.yaml").write_text(yaml.safe_dump(settings))
@@ -114,7 +114,7 @@ def measure(storages: Storages, batches: str) -> dict[str, float]:
 
 
 def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Storages]) -> float:
-    """Print one line that compares memflow's storage with the shipped one.
+    """Print a line that compares memflow's storage with the shipped storage.
 
     Return the ratio of the times in the store.
     """

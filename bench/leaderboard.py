@@ -6,7 +6,7 @@ of DuckDB and of Python must agree to 1e-9.
 
     python -m bench.leaderboard
 
-Prints one JSON line, and exits with 1 if it takes more than 2 s or a score differs.
+The command prints one JSON line, and its exit code is 1 if it takes more than 2 s or a score differs.
 """
 
 import random
@@ -36,7 +36,7 @@ OPEN = Domain("open", "memorybench", (), "", {"partition": "open"})
 
 
 def main() -> int:
-    """Return 1 if the time exceeds the bound or the scores differ, else 0."""
+    """Measure the scoring of MemoryBench. Return 1 if the time exceeds the bound or the scores differ, else 0."""
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake(Path(folder) / "lake")
         for number in range(ASSISTANTS):
@@ -104,9 +104,9 @@ def build_scores(groups: list[Group]) -> list[Score]:
 
 
 def verdicts(number: int) -> list[Verdict]:
-    """Return the verdicts of one assistant, a hundredth of them without a value.
+    """Return the verdicts of one assistant, of which a hundredth have no value.
 
-    LoCoMo's probes are in ten episodes, those of each other data set in one.
+    LoCoMo's probes are in ten episodes; each other data set has one episode.
     """
     chance = random.Random(number)
     tasks = [

@@ -61,7 +61,7 @@ class Immediate:
 
 
 async def play(chat: Chat, ledger: SqlLedger) -> list[Answer]:
-    """Request every item once."""
+    """Request every item once. Return the answers."""
     context = "Caroline: I went hiking last week and it was great. " * 80
     ledgered = LedgeredChat(
         chat, ledger, RequestContext(run="bench", stage="answer", role="assistant", model="bench")
@@ -72,7 +72,7 @@ async def play(chat: Chat, ledger: SqlLedger) -> list[Answer]:
 
 
 def main() -> int:
-    """Fill a ledger, replay it, and print the completions per second."""
+    """Fill a ledger, replay it, and print the completions per second. Return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/ledger.sqlite"
         with SqlLedger(url) as ledger:
@@ -84,7 +84,7 @@ def main() -> int:
             took = time.perf_counter() - started
         if any(answer.value is None for answer in answers):
             raise SystemExit(
-                f"not replayed: {next(answer.reason for answer in answers if answer.value is None)}"
+                f"not replayed from the ledger: {next(answer.reason for answer in answers if answer.value is None)}"
             )
     rate = ITEMS / took
     report(

@@ -43,7 +43,7 @@ def report(line: dict[str, Any], **more: Any) -> None:
 
 
 def arguments(**defaults: Any) -> argparse.Namespace:
-    """Parse the command line. Each default declares an option, False a flag; `--profile` is always there."""
+    """Return the parsed command line. Each default declares an option, False a flag; `--profile` always exists."""
     parser = argparse.ArgumentParser()
     for name, default in {**defaults, "profile": False}.items():
         if default is False:
@@ -125,14 +125,14 @@ async def play_and_answer(
     failed = [row.reason for row in (*messages, *replies) if row.reason]
     if failed or len(messages) < len(turns) or len(replies) != len(probes):
         raise SystemExit(
-            f"{len(failed)} messages or probes failed; the first: {(failed or ['not played'])[0]}"
+            f"{len(failed)} messages or probes failed. Fix the first: {(failed or ['not played'])[0]}"
         )
     return played, between - began, ended - between
 
 
 @contextmanager
 def postgres_server() -> Iterator[int | None]:
-    """Start an empty PostgreSQL server for the user memflow. Yield its port; None if PostgreSQL is not installed."""
+    """Start an empty PostgreSQL server for the user memflow, and yield its port; None if it is not installed."""
     on_path = shutil.which("initdb")
     programs = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not programs:

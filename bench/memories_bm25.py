@@ -10,7 +10,7 @@ Only this benchmark needs Whoosh:
 
     uv pip install --target FOLDER whoosh==2.7.4 && PYTHONPATH=FOLDER python bench/memories_bm25.py
 
-Prints one JSON line, and exits with 1 if a ratio is below 20.
+The command prints one JSON line, and its exit code is 1 if a ratio is below 20.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ def real_texts() -> tuple[list[str], list[str], str]:
 
 
 def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
-    """Measure the memory `bm25_message`, with its own write and read."""
+    """Return the CPU times per write and read of the memory `bm25_message`, and its search results."""
     messages = [Message(str(number), "user", text) for number, text in enumerate(texts)]
     memory = Lexical(k=K)
 
@@ -83,7 +83,7 @@ def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResu
 
 
 def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
-    """Measure Whoosh: standard analyzer, one commit per dialogue, words joined by OR, BM25F."""
+    """Return the CPU times per write and read of Whoosh (standard analyzer, OR, BM25F), and its search results."""
     from whoosh.analysis import StandardAnalyzer
     from whoosh.fields import ID, TEXT, Schema
     from whoosh.index import create_in
@@ -117,7 +117,7 @@ def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchRe
 
 
 def main() -> int:
-    """Measure both in one run. Return 0 if both ratios reach the bound, 1 if one does not, 2 without Whoosh."""
+    """Measure memflow and Whoosh. Return 0 if both ratios reach the bound, 1 if not, 2 without Whoosh."""
     try:
         import whoosh as peer
     except ImportError:

@@ -5,14 +5,14 @@ on one thread, with 8-bit weights and 32-bit arithmetic, truncated at 128 tokens
 length and padded to the longest, as in sentence-transformers. They are the first turns of LoCoMo if MEMFLOW_DATA
 contains them, otherwise random letters drawn from a seed, with several tokens per word.
 
-Prints two lines. The first is the encoder alone, by number of texts per call, with the factor by which padding
-increases the tokens (1 is none). The second is `rag_2_4_30` on dialogues of 30 messages, compared with a loop that
-encodes message by message and stores the vectors in a list. The time of the encoder does not depend on the size of the
-memory; memories_growth.py measures the memory itself.
+The command prints two lines. The first is the encoder alone, by number of texts per call, with the factor by which
+padding increases the tokens (1 is none). The second is `rag_2_4_30` on dialogues of 30 messages, compared with a loop
+that encodes message by message and stores the vectors in a list. The time of the encoder does not depend on the size of
+the memory; memories_growth.py measures the memory itself.
 
     python -m bench memories_encoder
 
-There is no bound, since the benefit of a batch depends on the machine. Exits with 1 if a batch changes a vector.
+There is no bound, since the benefit of a batch depends on the machine. The exit code is 1 if a batch changes a vector.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class MiniLM:
         return vectors
 
     def run(self, texts: Sequence[str]) -> Vector:
-        """Call the model once."""
+        """Return the vectors of the texts from one call of the model."""
         cut = self.tokenizer.encode_batch(list(texts))
         ids = np.array([each.ids for each in cut], np.int64)
         mask = np.array([each.attention_mask for each in cut], np.int64)
@@ -80,12 +80,12 @@ def package(name: str) -> Path:
     """Return the folder of an installed package without importing the package."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"{name} is not installed; `python -m bench` installs it beside the environment")
+        raise SystemExit(f"{name} is not installed. Run `python -m bench` to install it.")
     return Path(spec.submodule_search_locations[0])
 
 
 def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
-    """Print the line of the encoder alone. Return 1 if a batch changes a vector, else 0."""
+    """Measure the encoder without a memory and print a JSON line. Return 1 if a batch changes a vector, else 0."""
 
     async def every(size: int) -> Vector:
         return np.concatenate(
@@ -109,7 +109,7 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
 
 
 def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
-    """Report CPU time per write and read of `rag_2_4_30`, and of a loop that encodes one text per call."""
+    """Print the CPU time per write and read of `rag_2_4_30`, and of a loop that encodes one text per call."""
     memory = memory_factory("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
     messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
 

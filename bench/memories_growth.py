@@ -12,9 +12,9 @@ divided by memflow's. Whoosh at 50,000 messages takes some minutes: `--whole`.
     python -m bench memories_growth
     PYTHONPATH=.venv/peers python -m bench.memories_growth --whole
 
-Prints one JSON line per memory. `growth` is the time of a write divided by that at a tenth of the messages: 1 means
-linear in total. Exits with 1 if it exceeds 1.25 from 5,000 to 50,000 messages. A quadratic cost would give 10; the
-margin allows for noise and for CPU caches.
+The command prints one JSON line per memory. `growth` is the time of a write divided by that at a tenth of the messages:
+1 means linear in total. The exit code is 1 if it exceeds 1.25 from 5,000 to 50,000 messages. A quadratic cost would
+give 10; the margin allows for noise and for CPU caches.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ Cost = dict[str, Any]
 
 
 def main() -> int:
-    """Measure all memories. Return 1 if the write time of one grows beyond the bound, else 0."""
+    """Measure all memories. Return 1 if the write time of a memory grows beyond the bound, else 0."""
     texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
@@ -98,7 +98,7 @@ async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
 
 
 def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
-    """Return the times of the peers, and their ratios to memflow's."""
+    """Return the CPU times of the peers, and their ratios to memflow's."""
     import rank_bm25
     import whoosh as library
 

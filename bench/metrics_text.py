@@ -6,7 +6,7 @@ without its stemmer. memflow starts with empty caches. The pairs for F1 are LoCo
 them, each with the answers of six assistants (the benchmark compares eight). Further texts of 1 to 30 words are drawn
 from a seed with a Zipf vocabulary. The texts for ROUGE-L are drawn and have 200 words.
 
-Prints one JSON line per metric, and exits with 1 if a score differs or a ratio is below its bound.
+The command prints one JSON line per metric, and its exit code is 1 if a score differs or a ratio is below its bound.
 """
 
 import json
@@ -55,7 +55,7 @@ F1Pair = tuple[str, str, int]
 
 
 def main() -> int:
-    """Run both benchmarks. Return 1 if a bound is missed, else 0."""
+    """Measure F1 and ROUGE-L. Return 1 if a bound is missed, else 0."""
     chance = random.Random(42)
     words = vocabulary(chance)
     drawn = [f1_pair(chance, words) for _ in range(F1_PAIRS)]
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def f1(source: str, pairs: Sequence[F1Pair]) -> int:
-    """Measure LoCoMo's F1 and print the line."""
+    """Measure LoCoMo's F1 and print a JSON line. Return 1 if a bound is missed, else 0."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -86,7 +86,7 @@ def f1(source: str, pairs: Sequence[F1Pair]) -> int:
 
 
 def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> int:
-    """Measure ROUGE-L and print the line."""
+    """Measure ROUGE-L and print a JSON line. Return 1 if a bound is missed, else 0."""
     from rouge_score import rouge_scorer
 
     pairs = [(add_noise(chance, gold, words), gold) for gold, words in texts]
@@ -119,7 +119,7 @@ def time_scores(
 def report_pairs(
     name: str, source: str, peer: str, bound: float, n: int, ours: float, theirs: float, identical: bool
 ) -> int:
-    """Print the line. Return 1 if a bound is missed, else 0."""
+    """Print the measurements of a metric as a JSON line. Return 1 if a bound is missed, else 0."""
     ratio = theirs / ours
     report(
         {"name": name, "value": round(n / ours), "unit": "pairs/cpu_s"},
@@ -135,7 +135,7 @@ def report_pairs(
 
 
 def published_f1(stemmer: object, prediction: str, gold: str, category: int) -> float:
-    """Compute F1 as the published evaluation does, without a cache."""
+    """Return F1 computed as in the published evaluation, without a cache."""
 
     def stems(said: str) -> list[str]:
         said = "".join(letter for letter in said.replace(",", "").lower() if letter not in PUNCTUATION)

@@ -8,8 +8,8 @@ two bounds. The users are the published ones if MEMFLOW_DATA contains them, othe
 
     python -m bench.overhead [demo] [users]
 
-Prints one JSON line per size. Exits with 1 if `work` takes less than 60 % of the CPU time of `memflow run` for the
-demo, or less than 80 % for the users.
+The command prints one JSON line per size. The exit code is 1 if `work` takes less than 60 % of the CPU time of `memflow
+run` for the demo, or less than 80 % for the users.
 """
 
 import gc
@@ -50,7 +50,7 @@ BOUNDS = {"demo": 0.6, "users": 0.8}
 class Work:
     """The steps of the pipeline, run in this process.
 
-    Tables are written and checked if `stored`, else kept in memory.
+    Tables are written and checked if `stored` is True; otherwise they stay in memory.
     """
 
     def __init__(self, settings: Settings, models: Models, stored: bool) -> None:
@@ -104,7 +104,7 @@ class Work:
         if table in SUITES:
             results += validate_suite(table, rows)
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
-            raise SystemExit(f"{table} of {key}: {', '.join(failed)}")
+            raise SystemExit(f"{table} of {key} failed the checks {', '.join(failed)}")
 
 
 class MemoryLake(Lake):
@@ -141,7 +141,7 @@ def work(size: str, home: Path, stored: bool) -> None:
 
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
-    """Run a process to its end; return its CPU and wall seconds."""
+    """Run a process to its end. Return its CPU and wall seconds."""
     before, started = child_cpu_seconds(), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *arguments],

@@ -6,7 +6,7 @@ The users are the published ones if MEMFLOW_DATA contains them, otherwise random
 
     python -m bench.player [--profile]
 
-Reports the best of at most three rounds as a JSON line. Exits with 1 above 1.25 x the ideal.
+The command prints the best of at most three rounds as a JSON line. The exit code is 1 above 1.25 x the ideal.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ def run_round(url: str, users: Path, folder: Path) -> tuple[float, float, dict[s
         played, wall, used = asyncio.run(play_users(url, users, ledger))
         requests = ledger.usage(by=())[0].requests
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
-        raise SystemExit(f"{len(lost)} messages failed; the first: {lost[0]}")
+        raise SystemExit(f"{len(lost)} messages failed. Fix the first: {lost[0]}")
     longest = max(sum(line.completion is not None for line in episode.lines) for episode in played)
     ideal = max(longest * LATENCY, requests * LATENCY / CONCURRENCY)
     return wall, ideal, {"requests": requests, "longest_chain": longest, "cpu_s": round(used, 2)}

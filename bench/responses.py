@@ -6,8 +6,8 @@ Porter stemmer as in LoCoMo's evaluation, rouge-score, the package `rouge` after
 nltk's meteor_score on its own tokens. METEOR with WordNet is measured if MEMFLOW_WORDNET names its folder. It has no
 peer, since nltk reads WordNet differently.
 
-Prints one JSON line per metric, and exits with 1 if a score differs from the peer's, or a bound is missed. The bounds
-in seconds were estimated from the speed of the libraries before the implementation.
+The command prints one JSON line per metric, and its exit code is 1 if a score differs from the peer's, or a bound is
+missed. The bounds in seconds were estimated from the speed of the libraries before the implementation.
 """
 
 import os
@@ -39,7 +39,7 @@ Metric = Callable[[str, str], float]
 
 @dataclass
 class MetricBenchmark:
-    """A metric, its peer, and their measurements."""
+    """A metric, the peer that it is compared with, and the measurements of both."""
 
     name: str
     language: str
@@ -55,7 +55,7 @@ class MetricBenchmark:
 
 
 def main() -> int:
-    """Run all benchmarks. Return 1 if a bound is missed, else 0."""
+    """Measure all metrics. Return 1 if a bound is missed, else 0."""
     measured = metrics()
     kept: dict[str, list[Pair]] = {}
     for language, pairs in assistants():
@@ -108,13 +108,13 @@ def assistants() -> Iterator[tuple[str, list[Pair]]]:
 
 
 def join_chinese(words: str) -> str:
-    """Join Chinese words as in written text: no spaces, and twelve words per clause."""
+    """Return Chinese words joined as in written text: no spaces, and twelve words per clause."""
     parts = words.split()
     return "，".join("".join(parts[start : start + 12]) for start in range(0, len(parts), 12)) + "。"
 
 
 def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
-    """Print the line. Return 1 if a bound is missed, else 0."""
+    """Print the measurements of a metric as a JSON line. Return 1 if a bound is missed, else 0."""
     responses = QUESTIONS * ASSISTANTS
     line = {
         "name": f"100,000 responses: {metric.name}",
@@ -145,7 +145,7 @@ def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
 
 
 def porter() -> Metric:
-    """Compute LoCoMo's F1 as its published code does."""
+    """Return the peer that computes LoCoMo's F1 as in its published code."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -153,7 +153,7 @@ def porter() -> Metric:
 
 
 def rouge_score() -> Metric:
-    """Compute ROUGE-L with rouge-score, without its stemmer."""
+    """Return the peer that computes ROUGE-L with rouge-score, without its stemmer."""
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
@@ -161,7 +161,7 @@ def rouge_score() -> Metric:
 
 
 def rouge() -> Metric:
-    """Compute ROUGE as LexEval's evaluation does: jieba, then the package `rouge` with all its metrics."""
+    """Return the peer that computes ROUGE as LexEval does: jieba, then all metrics of the package `rouge`."""
     import jieba
     from rouge import Rouge
 
@@ -175,7 +175,7 @@ def rouge() -> Metric:
 
 
 def nltk_meteor() -> Metric:
-    """Compute METEOR with nltk on nltk's tokens, with an empty WordNet."""
+    """Return the peer that computes METEOR with nltk on nltk's tokens, with an empty WordNet."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktSentenceTokenizer
     from nltk.translate.meteor_score import meteor_score

@@ -8,8 +8,8 @@ the same stub server in a subprocess. Texts are drawn from a seed, and all are d
     python -m bench.trajectories [--memory embed_message_10] [--whole] [--profile]
 
 10 trajectories of the peer are timed and the total is extrapolated; with --whole all are timed (about 17 minutes).
-memflow takes at most three rounds, and the fastest counts. Prints one JSON line. Exits with 1 if memflow sends more
-than 1 / 50 of the peer's embedding requests or takes more than 1 / 20 of its time.
+memflow takes at most three rounds, and the fastest counts. The command prints one JSON line. The exit code is 1 if
+memflow sends more than 1 / 50 of the peer's embedding requests or takes more than 1 / 20 of its time.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
 
 
 def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Cost:
-    """Embed each text with a separate sequential request and rank the messages for the question (the peer)."""
+    """Embed every text with a separate request, and rank the messages for each question (the peer). Return the cost."""
     place = urlsplit(url)
     connection = HTTPConnection(place.hostname or "", place.port or 80)
 

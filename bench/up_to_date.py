@@ -7,7 +7,7 @@ is the time per partition, divided by that at the smallest size.
 
     python -m bench.up_to_date
 
-Prints one JSON line per size. Exits with 1 if a run takes longer than its bound or runs a partition.
+The command prints one JSON line per size. The exit code is 1 if a run takes longer than its bound or runs a partition.
 """
 
 import json
@@ -39,7 +39,7 @@ DOMAINS = {
 
 
 def main() -> int:
-    """Measure each size. Return 1 if one misses its bound, else 0."""
+    """Measure `memflow run` at each size. Return 1 if a size misses its bound, else 0."""
     missed = 0
     first_s = 0.0
     for size in SIZES:
@@ -105,7 +105,7 @@ def build_lake(path: Path) -> int:
 
 
 def _set_old_times(lake: Lake) -> int:
-    """Set the files' modification times back, since metadata of files that were just written is not cached."""
+    """Set the files' modification times back, since metadata of new files is not cached. Return the number of files."""
     then = time.time() - 60
     files = [*Path(lake.root).rglob("*.parquet")]
     for file in files:
@@ -136,7 +136,7 @@ def score(domain: str, assistant: str, number: int) -> Score:
 
 
 def run(settings: Path) -> tuple[float, int]:
-    """Run `memflow run`. Return its CPU seconds, and the number of partitions that it ran."""
+    """Execute `memflow run`. Return its CPU seconds, and the number of partitions that it ran."""
     before = child_cpu_seconds()
     done = subprocess.run(
         [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run"],

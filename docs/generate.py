@@ -1,7 +1,7 @@
 """The reference pages, generated from the code when the site is built (an MkDocs hook).
 
-Every value comes from what the program itself uses: the command tree, the settings model, the row types, the rules,
-and the JSON of `memflow memories`, `domains` and `data`. Prose belongs in the other pages.
+The values come from the program: the command tree, the settings model, the row types, the rules, and the JSON of
+`memflow memories`, `domains` and `data`. Prose belongs in the other pages.
 """
 
 import contextlib
@@ -27,21 +27,21 @@ from resources.settings import Settings
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the generated pages to the site (called by MkDocs)."""
+    """Add the generated pages to the site and return all its files (called by MkDocs)."""
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content=page()))
     return files
 
 
 def cli() -> str:
-    """Every command with its arguments and options."""
+    """Return the Markdown page of all commands with their arguments and options."""
     return "\n\n".join(
         ["# Command line", "`memflow --help` and `memflow COMMAND --help` show the same.", *_commands()]
     )
 
 
 def settings() -> str:
-    """Every key of memflow.toml."""
+    """Return the Markdown page of all keys of memflow.toml."""
     head = (
         "`memflow init` writes a commented `memflow.toml`. A key is also the environment variable `MEMFLOW_KEY`, which "
         "overrides the file; options of the command line override both."
@@ -50,7 +50,7 @@ def settings() -> str:
 
 
 def tables() -> str:
-    """Every table: grain, key and columns."""
+    """Return the Markdown page of all tables: grain, key and columns."""
     parts = [
         "# Tables",
         "A table `stage.name` is the Dagster asset `stage/name`, a view in `memflow sql`, and Parquet.",
@@ -67,7 +67,7 @@ def tables() -> str:
 
 
 def memories() -> str:
-    """Every memory system with its parameters."""
+    """Return the Markdown page of all memory systems with their parameters."""
     parts = [
         "# Memories",
         "The name is the system, then its numbers in order: `rag_2_4_30` is `rag[_FREQ_NS_K]`.",
@@ -83,7 +83,7 @@ def memories() -> str:
 
 
 def domains() -> str:
-    """Every built-in domain and data set."""
+    """Return the Markdown page of all built-in domains and data sets."""
     parts = [
         "# Domains and data sets",
         "A domain is a partition of the graph: a benchmark with its data and parameters.",
@@ -113,7 +113,7 @@ def domains() -> str:
 
 
 def checks() -> str:
-    """Every rule of every table."""
+    """Return the Markdown page of all rules of all tables."""
     parts = [
         "# Checks",
         "A rule of severity `error` stops the steps downstream of its table; a `warn` stops nothing. "
@@ -169,7 +169,7 @@ def _option(parameter: Any) -> tuple[str, str, str]:
 
 
 def _sections(model: type[BaseModel], path: str) -> Iterator[str]:
-    """The keys of one section, then its sections."""
+    """Yield the keys of a section as a Markdown table, followed by its subsections."""
     inner: list[tuple[str, type[BaseModel]]] = []
     cells = []
     for name, field in model.model_fields.items():
@@ -194,7 +194,7 @@ def _sections(model: type[BaseModel], path: str) -> Iterator[str]:
 
 
 def _nested(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
-    """The settings model in an annotation, and whether it is the value type of a dictionary."""
+    """Return the settings model in an annotation, and whether the annotation is a dictionary of such models."""
     parts = typing.get_args(annotation)
     for each in (annotation, *parts):
         if isinstance(each, type) and issubclass(each, BaseModel):
@@ -203,7 +203,7 @@ def _nested(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
 
 
 def _json(command: str) -> Any:
-    """What a command of the built-in settings prints as JSON."""
+    """Return the JSON output of a command, parsed, with the built-in settings."""
     environment = {name: None for name in os.environ if name.startswith("MEMFLOW_")}
     with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty):
         return json.loads(CliRunner().invoke(app, [command, "--format", "json"], env=environment).stdout)
@@ -233,12 +233,12 @@ def _range(parameter: Mapping[str, Any]) -> str:
 
 
 def _first(doc: str | None) -> str:
-    """The first paragraph of a docstring, on one line."""
+    """Return the first paragraph of a docstring, on one line."""
     return _escaped(" ".join((doc or "").strip().split("\n\n")[0].split()))
 
 
 def _escaped(text: str) -> str:
-    """The text with every `<` outside of code escaped."""
+    """Return the text with every `<` outside of code escaped."""
     return re.sub(r"<(?=[^`]*(?:`[^`]*`[^`]*)*$)", "&lt;", text)
 
 

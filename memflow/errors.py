@@ -78,4 +78,4 @@ class Interrupted(MemflowError):
 
 
 class EventLogError(MemflowError):
-    """Dagster's event log cannot be opened: it is damaged, has another schema, or Dagster has another version."""
+    """Dagster's event log cannot be opened: the log is damaged, or its schema or Dagster has another version."""

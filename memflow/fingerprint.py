@@ -23,7 +23,7 @@ def digest_rows(rows: Iterable[Any], *, ignore: frozenset[str] = frozenset()) ->
 
 
 def seeded(*parts: Any) -> int:
-    """Return a 63-bit seed that depends only on `parts`: `random.Random(seeded(run_seed, user, period))`."""
+    """Return a 63-bit seed that depends only on `parts`, as in `random.Random(seeded(run_seed, user, period))`."""
     return int(digest(*parts)[:16], 16) >> 1
 
 

@@ -350,7 +350,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureAttribution:
-    """One row per scored probe of an assistant: where its evidence was lost, and what that cost."""
+    """One row per scored probe of an assistant, with the share of its loss that each failure caused."""
 
     domain: Domain
     assistant: Assistant

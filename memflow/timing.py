@@ -67,7 +67,7 @@ def took(seconds: float) -> None:
 
 @dataclass
 class _Stepped(Generic[T]):
-    """An awaitable around `work` that times each of its steps, without the waiting between them."""
+    """An awaitable around `work` that measures the time of each of its steps, without the waiting between steps."""
 
     work: Awaitable[T]
     watch: OperationTimer
@@ -102,7 +102,7 @@ def _own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
 
 
 def _not_own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
-    """Subtract a step of a request from the own seconds, unless it runs in a task that is not timed."""
+    """Run a step of a request without counting its time as the memory's own. Steps in untimed tasks are just run."""
     if not watch.running:
         return step()
     began = watch.clock()

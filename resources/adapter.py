@@ -1,6 +1,6 @@
 """A trained adapter on disk: a folder with LoRA weights (safetensors), PEFT's configuration and a manifest.
 
-trainer.py writes it, vllm.py serves it. Its revision is a digest of its weights.
+trainer.py writes the folder, vllm.py serves the adapter. The adapter's revision is a digest of its weights.
 """
 
 import hashlib
@@ -95,7 +95,7 @@ def compute_revision(folder: Path, manifest: Manifest) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a folder. Raises BadInput if it is missing or invalid, or if the weights have changed."""
+    """Return the manifest in a folder. Raises BadInput if it is missing or invalid, or if the weights have changed."""
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except OSError as wrong:
@@ -117,7 +117,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def load_adapter(folder: Path, revision: str) -> Manifest:
-    """Read the manifest of an adapter. Raises BadSettings if its revision differs from `revision`."""
+    """Return the manifest of an adapter. Raises BadSettings if its revision differs from `revision`."""
     manifest = read_manifest(folder)
     if manifest.revision != revision:
         raise BadSettings(

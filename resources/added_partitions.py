@@ -1,7 +1,7 @@
 """Partitions that command-line runs added to those of memflow.toml, so that the UI shows them and can rerun them.
 
-They are stored in a file in the home folder, one JSON object per line. Only the code location reads it, at load and
-reload; other commands default to memflow.toml.
+A file in the home folder stores one JSON object per line. Only the code location reads the file, at load and reload;
+other commands default to memflow.toml.
 """
 
 import json
@@ -67,7 +67,7 @@ def with_added_partitions(settings: Settings) -> Settings:
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Return the stored objects; damaged lines are skipped."""
+    """Yield the stored objects; damaged lines are skipped."""
     if not file.exists():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -1,4 +1,4 @@
-"""Chat over an OpenAI-compatible endpoint: builds request bodies and parses completions.
+"""Chat over an OpenAI-compatible endpoint: request bodies, and parsing of completions.
 
 Retries and errors are in endpoint.py, the cache of completions is in memflow.chat.ledger. memflow.chat.asking repeats a
 request if its answer cannot be parsed.
@@ -57,9 +57,9 @@ class OpenAIChat:
         await self.endpoint.__aexit__(*exit_)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the model's answer; its text is empty if the server returns none.
+        """Return the model's answer; its text is empty if the server's response has no text.
 
-        Raises BudgetSpent before anything is sent, and the errors of Endpoint.post.
+        Raises BudgetSpent before the request is sent, and the errors of Endpoint.post.
         """
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint)
@@ -101,7 +101,7 @@ def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
 
 
 def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
-    """Parse a server's response. Missing text becomes "", missing token counts become 0."""
+    """Return the completion in a server's response. Missing text becomes "", missing token counts become 0."""
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
     return Completion(
@@ -115,7 +115,7 @@ def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
 
 
 def _printable(text: str) -> str:
-    """Replace lone surrogates and NUL, which JSON servers and PostgreSQL reject."""
+    """Return the text without lone surrogates and NUL, which JSON servers and PostgreSQL reject."""
     return _UNWRITABLE.sub("\ufffd", text)
 
 

@@ -1,4 +1,4 @@
-"""Checks of a lake partition: reads its rows and those of the tables that its rules refer to.
+"""Checks of a lake partition, from its rows and those of the tables that its rules refer to.
 
 memflow/checks/evaluation.py and resources/gx.py evaluate the rules; assets/checks.py blocks downstream steps.
 """

@@ -65,7 +65,7 @@ def validate(table: str, rows: Sequence[Any]) -> list[Any]:
     for number, row in enumerate(rows):
         if type(row) is not row_type:
             raise BadInput(
-                f"row {number} of {table} has the type {type(row).__name__} instead of {row_type.__name__}"
+                f"row {number} of {table} has the type {type(row).__name__}. Pass rows of type {row_type.__name__}."
             )
     found = list(rows)
     for column in columns(table):
@@ -98,7 +98,7 @@ def to_array(table: str, column: Column, rows: Sequence[Any]) -> pa.Array:
 
 def unknown_table(table: str) -> BadInput:
     """Return the error for a table that does not exist."""
-    return BadInput(f"there is no table {table!r}; there are {', '.join(TABLES)}")
+    return BadInput(f"there is no table {table!r}. Use one of: {', '.join(TABLES)}")
 
 
 def _type_error(table: str, column: Column, number: int, row: Any, value: Any) -> BadInput:
@@ -108,5 +108,5 @@ def _type_error(table: str, column: Column, number: int, row: Any, value: Any) -
     shown = shown if len(shown) <= 80 else f"{shown[:79]}…"
     return BadInput(
         f"{table}.{column.name} of row {number} ({key}) is {shown}, not {wanted}"
-        f"{' or null' if column.nullable else ''}"
+        f"{' or null' if column.nullable else ''}. Fix the step that returns the row."
     )

@@ -47,8 +47,8 @@ class VectorStore(Protocol):
 class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
-    Concurrent calls of many episodes are merged into requests of up to BATCH texts. Use it as an asynchronous context
-    manager to keep connections open; otherwise each call opens its own. `dimensions` is 0 until the first response.
+    Concurrent calls of many episodes are merged into requests of up to BATCH texts. As an asynchronous context manager,
+    the embedder keeps connections open; otherwise each call opens its own. `dimensions` is 0 until the first response.
     Raises the errors of Endpoint.post.
     """
 
@@ -105,7 +105,7 @@ class EndpointEmbedder:
         return vectors
 
     async def _fetch(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
-        """Return the vectors of texts: cached ones from the ledger, all others from requests of equal size."""
+        """Return the vectors of texts: cached vectors from the ledger, all others from requests of equal size."""
         kept = self.ledger.vectors([*text_of])
         for key, embedded in kept.items():
             have(key, embedded)

@@ -1,6 +1,6 @@
 """The encoder of BERTScore from a local folder of weights: implements memflow.metrics.bertscore.Encoder.
 
-Transformers (the extra `bert`) loads it on first use; nothing is downloaded.
+Transformers (the extra `bert`) loads the weights on first use; nothing is downloaded.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ class FolderEncoder:
     """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder, of which one layer is the output."""
 
     def __init__(self, folder: str | Path, name: str = "", layer: int | None = None) -> None:
-        """Set defaults: `name` is the folder's name, `layer` is looked up in BEST_LAYERS.
+        """Set the folder, the name (default: the folder's) and the layer (default: that in BEST_LAYERS).
 
-        Raises MissingData if the folder is missing, BadSettings if LAYERS does not contain the model.
+        Raises MissingData if the folder is missing, BadSettings if BEST_LAYERS does not contain the model.
         """
         self.folder = Path(folder).expanduser()
         if not self.folder.is_dir():

@@ -120,7 +120,7 @@ class Endpoint:
         raise AssertionError("the loop above returns or raises")
 
     def _patience(self, last: "_RetryableError") -> float:
-        """Return how many seconds to retry: few for an address that never responded, which is probably wrong."""
+        """Return the seconds to retry. An address that never responded is probably wrong and gets only few."""
         if last.unreachable and not self.answers.get(self.url):
             return min(self.patience, FIRST_CONTACT)
         return self.patience
@@ -180,13 +180,13 @@ class Endpoint:
         return os.environ.get(self.key_variable) or NO_KEY
 
     def _redacted(self, text: str) -> str:
-        """Remove the API key from a server's message, which may repeat it and is stored."""
+        """Return a server's message without the API key, since messages may repeat the key and are stored."""
         key = self._key()
         return text if key == NO_KEY else text.replace(key, f"<{self.key_variable}>")
 
 
 class _RetryableError(Exception):
-    """An attempt failed, but a retry may succeed."""
+    """A failed attempt that may succeed if it is repeated."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class _RetryableError(Exception):
 
 
 def _error_text(text: str) -> str:
-    """Extract the message of an error response, at most 500 characters."""
+    """Return the message in an error response, at most 500 characters."""
     try:
         told = json.loads(text)
         while isinstance(told, dict):

@@ -124,7 +124,7 @@ class SqliteEventLog(SqliteEventLogStorage):
     def _connect(self, shard: str) -> Iterator[db.Connection]:
         """Open a transaction on a run's database or on the index; nested calls in a thread share the transaction."""
         if not isinstance(shard, str):
-            raise TypeError(f"the run id {shard!r} is not a string")
+            raise TypeError(f"the run id {shard!r} is not a string. Pass the id of a run.")
         try:
             with self._shards.transaction(shard) as connection:
                 if shard in self._other_schema and not getattr(self._migration, "running", False):
@@ -138,8 +138,8 @@ class SqliteEventLog(SqliteEventLogStorage):
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events in one transaction for each database.
 
-        If one event fails, none is stored, and Dagster stores them one by one. The index is committed first: if its
-        commit fails, the run's database is rolled back too.
+        If an event fails, no event is stored, and Dagster stores the events one by one. The index is committed first:
+        if its commit fails, the run's database is rolled back too.
         """
         with ExitStack() as transactions:
             for run_id in sorted({event.run_id for event in events}):
@@ -160,11 +160,11 @@ class SqliteEventLog(SqliteEventLogStorage):
     def watch(self, run_id: str, cursor: str | None, callback: EventHandlerFn) -> None:
         """Call `callback` with each new event of a run. The interval between reads grows from 0.25 s to 16 s.
 
-        The shipped storage waits for changes of the database file. That does not work here: while a connection is open,
-        changes are in another file.
+        The shipped storage waits for changes of the database file. This storage cannot, because changes are in another
+        file while a connection is open.
         """
         if cursor and EventLogCursor.parse(cursor).is_offset_cursor():
-            raise ValueError(f"the cursor {cursor} is an offset; use a cursor with a storage id")
+            raise ValueError(f"the cursor {cursor} is an offset. Pass a cursor with a storage id.")
         with self._watcher_lock:
             if self._watcher is None:
                 self._watcher = SqlPollingEventWatcher(self)
@@ -204,7 +204,7 @@ class SqliteEventLog(SqliteEventLogStorage):
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Accept databases with another schema in this thread while the context is entered."""
+        """Open a context in which this thread accepts databases with another schema."""
         before = getattr(self._migration, "running", False)
         self._migration.running = True
         try:

@@ -53,7 +53,7 @@ class FileCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> Any:
-        """Return the cached value of a file in this state; None if there is none."""
+        """Return the cached value of a file in this state, or None."""
         if state is None:
             return None
         held = self._values.get(path)

@@ -5,8 +5,8 @@ SUITES declares expectations on raw/records and score/leaderboard; assets/checks
 (references to other tables, properties of whole rows) become a Boolean column. memflow/checks/evaluation.py evaluates
 rules without Great Expectations.
 
-Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. It is not
-thread-safe: the validations of a process run one after another.
+Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. Great Expectations
+is not thread-safe: the validations of a process run one after another.
 """
 
 import os
@@ -75,7 +75,7 @@ def validate_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate expectations like memflow.checks.evaluation.check_rows, but with Great Expectations."""
+    """Return the results of memflow.checks.evaluation.check_rows, but evaluated by Great Expectations."""
     found: dict[str, RuleResult] = {}
     for each in suites_of(table, rows, expectations, other, domain):
         if isinstance(each, RuleResult):
@@ -93,10 +93,10 @@ def suites_of(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> Iterator[Suite | RuleResult]:
-    """Translate the rules that apply to `domain` into suites.
+    """Yield the rules that apply to `domain`, translated into suites.
 
-    One suite is for the table's own rows; each rule that counts the rows of another table has a suite of its own. A
-    rule that raises is yielded as a failed result.
+    One suite covers the table's own rows; each rule on the rows of another table has a separate suite. A rule that
+    raises is yielded as a failed result.
     """
 
     def rows_of(name: str) -> Sequence[Any]:
@@ -263,7 +263,7 @@ def _name(config: Any) -> str:
 
 
 def _raised(info: dict[str, Any]) -> Iterator[str]:
-    """Yield the messages of the exceptions in a result: one, or one for each of its metrics."""
+    """Yield the messages of the exceptions in a result, which has one exception or one for each of its metrics."""
     for each in (info, *(value for value in info.values() if isinstance(value, dict))):
         if each.get("raised_exception"):
             yield str(each.get("exception_message"))
@@ -271,7 +271,7 @@ def _raised(info: dict[str, Any]) -> Iterator[str]:
 
 @cache
 def _batches() -> Any:
-    """Return a function that converts a frame to a batch. There is one context per process, without network or disk."""
+    """Return a function that converts a frame to a batch; one context per process, without network or disk."""
     gx = _gx()
     context = _silent(gx.get_context(mode="ephemeral"))
     frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
@@ -279,7 +279,7 @@ def _batches() -> Any:
 
 
 def _silent(context: Any) -> Any:
-    """Disable the context's progress bars, which would overlap memflow's own."""
+    """Return the context, with the progress bars disabled that would overlap memflow's own."""
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
@@ -288,7 +288,7 @@ def _silent(context: Any) -> Any:
 
 @cache
 def _gx() -> Any:
-    """Import Great Expectations with its output and usage statistics disabled."""
+    """Import Great Expectations with its output and usage statistics disabled. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     import great_expectations as gx
 

@@ -60,8 +60,8 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    A dagster.yaml of a former memflow version is replaced by the current one if nobody edited it. Runs and events are
-    kept. An edited file is kept too; a message names the missing entry.
+    If a dagster.yaml of a former memflow version was not edited, the current file replaces it. Runs and events are
+    kept. An edited file is not replaced; a message names the missing entry.
     """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,9 +135,9 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
 class RunThreadsInstance(dg.DagsterInstance):
     """An instance whose runs may execute in several threads of one process.
 
-    Dagster configures Python's logging for each run, even if dagster.yaml names no handler. That locks the logging
-    module and waits for the handlers of other runs. These may wait for the same lock: a deadlock. This class returns
-    the handlers without that configuration.
+    Dagster configures Python's logging for each run, even if dagster.yaml names no handler. The configuration locks the
+    logging module and waits for the handlers of other runs. These handlers may wait for the same lock: a deadlock. So
+    this class returns the handlers without that configuration.
     """
 
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:

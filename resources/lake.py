@@ -1,6 +1,6 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
-Reads and writes rows of memflow.records. Queries over tables are in resources/warehouse.py, column types in
+The rows are those of memflow.records. Queries over tables are in resources/warehouse.py, column types in
 resources/columns.py. A local file is written under a temporary name, synced and renamed; an object in a store appears
 when it is complete.
 """
@@ -79,7 +79,7 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty.
+        """Replace a partition by `rows`, which may be empty. Return its metadata.
 
         Raises BadInput with column and row of an invalid value.
         """
@@ -152,7 +152,7 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """Return the metadata of a partition; None if it was never materialized. Cached for local files."""
+        """Return the metadata of a partition (cached for local files); None if it was never materialized."""
         if self._cache is None:
             return self._stored_facts(table, partition)
         path, state = self.path(table, partition), self._state(table, partition)
@@ -221,8 +221,8 @@ class Lake:
     def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
         """Yield an unchanging copy of these tables' current partitions, made of hard links.
 
-        DuckDB opens a file several times, and a writer may replace it in between. Yields the lake itself for object
-        stores and for disks without hard links.
+        DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
+        without hard links, yield the lake itself.
         """
         root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
         if not self.local or not can_link(root):
@@ -250,7 +250,7 @@ class Lake:
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
-            raise BadInput(f"no partition of {table} is given. Pass the name of one.")
+            raise BadInput(f"no partition of {table} is given. Pass the name of a partition.")
         return f"{self.folder(table)}/{_file_name(partition)}"
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:

@@ -1,6 +1,6 @@
 """The search index of entries: LanceDB tables that can be searched after a run, as of any sequence number.
 
-There is one table per domain and assistant, rebuilt from the lake in one write. During a run, memories search in
+Each domain and assistant has a table, which is rebuilt from the lake in one write. During a run, memories search in
 process instead.
 """
 

@@ -1,7 +1,7 @@
 """The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
-Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
-and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
+SqlLedger stores completions, their uses, failed requests and embedding vectors, but no keys, headers or addresses.
+Several processes may write concurrently; a killed process loses no stored completion.
 """
 
 import json
@@ -84,7 +84,7 @@ class SqlLedger:
         return Completion(*rows[0]) if rows else None
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Store a completion and its use in one transaction. An existing completion of the digest is kept."""
+        """Store a completion and its use in one transaction. Do not replace an existing completion of the digest."""
         now = time.time()
         kept = {
             "digest": digest,
@@ -104,12 +104,12 @@ class SqlLedger:
         self._notify("asked", request, account)
 
     def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit. It is buffered and written later."""
+        """Record a cache hit. The record is buffered and written later."""
         self._buffer(uses, {**_use_row(request, account, time.time()), "digest": digest, "kept": True})
         self._notify("kept", request, account)
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        """Record a failed request. It is buffered and written later."""
+        """Record a failed request. The record is buffered and written later."""
         self._buffer(failures, {**_use_row(request, account, time.time()), "reason": reason})
         self._notify("failed", request, account)
 
@@ -162,7 +162,7 @@ class SqlLedger:
         return found
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
-        """Cache vectors and their seconds by digest; an existing vector of a digest is kept."""
+        """Cache vectors and their seconds by digest. Do not replace an existing vector of a digest."""
         if vectors:
             rows = [
                 {"digest": digest, "vector": np.asarray(vector, dtype="<f4").tobytes()}
@@ -215,7 +215,7 @@ class SqlLedger:
                 self.flush()
 
     def _insert(self, connection: Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert rows; existing rows with the same key are kept."""
+        """Insert rows. Do not replace existing rows with the same key."""
         statement, names = self._inserts[table]
         given: list[Any] = [
             dict(row) if names is None else tuple(row[name] for name in names) for row in rows

@@ -85,7 +85,7 @@ embedding_times = sa.Table(
 
 
 def open_engine(url: str) -> Engine:
-    """Open a database and create missing tables; several processes may do so at the same time."""
+    """Open a database, create missing tables and return the engine. Several processes may do so at the same time."""
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite":

@@ -1,6 +1,6 @@
 """The library: locates the files of data sets and verifies their checksums. Nothing is downloaded here.
 
-Data sets are declared in memflow/benchmarks/datasets.py; benchmarks read them.
+memflow/benchmarks/datasets.py declares data sets; benchmarks read the files.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """Whether a data set can be read. `missing` files are required, `lacking` files are optional; both do not exist."""
+    """Whether a data set can be read, and the required (`missing`) and optional (`lacking`) files that do not exist."""
 
     dataset: Dataset
     state: State

@@ -15,8 +15,7 @@ from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
-    """A semaphore with an adaptive limit. Overload of the server halves the limit; a round of successes raises it by
-    one.
+    """A semaphore with an adaptive limit. Server overload halves the limit; a round of successes adds 1.
 
     Of the waiting requests, the one that most others depend on is next; equal ones are in the order of arrival. The
     limit starts at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because
@@ -60,7 +59,7 @@ class AdaptiveLimiter:
             self.limit = max(1.0, self.limit / 2)
 
     def on_success(self) -> None:
-        """Raise the limit by 1 / limit, which adds one after a full round of successes."""
+        """Raise the limit by 1 / limit, so that a full round of successes raises it by 1."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def _leave(self) -> None:
@@ -129,9 +128,10 @@ class Budget:
 
     @asynccontextmanager
     async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
-        """Admit a request that spends at most `most`. Append the actual spending to the yielded list.
+        """Admit a request that spends at most `most`. Yield a list, to which the caller appends the actual spending.
 
-        If nothing is appended, the request counts as one call. Raises BudgetSpent if the budget does not suffice.
+        If the caller appends nothing, the request counts as one call. Raises BudgetSpent if the budget does not
+        suffice.
         """
         while not await self.request(most):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)

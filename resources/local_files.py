@@ -43,7 +43,7 @@ def can_link(root: Path) -> bool:
 
 
 def replace_file(path: Path, content: pa.Buffer) -> FileState | None:
-    """Write under a temporary name, sync, and rename. Readers see either the old file or the new one."""
+    """Write a temporary file, sync and rename it. Return its state. Readers see either the old or the new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
     try:

@@ -1,4 +1,4 @@
-"""Train one LoRA adapter. A program for the Python of the training environment; memflow never imports it.
+"""Train one LoRA adapter. The Python of the training environment runs this program; memflow never imports it.
 
     python -I lora.py FOLDER
 
@@ -29,7 +29,7 @@ PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "t
 
 
 class TrainingError(Exception):
-    """The job cannot be trained. The message contains the reason."""
+    """An error because of which the job cannot be trained. The message states the reason."""
 
 
 class EventStream:
@@ -44,7 +44,7 @@ class EventStream:
 
 
 def train(folder: Path, events: EventStream) -> dict[str, Any]:
-    """Train the job in FOLDER/job.json; return the result for the manifest."""
+    """Train the job in FOLDER/job.json. Return the training result for the manifest."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
 
@@ -101,7 +101,7 @@ def build_trainer(
     on_gpu: bool,
     events: EventStream,
 ) -> tuple[Any, list[float]]:
-    """Build TRL's trainer and the list that collects its losses. Unlisted arguments have TRL's defaults."""
+    """Return TRL's trainer and the list that collects its losses. Unlisted arguments have TRL's defaults."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback
@@ -200,7 +200,7 @@ def find_base_model(base: str, revision: str) -> Path:
 def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the examples whose request leaves room for an answer within `length` tokens, and facts on the others."""
+    """Return the examples whose request leaves room for an answer within `length` tokens, and data on the others."""
 
     def tokens(messages: list[dict[str, str]], **how: Any) -> int:
         return len(

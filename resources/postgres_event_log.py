@@ -1,6 +1,6 @@
 """Dagster's event log on PostgreSQL, with connections that stay open.
 
-The shipped storage reconnects for every group of statements. This one keeps a small pool. A thread in a transaction
+The shipped storage reconnects for every group of statements. This storage keeps a small pool. A thread in a transaction
 uses one connection for everything, so no thread waits for a second connection. The events of a batch are one
 transaction: after a failure Dagster stores them one by one, and a check whose planned event is stored twice fails.
 """
@@ -77,13 +77,13 @@ class PostgresEventLog(PostgresEventLogStorage):
         )
 
     def optimize_for_webserver(self, statement_timeout: int, pool_recycle: int, max_overflow: int) -> None:
-        """Replace the pool by the one that Dagster's web server requests."""
+        """Replace the pool by a pool of the size that Dagster's web server requests."""
         self._engine.dispose()
         super().optimize_for_webserver(statement_timeout, pool_recycle, max_overflow)
 
     @contextmanager
     def _connect(self) -> Iterator[db.Connection]:
-        """Return a connection from the pool, or the one of this thread's index_transaction()."""
+        """Yield a connection from the pool, or the connection of this thread's index_transaction()."""
         held = getattr(self._mine, "connection", None)
         if held is not None:
             yield held
@@ -103,7 +103,7 @@ class PostgresEventLog(PostgresEventLogStorage):
                 self._mine.connection = outer
 
     def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
-        """Store events in one transaction. If one event fails, none is stored."""
+        """Store events in one transaction. If an event fails, no event is stored."""
         with self.index_transaction():
             super().store_event_batch(events)
 

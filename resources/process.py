@@ -1,4 +1,4 @@
-"""Subprocesses: start them with default signal handlers, end them with their process group, quote their logs."""
+"""Subprocesses: start them with default signal handlers, end their process groups, quote their logs."""
 
 import os
 import signal

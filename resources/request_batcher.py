@@ -35,7 +35,7 @@ class RequestBatcher(Generic[T]):
         self._workers: set[asyncio.Task[None]] = set()
 
     async def of(self, texts: Mapping[str, str]) -> dict[str, T]:
-        """Return the results of the keys in `texts`. Raises the exception of `work` for any of them."""
+        """Return the results of the keys in `texts`. Raises the exception of `work` if a key has no result."""
         mine = {key: self._future(key, text) for key, text in texts.items()}
         # asyncio.gather would cancel futures that others wait for too.
         await asyncio.wait(mine.values(), return_when=asyncio.FIRST_EXCEPTION)

@@ -111,30 +111,30 @@ class Settings(BaseSettings):
             if name not in self.models:
                 known = ", ".join(self.models)
                 raise ValueError(
-                    f"roles.{role} is {name}, but [models.{name}] does not exist; the models are {known}"
+                    f"roles.{role} is {name}, but [models.{name}] does not exist. Use one of: {known}"
                 )
         for assistant in self.assistants:
             memory, _, model = assistant.partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
                 raise ValueError(
-                    f"the assistant {assistant!r} does not have the form memory or memory@model, with names "
-                    "in [a-z0-9_]"
+                    f"the assistant name {assistant!r} is invalid. Use the form memory or memory@model, with "
+                    "names in [a-z0-9_]."
                 )
             if model and model not in self.models:
                 raise ValueError(
-                    f"the assistant {assistant} uses the model {model}, but [models.{model}] does not exist"
+                    f"the assistant {assistant} uses the unknown model {model}. Add [models.{model}], or fix the name."
                 )
         for name in self.domains:
             if name not in registry.domains() and name not in self.own_domains:
                 raise ValueError(
-                    f"the domain {name} does not exist: it is not built in, and [own_domains.{name}] is "
-                    "missing"
+                    f"the domain {name} does not exist. Fix the name, or add [own_domains.{name}] to "
+                    "memflow.toml."
                 )
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(
-                    f"own_datasets.{name}: the name is used by another data set or is not in [a-z0-9_]; "
-                    "choose another"
+                    f"own_datasets.{name}: another data set has the name, or it is not in [a-z0-9_]. "
+                    "Choose another name."
                 )
         return self
 
@@ -207,12 +207,12 @@ class Settings(BaseSettings):
     def model(self, name: str) -> Model:
         """Return a model by name. Raises BadSettings with the known names."""
         if name not in self.models:
-            raise BadSettings(f"[models.{name}] does not exist; the models are {', '.join(self.models)}")
+            raise BadSettings(f"[models.{name}] does not exist. Use one of: {', '.join(self.models)}")
         return self.models[name]
 
 
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:
-    """Load the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
+    """Return the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
 
     Raises BadSettings with the file, the setting and the error.
     """

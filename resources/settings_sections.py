@@ -11,7 +11,7 @@ from memflow.fingerprint import digest
 
 
 class StrictModel(BaseModel):
-    """A section of the settings. It is immutable and rejects unknown keys."""
+    """The base class of sections of the settings, which are immutable and reject unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -56,15 +56,15 @@ class Model(StrictModel):
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
         if self.kind == "endpoint" and not self.url:
-            raise ValueError(f'the model {self.model} has kind = "endpoint" but no url; set `url`')
+            raise ValueError(f'the model {self.model} has kind = "endpoint" but no url. Set `url`.')
         if self.adapter and self.kind != "vllm":
             raise ValueError(
-                f'the model {self.model} has an adapter but not kind = "vllm"; set kind = "vllm"'
+                f'the model {self.model} has an adapter but not kind = "vllm". Set kind = "vllm".'
             )
         if self.adapter and not self.revision:
             raise ValueError(
-                f"the adapter {self.adapter} has no `revision`; set it to the revision in the adapter's "
-                "manifest.json"
+                f"the adapter {self.adapter} has no `revision`. Copy the revision from the adapter's "
+                "manifest.json."
             )
         return self
 
@@ -83,7 +83,7 @@ class Model(StrictModel):
 
 
 class Roles(StrictModel):
-    """The model of each role."""
+    """The name of the model for each role."""
 
     simulator: str = Field("scripted", description="Plays the users: writes states, utterances and feedback.")
     judge: str = Field("scripted", description="Scores replies for metrics that use a model.")
@@ -94,7 +94,7 @@ class Roles(StrictModel):
 
 
 class Embedder(StrictModel):
-    """The embedding model."""
+    """The settings of the embedding model."""
 
     kind: Literal["hashing", "endpoint", "folder"] = Field(
         "hashing",
@@ -135,8 +135,8 @@ class OwnMemory(StrictModel):
     def _is_one_thing(self) -> "OwnMemory":
         if bool(self.path) == bool(self.system):
             raise ValueError(
-                "the memory has both or neither of `path` and `system`; set only path = "
-                '"my_package.my_module:MyMemory" or only system = "rag"'
+                "the memory has both or neither of `path` and `system`. Set only path = "
+                '"my_package.my_module:MyMemory" or only system = "rag".'
             )
         return self
 

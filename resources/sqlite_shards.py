@@ -52,7 +52,7 @@ class Shard:
         self._file = self._identity()
 
     def is_current(self) -> bool:
-        """Return whether the connection's file is still the one at the path; another process may have deleted it."""
+        """Return whether the connection's file is still at the path; another process may have deleted it."""
         return self.connection is not None and self._file is not None and self._file == self._identity()
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class ShardPool:
             shard.close()
 
     def _surplus(self) -> list[Shard]:
-        """Remove and return the unused databases that exceed the limit, least recently used first."""
+        """Remove the unused databases that exceed the limit. Return them, least recently used first."""
         names = [name for name in self._shards if name not in self._pinned]
         idle = [name for name in names if not self._shards[name].users]
         return [self._shards.pop(name) for name in idle[: max(0, len(names) - self._limit)]]
@@ -234,9 +234,9 @@ def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
 
 
 def _when_free(call: Callable[[], T]) -> T:
-    """Call a function again while the database is locked.
+    """Call a function until the database is not locked, and return its result.
 
-    SQLite does not wait by itself if two processes set the journal mode.
+    SQLite does not wait if two processes set the journal mode at the same time.
     """
     until = time.monotonic() + BUSY_TIMEOUT_S
     while True:

@@ -84,7 +84,7 @@ class Stub:
 
     @property
     def url(self) -> str:
-        """The base address for clients."""
+        """The base address of the server for clients."""
         return f"http://{self.behavior.host}:{self.port}/v1"
 
     async def __aenter__(self) -> "Stub":
@@ -235,14 +235,14 @@ def _error(message: str) -> dict[str, Any]:
 
 
 def count_answers(log: Path) -> Counter[str]:
-    """Count the answers in a stub's log, by the request digest that the ledger uses."""
+    """Return the number of answers in a stub's log, by the request digest that the ledger uses."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
 
 
 @contextmanager
 def stub_process(**behavior: Any) -> Iterator[str]:
-    """Run a stub in a subprocess; yield its base address."""
+    """Run a stub in a subprocess, and yield its base address."""
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behavior.items()]
     with subprocess.Popen(
         [sys.executable, "-m", "resources.stub", *arguments],

@@ -1,6 +1,6 @@
 """Random values that satisfy a JSON schema, for the stub model server.
 
-Supports only the schemas that pydantic generates for bounded output types.
+The module supports only the schemas that pydantic generates for bounded output types.
 """
 
 import random
@@ -39,7 +39,7 @@ def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random)
         if several in part:
             return _of(chance.choice(part[several]), defs, chance)
     if part.get("type") not in _GENERATORS:
-        raise ValueError(f"the stub does not support the schema {dict(part)}")
+        raise ValueError(f"the stub does not support the schema {dict(part)}. Extend `_of`.")
     return _GENERATORS[part["type"]](part, defs, chance)
 
 
@@ -85,7 +85,7 @@ def _matching(pattern: str, chance: random.Random) -> str:
         if rest.startswith("{"):
             times, _, rest = rest[1:].partition("}")
         if not drawn or rest[:1] in ("*", "+", "?", "|", "("):
-            raise ValueError(f"the stub does not support the pattern {pattern}")
+            raise ValueError(f"the stub does not support the pattern {pattern}. Extend `_matching`.")
         said += "".join(chance.choice(drawn) for _ in range(int(times.partition(",")[0])))
     return said
 

@@ -46,7 +46,7 @@ class Trainer:
     def train(
         self, job: Job, out: Path, watch: Watch = lambda step, of, loss: None, *, over: bool = False
     ) -> Manifest:
-        """Train an adapter and write it to the folder `out`. With `over`, an existing adapter there is replaced.
+        """Train an adapter, write it to the folder `out`, and return its manifest. `over` replaces an existing adapter.
 
         Raises BadSettings if the Python cannot be run, BadInput if `out` exists, TrainingFailed if the training fails.
         """

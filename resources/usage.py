@@ -61,7 +61,7 @@ def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
 
 
 def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """Count each answer that a run used once, so that a replay gives the same counts as the first run."""
+    """Return a query that counts each answer of a run once, so that a replay has the same counts as the first run."""
     names = [uses.c[name] for name in by]
     once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
     columns = completions.c

@@ -1,4 +1,4 @@
-"""A vLLM server: an existing one, or one that is started for a model and stopped afterwards.
+"""A vLLM server: an existing server, or a server that is started for a model and stopped afterwards.
 
 vLLM needs a separate environment; `executable` is the program in that environment. Requests are in chat.py.
 """
@@ -34,14 +34,14 @@ RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 @dataclass(frozen=True)
 class Adapter:
-    """An adapter that a server loads together with its base model. Requests select it by `name`."""
+    """An adapter that a server loads together with its base model. Requests select the adapter by `name`."""
 
     folder: Path
     rank: int
 
     @classmethod
     def of(cls, folder: Path, manifest: Manifest) -> "Adapter":
-        """Build the adapter from its folder and manifest."""
+        """Return the adapter in a folder with this manifest."""
         return cls(folder.absolute(), int(manifest.parameters["rank"]))
 
     @property

@@ -47,7 +47,7 @@ class Warehouse:
         self.path = Path(path).absolute()
 
     def query(self, name: str, **parameters: Any) -> QueryResult:
-        """Run sql/queries/<name>.sql; missing parameters are null.
+        """Return the rows of sql/queries/<name>.sql; missing parameters are null.
 
         Raises BadInput for an unknown query or parameter.
         """
@@ -56,7 +56,7 @@ class Warehouse:
         unknown = sorted(parameters.keys() - statement.named_parameters)
         if unknown:
             known = ", ".join(sorted(statement.named_parameters))
-            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}; its parameters are {known}")
+            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}. Use one of: {known}")
         return self._run(
             text,
             {parameter: parameters.get(parameter) for parameter in statement.named_parameters},
@@ -64,20 +64,20 @@ class Warehouse:
         )
 
     def sql(self, text: str) -> QueryResult:
-        """Run one SELECT statement that can read the lake's tables and no other file.
+        """Return the rows of one SELECT statement, which can read the lake's tables and no other file.
 
-        Raises BadInput if it is not a single SELECT, or if DuckDB reports an error.
+        Raises BadInput if `text` is not a single SELECT, or if DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot parse this SQL: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot parse this SQL. Fix it: {wrong}") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"only a single SELECT is allowed, but the SQL is {_statement_types(statements)}")
+            raise BadInput(f"the SQL is {_statement_types(statements)}. Write a single SELECT statement.")
         return self._run(text, {})
 
     def publish(self) -> Path:
-        """Rebuild memflow.duckdb with score tables and views over the lake, and replace the old file.
+        """Replace memflow.duckdb by a new file with score tables and views over the lake. Return its path.
 
         Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
         """
@@ -91,7 +91,7 @@ class Warehouse:
         return self.path
 
     def _run(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> QueryResult:
-        """Run a query with these tables; add the views if the query uses one."""
+        """Return the rows of a query over these tables, and over the views if the query names one."""
         # Creating a view reads the files of its tables.
         named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
         views, tables = (VIEWS, (*TABLES,)) if named else ((), tables)
@@ -101,7 +101,7 @@ class Warehouse:
                 answer = connection.execute(text, parameters)
                 return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot run this query: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot run this query. Fix it: {wrong}") from wrong
 
     def _build(self, path: Path) -> None:
         """Build the database at `path`; retry if a writer replaces a file meanwhile."""
@@ -188,7 +188,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
         try:
             connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
         except duckdb.ConstraintException as wrong:
-            raise BadInput(f"cannot publish {table} of {partition}: {wrong}") from wrong
+            raise BadInput(f"cannot publish {table} of {partition}; rerun that partition: {wrong}") from wrong
 
 
 def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
@@ -211,7 +211,7 @@ def _text(folder: str, name: str) -> str:
     file = found.joinpath(f"{name}.sql")
     if not file.is_file():
         known = sorted(each.name.removesuffix(".sql") for each in found.iterdir())
-        raise BadInput(f"sql/{folder}/{name}.sql does not exist; the existing queries are {', '.join(known)}")
+        raise BadInput(f"sql/{folder}/{name}.sql does not exist. Use one of: {', '.join(known)}")
     return file.read_text(encoding="utf-8")
 
 

@@ -22,7 +22,7 @@ AnnotatorName = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 
 
 class AnnotationsHeader(StrictModel):
-    """The first line: the sheet's digest and the annotator."""
+    """The first line of an annotations file: the sheet's digest and the annotator."""
 
     format: Literal["memflow annotations 1"] = "memflow annotations 1"
     items: ShortText
@@ -32,7 +32,7 @@ class AnnotationsHeader(StrictModel):
 
 
 class Annotation(StrictModel):
-    """The label of one item. A model may have none, with a reason."""
+    """The label of one item, or the reason why a model gave no label."""
 
     item: Id
     label: Name | None
@@ -42,7 +42,7 @@ class Annotation(StrictModel):
 
 @dataclass(frozen=True)
 class Annotations:
-    """One annotator's labels, comments and missing labels (with reasons) by item."""
+    """The labels, comments and reasons for missing labels of one annotator, by item."""
 
     annotator: str
     by: Literal["person", "model"]
@@ -53,7 +53,7 @@ class Annotations:
 
 
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
-    """Read one annotator's file.
+    """Return the annotations in one annotator's file.
 
     Raises BadInput with file and line if the file belongs to another sheet, or for an unknown item or label.
     """
@@ -102,7 +102,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
 
 
 def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
-    """Read every file of annotations in a sheet's folder. Raises BadInput if an annotator has two files."""
+    """Return the annotations in every file of a sheet's folder. Raises BadInput if an annotator has two files."""
     found: dict[str, tuple[Path, Annotations]] = {}
     for path in sorted(folder.glob(ANNOTATION_FILES)):
         one = read_annotations(path, sheet)

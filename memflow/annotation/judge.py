@@ -1,6 +1,6 @@
 """A chat model as an annotator.
 
-It gets the same items and guide as people, without the key, in one request per item.
+The model gets the same items and guide as people, without the key, in one request per item.
 """
 
 import asyncio

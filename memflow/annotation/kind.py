@@ -17,7 +17,7 @@ from memflow.records import Probe, TranscriptMessage, Turn
 
 @dataclass(frozen=True)
 class DomainTables:
-    """The rows of one domain from which items are built; `said` has one assistant's transcripts."""
+    """The rows of one domain from which items are built; `said` contains the transcripts of one assistant."""
 
     states: States
     turns: Sequence[Turn]
@@ -29,7 +29,7 @@ class KindConfig(StrictModel):
     """The configuration of a kind of annotation items, from a benchmark's annotation.yaml.
 
     `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
-    sampled units, `draw` is their default number. `labels` apply to every item; the options of an item precede them.
+    sampled units, `draw` is their default number. Every item has its options, if any, followed by `labels`.
     """
 
     title: ShortText
@@ -48,7 +48,7 @@ class KindConfig(StrictModel):
         return self.stage == "memory"
 
     def guide_text(self) -> str:
-        """Return the guide for annotators: its paragraphs, followed by the meaning of each label."""
+        """Return the guide for annotators: its paragraphs, and the meaning of each label."""
         meanings = [
             f"{label.says}: {self.means[label.name]}" for label in self.labels if label.name in self.means
         ]
@@ -74,7 +74,7 @@ class Kind:
         seed: int = 0,
         note: str | None = None,
     ) -> tuple[Sheet, dict[str, str]]:
-        """Sample a sheet of `count` units (0: the default) and its key. Raises BadInput if there are no units."""
+        """Return a sheet of `count` sampled units (0: the default), and its key. Raises BadInput without units."""
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,
@@ -94,12 +94,12 @@ class Kind:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
-                f"{domain}: invalid item of kind {self.name}, {wrong.title} {place}: {first['msg']}"
+                f"{domain}: item of kind {self.name} is invalid: {wrong.title} {place}: {first['msg']}. Fix the kind."
             ) from wrong
         return draw(header, candidates, count or self.config.draw)
 
 
 def read_kind_configs(package: str) -> dict[str, KindConfig]:
-    """Read the kinds of a benchmark from `annotation.yaml` in its package."""
+    """Return the kinds of items in a benchmark's `annotation.yaml`, by name."""
     text = files(package).joinpath("annotation.yaml").read_text(encoding="utf-8")
     return TypeAdapter(dict[Name, KindConfig]).validate_python(yaml.safe_load(text))

@@ -50,7 +50,7 @@ class AnnotatedItem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of one sheet. The first row in `measured` is that of all people."""
+    """The report of one sheet. The first row of `measured` covers all people."""
 
     sheet: Sheet
     measured: Sequence[AgreementRow]
@@ -59,7 +59,7 @@ class Report:
 
 
 def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Annotations]) -> Report:
-    """Build the report of one sheet. Raises BadInput if it has no annotations."""
+    """Return the report of one sheet. Raises BadInput if the sheet has no annotations."""
     if not annotations:
         raise BadInput(
             f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open the "
@@ -87,7 +87,7 @@ def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> Agree
 def _row_of_model(
     sheet: Sheet, key: Mapping[str, str], model: Annotations, persons: Sequence[Annotations]
 ) -> AgreementRow:
-    """Compare a model with the majority label of the people. `mean` is the model's mean."""
+    """Return the row that compares a model with the majority labels of the people. `mean` is the model's mean."""
     alone = _row_of_one(sheet, key, model)
     if not persons:
         return alone

@@ -18,7 +18,7 @@ class Candidate:
 
 
 def draw(header: Header, candidates: Sequence[Candidate], count: int) -> tuple[Sheet, dict[str, str]]:
-    """Sample `count` units (or all, if there are fewer) by the header's seed; return the sheet and its answer key.
+    """Return a sheet of `count` units (or all, if fewer), sampled with the header's seed, and its answer key.
 
     Units are drawn round-robin over episodes in random order, one random unit per episode and round. The order of the
     sheet is random too. Raises BadInput if there are no candidates.

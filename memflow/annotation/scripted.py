@@ -1,4 +1,4 @@
-"""The scripted annotator: chooses the label with the largest word overlap with the shown text and facts."""
+"""The scripted annotator, which chooses the label with the largest word overlap with the shown text and facts."""
 
 from memflow.annotation.answers import Chosen
 from memflow.chat.requests import ChatRequest

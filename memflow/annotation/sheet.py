@@ -30,7 +30,7 @@ Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """A part of a file. It rejects unknown fields."""
+    """The base class of all parts of a sheet or key, which rejects unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,14 +44,14 @@ class Label(StrictModel):
 
 
 class Part(StrictModel):
-    """A passage with a title."""
+    """A passage of text with a title."""
 
     title: ShortText
     text: LongText
 
 
 class Item(StrictModel):
-    """An item to label: the question, the facts it refers to, the possible labels."""
+    """An item to label: a question, the facts that the question refers to, and the possible labels."""
 
     id: Id
     asks: ShortText
@@ -60,7 +60,7 @@ class Item(StrictModel):
 
 
 class Unit(StrictModel):
-    """Passages to show together, and their items. Confidence intervals resample episodes."""
+    """Passages to show together, and their items. Confidence intervals are bootstrapped over `episode`."""
 
     id: Id
     episode: Id
@@ -126,7 +126,7 @@ class Sheet(StrictModel):
 
 
 def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
-    """Build a sheet with its digest. Raises BadInput for a duplicate id."""
+    """Return a sheet with its digest. Raises BadInput for a duplicate id."""
     sheet = Sheet(header=header, units=list(units))
     for what, names in (
         ("unit", [unit.id for unit in sheet.units]),
@@ -138,7 +138,7 @@ def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
 
 
 def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path]:
-    """Write the sheet, and its key if it has one. Raises BadInput if the folder already contains a sheet."""
+    """Write the sheet and its key, if any. Return their paths. Raises BadInput if the folder has a sheet."""
     items = folder / ITEMS
     if items.exists():
         raise BadInput(f"{items} already exists and may have annotations. Choose another folder.")
@@ -153,7 +153,7 @@ def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path
 
 
 def read_sheet(folder: Path) -> Sheet:
-    """Read the sheet of a folder. Raises BadInput with the line of an error."""
+    """Return the sheet in a folder. Raises BadInput with the line of an error."""
     path = folder / ITEMS
     if not path.is_file():
         raise MissingData(f"{path} is missing. Write it with `memflow annotate sample`.")
@@ -170,7 +170,7 @@ def read_sheet(folder: Path) -> Sheet:
 
 
 def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
-    """Read the correct label of every item; empty without a key. Raises BadInput with the line of an error."""
+    """Return the correct labels by item; empty without a key. Raises BadInput with the line of an error."""
     if not sheet.header.keyed:
         return {}
     path = folder / KEY
@@ -190,14 +190,14 @@ def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
 
 
 def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
-    """Return the category of a label for agreement: the label, or for an option `right` or `wrong` by the key."""
+    """Return the category of a label for the agreement: `right` or `wrong` for an option, otherwise the label."""
     if _label(item, label).value is not None:
         return label
     return RIGHT if key.get(item.id) == label else WRONG
 
 
 def label_score(item: Item, label: str, key: Mapping[str, str]) -> float:
-    """Return the score of a label from 0 to 1; 1 for a correct option."""
+    """Return the score of a label, from 0 to 1; the score of a correct option is 1."""
     own = _label(item, label).value
     return float(key.get(item.id) == label) if own is None else own
 
@@ -220,7 +220,7 @@ def language_of(text: str) -> Literal["en", "zh"]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read the lines of a JSON Lines file. Raises BadInput if it is empty or not UTF-8."""
+    """Return the lines of a JSON Lines file. Raises BadInput if the file is empty or not UTF-8."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
@@ -234,7 +234,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
-    """Parse line `number` (from 1) as `shape`. Raises BadInput with file, line and error."""
+    """Return line `number` (from 1), parsed as `shape`. Raises BadInput with file, line and error."""
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
     except json.JSONDecodeError as wrong:
@@ -244,7 +244,7 @@ def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise BadInput(f"{path}, line {number}, {place}: {first['msg']}") from wrong
+        raise BadInput(f"{path}, line {number}, {place}: {first['msg']}. Fix the line.") from wrong
 
 
 def _label(item: Item, name: str) -> Label:

@@ -23,7 +23,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last one, if any."""
+    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last completion, if any."""
 
     value: T | None
     reason: str | None = None
@@ -52,7 +52,7 @@ async def ask(
     check: Any = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
-    """Request an answer until it can be parsed, at most `attempts` times.
+    """Return the first answer that can be parsed, after at most `attempts` requests.
 
     The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
     or None; the error is sent to the model. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which
@@ -84,7 +84,7 @@ async def ask(
 
 
 def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """Return the value of a completion and an empty text; for an unusable completion None and the error."""
+    """Return (value, "") for a completion that can be parsed, otherwise (None, error)."""
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
@@ -102,7 +102,7 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
 
 
 def _unfenced(text: str) -> str:
-    """Return the JSON inside a code fence or after a thinking block."""
+    """Return the JSON of an answer without the code fence or the thinking block around it."""
     text = text.rpartition("</think>")[2].strip()
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]

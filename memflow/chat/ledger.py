@@ -14,7 +14,7 @@ from memflow.errors import EndpointDown
 
 
 class RecordedChat:
-    """A chat without a model: wrapped in a LedgeredChat, it returns only recorded completions."""
+    """A substitute for a chat model in a LedgeredChat, which then returns recorded completions only."""
 
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
@@ -22,9 +22,9 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
+        """Raise EndpointDown, since only requests that are missing from the ledger reach this chat."""
         raise EndpointDown(
-            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a model."
+            f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )
 
 
@@ -48,11 +48,11 @@ class Ledger(Protocol):
         ...
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Store a completion durably before returning. An existing completion of the digest is kept."""
+        """Store a completion durably before returning. Do not replace an existing completion of the digest."""
         ...
 
     def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit. It may be buffered and written later."""
+        """Record a cache hit. The record may be buffered and written later."""
         ...
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
@@ -76,7 +76,7 @@ class LedgeredChat:
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the cached completion; otherwise request it from the inner chat, store it and return it."""
+        """Return the cached completion of a request, or send the request and store its completion."""
         key = request.digest(self.fingerprint)
         while True:
             kept = self.ledger.get(key)

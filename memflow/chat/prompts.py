@@ -72,7 +72,7 @@ class Prompt:
                 [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
             )
             raise PromptError(
-                f"the fields passed to prompt {self.name} differ from its fields {list(self.fields)}: {wrong}"
+                f"prompt {self.name} got other fields than {list(self.fields)}: {wrong}. Fix the call."
             )
         said: list[ChatMessage] = []
         for role, text in self.sections:
@@ -100,12 +100,12 @@ def load(package: str, stem: str) -> Prompt:
 
 
 def parse(text: str, package: str, where: str) -> Prompt:
-    """Parse a prompt file. `package` has the `answers` module with its output type. Raises PromptError."""
+    """Return the prompt in `text`. The module `answers` of `package` has its output type. Raises PromptError."""
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"{where}: the front matter is invalid: {wrong}") from wrong
+        raise PromptError(f"{where}: the front matter is invalid. Fix it: {wrong}") from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:
@@ -161,7 +161,7 @@ def translated_stems(package: str) -> frozenset[str]:
 def load_in_language(
     package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
 ) -> Prompt:
-    """Return a prompt, or its translation into the language if there is one.
+    """Return a prompt, or its translation into the language if the package contains a translation.
 
     If `output` is given, it replaces the output type of the prompt.
     """

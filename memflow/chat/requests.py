@@ -23,7 +23,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters of a model; None means the server's default."""
+    """The sampling parameters of a model; None means the server's default."""
 
     temperature: float = 0.0
     top_p: float | None = None
@@ -33,7 +33,7 @@ class Sampling:
 
 @lru_cache(maxsize=4096)
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of an output type as it is sent: all properties required, no others allowed."""
+    """Return the JSON schema of an output type as sent to a model: all properties required, no others allowed."""
     schema = output.model_json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
         if "properties" in part:
@@ -44,13 +44,13 @@ def schema_of(output: type[BaseModel]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def schema_digest(output: type[BaseModel]) -> str:
-    """Return the digest of the schema. The order of fields counts, since a model writes them in order."""
+    """Return the digest of the schema and its order of fields, in which a model writes them."""
     return digest(json.dumps(schema_of(output)))
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A chat request. The model sees `messages`; `prompt` and `fields` serve the scripted chat and usage.
+    """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
     `attempt` counts from 0 and is part of the digest.
     """
@@ -83,7 +83,7 @@ class Completion:
 
 
 class Chat(Protocol):
-    """The protocol of a chat model or a substitute for one."""
+    """The protocol of a chat model and of its substitutes."""
 
     fingerprint: str
     """Digest of model, revision and sampling: equal fingerprints mean the same distribution of answers."""

@@ -1,7 +1,7 @@
 """Checks that the continual-learning metrics on the leaderboard are consistent with each other.
 
-memflow/scoring/continual.py computes these metrics from the same questions at every checkpoint, so identities between
-them hold.
+memflow/scoring/continual.py computes these metrics from the same questions at every checkpoint, so the metrics satisfy
+identities.
 """
 
 import math
@@ -43,9 +43,9 @@ def _checkpoints(values: Values) -> list[str]:
 
 
 def _violates_identity(scores: Sequence[Score]) -> list[int]:
-    """Return the accuracies that differ from no-context accuracy + forward transfer - forgetting.
+    """Return the positions of accuracies that differ from no-context accuracy + forward transfer - forgetting.
 
-    An accuracy is also returned if one of these scores is missing.
+    An accuracy also violates the identity if one of these scores is missing.
     """
     found = []
     for values, positions in _by_assistant(scores):
@@ -65,7 +65,7 @@ def _violates_identity(scores: Sequence[Score]) -> list[int]:
 
 
 def _out_of_bounds(scores: Sequence[Score]) -> list[int]:
-    """Return the scores that violate the bounds set by other metrics.
+    """Return the positions of the scores that violate the bounds set by other metrics.
 
     Forgetting is at most the share known before, forward transfer at most the share not known before. `all_correct` is
     at most the lowest accuracy of any checkpoint, `all_wrong` at most the lowest error rate. Backward transfer equals

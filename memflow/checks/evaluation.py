@@ -67,7 +67,7 @@ class RuleResult:
 
 
 class RuleError(Exception):
-    """A rule raised an exception. `position` is that of the row; None for a rule on all rows."""
+    """A rule raised an exception at the row `position`; None for a rule on all rows."""
 
     def __init__(self, cause: Exception, position: int | None = None) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
@@ -81,7 +81,7 @@ def check_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate the expectations of `table` that apply to `domain`, in the declared order.
+    """Return the results of the expectations of `table` that apply to `domain`, in the declared order.
 
     If a rule raises, its result is a failure with the rule, table and row; the other rules are still evaluated. Raises
     BadInput if a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
@@ -95,7 +95,7 @@ def check_rows(
 
 
 def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
-    """Sum the results of several partitions per rule."""
+    """Return one result per rule, summed over several partitions."""
     grouped: dict[tuple[str, str], list[RuleResult]] = {}
     for each in results:
         grouped.setdefault((each.table, each.name), []).append(each)
@@ -121,7 +121,7 @@ def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> It
 
 
 def checked_table(expectation: Expectation) -> str:
-    """Return the table whose rows an expectation counts, which may differ from the table it belongs to."""
+    """Return the table whose rows an expectation counts. For some rules, this is not the table of the expectation."""
     match expectation.rule:
         case RowForEvery(_, table) | AcrossTables((table, *_)):
             return table
@@ -171,7 +171,7 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
 
 
 def rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
-    """Return the rows that an expectation counts. Raises RuleError if the rule's own filter raises."""
+    """Return the rows that an expectation counts. Raises RuleError if the rule's filter raises."""
     found = rows(checked_table(expectation))
     if not isinstance(expectation.rule, RowForEvery):
         return found
@@ -265,7 +265,7 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Return a tuple of the columns `names` per combination of list items; nothing for a null or an empty list."""
+    """Return one tuple of the columns `names` per combination of list items; none for a null or an empty list."""
     values = (getattr(row, name) for name in names)
     return product(
         *(value if isinstance(value, list) else () if value is None else (value,) for value in values)

@@ -54,7 +54,7 @@ def _has_gold(probe: Probe) -> bool:
 
 
 def _frequent_gold_positions(probes: Sequence[Probe]) -> set[int]:
-    """Return the choice probes whose gold position is more frequent than chance by more than 3 standard errors.
+    """Return the positions of choice probes whose gold position is unusually frequent (by over 3 standard errors).
 
     A question that is asked at several checkpoints counts once.
     """
@@ -85,7 +85,7 @@ def _test_questions_in_training(probes: Sequence[Probe]) -> list[int]:
 
 
 def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:
-    """Return the rounds whose number is not one more than the previous round's in their dialogue."""
+    """Return the positions of rounds whose number is not one more than the previous round's in their dialogue."""
     seen: Counter[tuple[str, int]] = Counter()
     found = []
     for at, round_ in sorted(enumerate(rounds), key=lambda each: each[1].round):
@@ -99,7 +99,7 @@ def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:
 def _train_test_disjoint(domain: Domain) -> Rule | None:
     """Return the rule that training and test questions are disjoint.
 
-    None under the protocols `training` and `same`, which test on training questions.
+    Return None under the protocols `training` and `same`, which test on training questions.
     """
     overlap = domain.parameters.get("protocol") in ("training", "same")
     return None if overlap else WholeTable(_test_questions_in_training)

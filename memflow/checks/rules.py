@@ -21,21 +21,21 @@ SPELLINGS = {"json": "JSON", "iso": "ISO", "no context": "no-context"}
 
 @dataclass(frozen=True)
 class Unique:
-    """No two rows have the same values in `columns`."""
+    """The rule that no two rows have the same values in `columns`."""
 
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NotNull:
-    """No row is null in any of `columns`."""
+    """The rule that no row is null in any of `columns`."""
 
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class AcceptedValues:
-    """`column` is null or one of `values`."""
+    """The rule that `column` is null or one of `values`."""
 
     column: str
     values: tuple[str, ...]
@@ -43,7 +43,7 @@ class AcceptedValues:
 
 @dataclass(frozen=True)
 class Between:
-    """`column` is null or between `low` and `high`, inclusive."""
+    """The rule that `column` is null or between `low` and `high`, inclusive."""
 
     column: str
     low: float | None = None
@@ -52,14 +52,14 @@ class Between:
 
 @dataclass(frozen=True)
 class MinimumRows:
-    """The table has at least `at_least` rows."""
+    """The rule that the table has at least `at_least` rows."""
 
     at_least: int = 1
 
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """The values of `columns` exist in the columns `referenced` of `table`. Rows with a null in `columns` are skipped.
+    """The rule that the values of `columns` exist in `referenced` of `table`. Rows with a null are skipped.
 
     A list column, in either table, counts as one row per item. Values that begin with `exempt_prefix` are skipped.
     """
@@ -72,7 +72,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class RowForEvery:
-    """For every row of `table` that satisfies `where`, the checked table has a row with the same `columns`."""
+    """The rule that the checked table has a row with equal `columns` for each row of `table` that satisfies `where`."""
 
     columns: tuple[str, ...]
     table: str
@@ -81,7 +81,7 @@ class RowForEvery:
 
 @dataclass(frozen=True)
 class EachRow:
-    """Every row satisfies `holds`, except for at most the share `tolerance` of the rows."""
+    """The rule that every row satisfies `holds`, except for at most the share `tolerance` of the rows."""
 
     holds: Callable[[Any], bool]
     tolerance: float = 0.0
@@ -89,7 +89,7 @@ class EachRow:
 
 @dataclass(frozen=True)
 class WholeTable:
-    """`find_violations(rows)` returns the positions of violating rows: at most the share `tolerance` of all rows."""
+    """The rule that at most the share `tolerance` of rows is in the positions from `find_violations(rows)`."""
 
     find_violations: Callable[[Sequence[Any]], Collection[int]]
     tolerance: float = 0.0
@@ -97,10 +97,9 @@ class WholeTable:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """`find_violations(rows, ...)` returns no positions. It gets the rows of all `tables`; positions refer to the
-    first.
+    """The rule that `find_violations(rows, ...)` returns no position, given the rows of all `tables`.
 
-    The checked table is one of `tables`.
+    Positions refer to the first table. The checked table is one of `tables`.
     """
 
     tables: tuple[str, ...]
@@ -109,7 +108,7 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """`rule(domain)` returns the rule for a domain, or None if no rule applies.
+    """A rule that depends on the domain: `rule(domain)` returns a rule, or None if no rule applies.
 
     This type is for rules that need the parameters of the domain.
     """
@@ -174,7 +173,7 @@ def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") 
 
 
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Limit expectations to the rows of the benchmark `name`."""
+    """Return the expectations, limited to the rows of the benchmark `name`."""
     return tuple(replace(each, benchmark=name) for each in expectations)
 
 

@@ -67,8 +67,8 @@ def sample(
 ) -> None:
     """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
 
-    The page is one file that works from disk. key.jsonl contains the right labels, if there are any: do not give it to
-    the annotators.
+    The page is one file that works from disk. key.jsonl contains the correct labels, if known: do not give it to the
+    annotators.
     """
     from memflow.annotation.kinds import kind_of
     from memflow.annotation.page import page_of
@@ -134,7 +134,7 @@ def judge(
     judge: JudgeOption = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Have the judge annotate the same items, with one request per item. An answer can only be a label.
+    """Let a model annotate the same items as people, with one request per item. Every answer is a label of the item.
 
     The judge gets the same instructions as a person, without the key. An item without a usable answer has a reason.
     """
@@ -310,9 +310,7 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
 def _scripted(
     lake: "Lake", settings: "Settings", domain: str, stage: str, assistant: str | None
 ) -> str | None:
-    """Return a note if a scripted simulator generated the items, by their verdicts or else by the settings; None
-    otherwise.
-    """
+    """Return a note if a scripted simulator generated the items, by the verdicts' metadata or the settings, or None."""
     from memflow.benchmarks.registry import benchmark
     from memflow.chat.scripted import LABEL
 

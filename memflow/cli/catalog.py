@@ -127,13 +127,13 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
 
 
 def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Group neighboring missing data sets that are obtained in the same way; every other data set is a group of one."""
+    """Return groups of neighboring missing data sets with equal instructions; others are groups of one."""
     groups = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
     return [list(group) for _, group in groups]
 
 
 def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Return a data set as text: name, state, title, license, origin, and its checksums or how to get it."""
+    """Yield a data set as text: name, state, title, license, origin, and its checksums or how to get it."""
     row = group[0]
     yield Text.assemble("\n", (", ".join(each["dataset"] for each in group), "bold"), "  ", _state(row))
     yield _line(row["title"])

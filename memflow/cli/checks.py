@@ -46,7 +46,7 @@ class RuleSummary:
         return Text("failed", "red") if self.blocks else Text("warning", "yellow")
 
     def data(self) -> dict[str, Any]:
-        """Return the summary for JSON."""
+        """Return the summary as plain data for JSON."""
         return {**asdict(self.total), "partitions": self.partitions, "failed_in": self.failed_in}
 
 
@@ -113,7 +113,7 @@ def _targets(
 
     name = (of_table or "").replace("/", ".")
     if name and name not in TABLES:
-        raise BadInput(f"there is no table {of_table!r}; the tables are {', '.join(TABLES)}")
+        raise BadInput(f"there is no table {of_table!r}. Use one of: {', '.join(TABLES)}")
     stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
     if not any(not name or each == name for each, _ in stored):
         raise BadInput(

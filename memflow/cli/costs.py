@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Per(StrEnum):
-    """The unit of the costs."""
+    """The unit of the mean requests."""
 
     memory = "memory"
     instance = "instance"
@@ -77,9 +77,9 @@ def costs(
 ) -> None:
     """Show the chat requests of each memory, per message written and per probe read.
 
-    Answers to probes are not counted: they cost every assistant the same. On-policy, a read for a reply counts as
-    writing. `--per instance` shows calls, tokens and price per user for its generation, the simulated user, replies,
-    memory and answers. A replay costs the same as the first run.
+    Answers to probes are not counted, since all assistants need them. On-policy, a read for a reply counts as writing.
+    `--per instance` shows calls, tokens and price per user: generation, simulated user, replies, memory and answers. A
+    replay costs the same as the first run.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger
@@ -92,7 +92,7 @@ def costs(
             return
         found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
     if not found:
-        raise BadInput("no memory has costs yet. Measure some with `memflow run --demo`.")
+        raise BadInput("no memory has recorded costs yet. Run some with `memflow run --demo`.")
     shown = [part for name in dict.fromkeys(one.domain for one in found) for part in _table(name, found)]
     answer(form, [asdict(one) for one in found], *shown)
 

@@ -27,7 +27,7 @@ def dev(
 ) -> None:
     """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
-    The UI and the daemon load the code location `memflow`. They stop together, and with this process.
+    The UI and the daemon load the code location `memflow`. Both stop when one of them or this process stops.
     """
     from resources.instance import EVENT_BATCHES, dagster_home, workspace_file
 
@@ -45,7 +45,7 @@ def dev(
     workspace = ["-w", str(workspace_file(folder, Path.cwd()))]
     webserver = ["dagster_webserver", *workspace, "-h", host, "-p", str(port)]
     daemon = ["dagster._daemon", "run", *workspace]
-    typer.echo(f"Dagster UI on http://{host}:{port} (Ctrl-C ends it)", err=True)
+    typer.echo(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)", err=True)
     ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
     if ended:
         raise MemflowError(f"Dagster's {ended} ended. Read its messages above, fix the cause, then rerun.")
@@ -54,7 +54,7 @@ def dev(
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
     """Run programs until one ends or this process receives a signal to end.
 
-    Return the module of the program that ended by itself; None otherwise.
+    Return the module of the program that ended, or an empty text after a signal.
     """
     from resources.process import default_signals
 
@@ -82,7 +82,7 @@ def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str
 
 
 def _end(children: list[subprocess.Popen[bytes]]) -> None:
-    """Send the processes a signal to end; after GRACE_S seconds, kill those that still run."""
+    """Terminate the processes; after GRACE_S seconds, kill those that still run."""
     for child in children:
         child.terminate()
     deadline = time.monotonic() + GRACE_S

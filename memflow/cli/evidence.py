@@ -16,7 +16,7 @@ LONGEST_REASON = 50
 
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield the table of a domain's assistants, best first, and the settings that differ.
+    """Yield the table of failures of a domain's assistants, best first, and a note on settings that differ.
 
     Yield nothing if the domain has no scores.
     """

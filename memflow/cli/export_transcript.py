@@ -31,7 +31,7 @@ def transcript(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Write the dialogues of a run to a file: a data set of your own, to be played off-policy.
+    """Write the dialogues of a run to a file, which is a data set for the off-policy evaluation of other memories.
 
     One message per line, after a header with the speakers, the models and the source data.
     """
@@ -61,9 +61,9 @@ def transcript(
 
 
 def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
-    """Return the models and data of a run as stored when it was played.
+    """Return the models and data sets that were recorded when a run was played.
 
-    Raises BadInput with the runs that are stored.
+    Raises BadInput if no such run is stored; the message lists the stored runs.
     """
     from memflow.run.recording import SCRIPTED, RecordedRun
 

@@ -78,8 +78,8 @@ def finetune(
 ) -> None:
     """Train a LoRA adapter on the first answers that a domain's users liked or copied (SFT).
 
-    The adapter can be used like any other model: none@NAME is the assistant without a memory that answers with it.
-    Training runs in a separate environment ([training] in memflow.toml).
+    The adapter can be used like any other model: none@NAME is an assistant without a memory that answers with the
+    adapter. Training runs in a separate environment ([training] in memflow.toml).
     """
     from memflow.benchmarks import registry
     from memflow.benchmarks.training import Lora

@@ -1,7 +1,6 @@
-"""A forecast of a run: the partitions that it would run, and their requests, counted by a dry run.
+"""A forecast of a run: the partitions to run, and their requests, counted by a dry run.
 
-Requests are counted in memflow/run/dry_run.py; plan.py computes prices and prints. Nothing is written, and no model is
-called.
+memflow/run/dry_run.py counts requests; plan.py computes prices and prints. Nothing is written, and no model is called.
 """
 
 from dataclasses import dataclass, field

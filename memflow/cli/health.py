@@ -28,9 +28,9 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check.
+    """The result of one check, with a hint for fixing the item.
 
-    State `missing`: memflow needs the item. State `absent`: only the feature that `fix` names needs it.
+    In state `missing`, memflow needs the item. In state `absent`, only the feature that `fix` names needs the item.
     """
 
     what: str
@@ -39,7 +39,7 @@ class Finding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as data."""
+        """Return the finding as a dictionary."""
         return {
             "what": self.what,
             "ok": self.state == "ok",
@@ -191,7 +191,7 @@ def _model(name: str, model: "Model") -> Finding:
 
 
 def _unserved(model: "Model") -> str | None:
-    """Return the reason why a model's adapter cannot be served; None if it can."""
+    """Return the reason why a model's adapter cannot be served, or None."""
     from resources.adapter import load_adapter
 
     try:
@@ -265,7 +265,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Check that the endpoint answers and serves the model. Return the finding."""
+    """Return the result of requesting an endpoint's model list: whether it answers and serves the model."""
     key = os.environ.get(key_variable, "")
     request = urllib.request.Request(url.rstrip("/") + "/models")
     if key:

@@ -1,4 +1,4 @@
-"""`show costs --per instance`: the requests and price of one user, from its generation to the last answer.
+"""`show costs --per instance`: the requests and price of one user, from generation to the last answer.
 
 Each answer that a run needed counts once, with the tokens and seconds of its first request. So a replay costs the same.
 """

@@ -119,7 +119,7 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _asks(calls: "Calls") -> str:
-    """Return the maximum requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
+    """Return the maximum numbers of requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
     write = _requests(calls.chat_write, calls.embed_write)
     read = _requests(calls.chat_read, calls.embed_read)
     parts = [f"{write} per {PER[calls.per]} to write"] if write else []
@@ -217,7 +217,7 @@ def _short(value: Any) -> str:
 
 
 def _flowing(paragraph: str) -> str:
-    """Join the lines of a paragraph into one, unless it is a list or indented."""
+    """Return a paragraph as one line, except a list or an indented paragraph, which is returned unchanged."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

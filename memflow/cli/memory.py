@@ -58,16 +58,16 @@ def memory(
     from resources.lake import Lake
 
     if diff is not None and (checkpoint is not None or probe is not None):
-        raise BadInput("--diff cannot be combined with --checkpoint or --probe")
+        raise BadInput("--diff cannot be combined with --checkpoint or --probe. Remove one of them.")
     if probe is not None and (checkpoint is not None or episode is not None):
-        raise BadInput("--probe cannot be combined with --episode or --checkpoint")
+        raise BadInput("--probe cannot be combined with --episode or --checkpoint. Remove one of them.")
     lake = Lake(front_of(ctx).load().lake_root)
     asked = None if probe is None else probe_of(lake, domain, probe)
     snapshots = snapshots_of(lake, domain, assistant, episode if asked is None else asked.episode_id)
     for name in kind or ():
         if name not in snapshots.kinds:
             known = ", ".join(snapshots.kinds) or "none"
-            raise BadInput(f"{assistant} has no entry of kind {name!r}; its kinds are {known}")
+            raise BadInput(f"{assistant} has no entry of kind {name!r}. Use one of its kinds: {known}")
     title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}
@@ -178,7 +178,7 @@ def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iter
 
 
 def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
-    """Return a table with two lines per change: the earlier version and the later one."""
+    """Return a table with two lines per change: the earlier and the later version of the entry."""
     yield heading(f"Changed: {len(changed):,}")
     if not changed:
         return

@@ -30,7 +30,7 @@ GAP = 2
 
 
 class Format(StrEnum):
-    """The output format of a result."""
+    """The output formats of a result."""
 
     text = "text"
     json = "json"
@@ -42,7 +42,7 @@ FormatOption = Annotated[
 
 
 class Sheet(StrEnum):
-    """The output format of a result that consists of rows."""
+    """The output formats of a result that consists of rows."""
 
     text = "text"
     csv = "csv"
@@ -66,7 +66,7 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
-    """Print `rows` as CSV with a header, or `data` as JSON, or the parts as text."""
+    """Print `rows` as CSV with a header, `data` as JSON, or the parts in `shown` as text."""
     if form is not Sheet.csv:
         answer(Format(form.value), data, *shown)
         return
@@ -83,7 +83,7 @@ def line_width() -> int:
 
 
 def write(file: Path, text: str, force: bool) -> None:
-    """Write a file atomically. Raises BadInput if it exists, unless `force`, or cannot be written."""
+    """Write a file atomically. Raises BadInput if the file exists (unless `force`) or cannot be written."""
     if file.exists() and not force:
         raise BadInput(f"{file} already exists. Overwrite it with --force, or choose another file.")
     beside = file.with_name(f"{file.name}.part")
@@ -105,7 +105,7 @@ def message(text: str) -> None:
 class FittedTable:
     """A table that fits the width of the terminal. Names are never cut, and numbers wrap at spaces.
 
-    Columns that do not fit are omitted; a line below the table lists them.
+    Columns that do not fit are omitted; a line below the table lists the omitted columns.
     """
 
     title: str

@@ -67,7 +67,7 @@ def plan(
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
     No model is called: the pipeline runs in memory with the scripted chat. The forecast assumes that answers are as
-    long as those of the scripted chat; `at most` is the maximum that their limits allow.
+    long as the scripted chat's answers; `at most` is the maximum that the limits of the answers allow.
     """
     selection = select(
         ctx,
@@ -115,7 +115,7 @@ def plan(
 
 
 def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
-    """Sum calls, tokens and costs, grouped by attributes of steps and counts, in the order of the pipeline."""
+    """Return the sums of calls, tokens and costs, grouped by attributes of steps and counts, in pipeline order."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
         for count in step.counts:

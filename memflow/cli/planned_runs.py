@@ -18,7 +18,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The selection of a run.
+    """The domains and assistants to run.
 
     `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger); at most `parallel`
     partitions run at once.
@@ -35,7 +35,7 @@ class RunRequest:
 class PlannedRun:
     """One run: the job of a scope on a partition.
 
-    It is skipped if all runs in `after` failed.
+    The run is skipped if all runs in `after` failed.
     """
 
     scope: Scope
@@ -48,7 +48,7 @@ class PlannedRun:
 
     @property
     def job(self) -> str:
-        """The name of the job."""
+        """The name of the Dagster job that executes the run."""
         return JOBS[self.scope][0]
 
     @property
@@ -64,7 +64,7 @@ class PlannedRun:
 
 @dataclass
 class Outcome:
-    """The result of `run_pipeline`."""
+    """The runs of `run_pipeline`, grouped by their result."""
 
     ran: list[PlannedRun] = field(default_factory=list)
     up_to_date: list[PlannedRun] = field(default_factory=list)

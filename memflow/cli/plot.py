@@ -44,8 +44,8 @@ def plot(
 ) -> None:
     """Draw scores by period, with their intervals, and the charts of each benchmark, as SVG and PNG.
 
-    Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Needs matplotlib: pip install
-    'memflow[plots]'. A file of the same name is replaced.
+    Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Plots need matplotlib: pip
+    install 'memflow[plots]'. A file of the same name is replaced.
     """
     from memflow.benchmarks import registry
     from memflow.cli.selection import front_of

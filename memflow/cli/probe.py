@@ -53,7 +53,7 @@ def probe(
     if assistant is not None and assistant not in assistants:
         known = ", ".join(assistants) or "none yet"
         raise BadInput(
-            f"{asked.domain} has no answers of assistant {assistant!r}; assistants with answers: {known}"
+            f"{asked.domain} has no answers of assistant {assistant!r}. Use an assistant with answers: {known}"
         )
     chosen = assistants if assistant is None else [assistant]
     with SqlLedger(settings.ledger_url) as ledger:
@@ -72,7 +72,7 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
-            f"the domain {domain!r} has no probes; domains with probes: {', '.join(domains) or 'none yet'}"
+            f"the domain {domain!r} has no probes. Use a domain with probes: {', '.join(domains) or 'none yet'}"
         )
     held = lake.read_all("question.probes", [domain] if domain else domains)
     found = [each for each in held if each.probe_id == probe_id]
@@ -88,9 +88,9 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
 
 def _near(probe_id: str, known: list[str]) -> str:
     if not known:
-        return ": no domain has probes yet; `memflow run --demo` generates some"
+        return ": no domain has probes yet. Generate some with `memflow run --demo`."
     near = [name for name in known if probe_id in name] or get_close_matches(probe_id, known, n=5, cutoff=0.4)
-    return f"; similar: {', '.join(near[:5])}" if near else f"; the first is {known[0]}"
+    return f". Use a similar id: {', '.join(near[:5])}" if near else f". Use an id such as {known[0]}."
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
 
 
 def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return a table with one line per assistant for its reply."""
+    """Return a table of replies, one line per assistant."""
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return

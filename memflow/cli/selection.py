@@ -104,7 +104,7 @@ AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this as
 
 @dataclass(frozen=True)
 class Front:
-    """The global options, stored as `ctx.obj`."""
+    """The global options of the command line, stored as `ctx.obj`."""
 
     settings: Path | None = None
     home: Path | None = None
@@ -191,7 +191,7 @@ def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Colle
     """Raise BadInput for a name of `kind` that the owner (the lake, the leaderboard) does not contain."""
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{owner} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
+            raise BadInput(f"{owner} has no {kind} {name!r}. Use one of: {', '.join(sorted(known))}")
 
 
 def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
@@ -201,7 +201,7 @@ def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput if an assistant has not played the domain. The message lists those that have."""
+    """Raise BadInput if an assistant has not played the domain. The message lists the assistants that have."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "no assistant yet"
@@ -281,7 +281,7 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
 
 
 def _bounded(assistants: Sequence[str]) -> list[str]:
-    """Return the assistants, preceded by the bounds of each model."""
+    """Return the assistants, preceded by the bounds (`none` and `oracle`) of each model."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 

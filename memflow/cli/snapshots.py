@@ -46,11 +46,11 @@ class EpisodeSnapshots:
         return list(dict.fromkeys(item.kind for item in self.past.items))
 
     def sequence(self, checkpoint: int) -> int:
-        """Return the sequence number of a checkpoint. Raises BadInput if the episode did not reach it."""
+        """Return the sequence number of a checkpoint. Raises BadInput if the episode did not reach the checkpoint."""
         if checkpoint not in self.past.checkpoints:
             last = self.checkpoints[-1]
             raise BadInput(
-                f"episode {self.episode} has no checkpoint {checkpoint}; its checkpoints are 0 to {last}"
+                f"episode {self.episode} has no checkpoint {checkpoint}. Use one from 0 to {last}."
             )
         return self.past.checkpoints[checkpoint]
 
@@ -111,9 +111,7 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """Return the entry of `before` of which `item` is a later version, directly or through other versions; None if
-        none.
-        """
+        """Return the entry of `before` that `item` replaces, directly or through other versions, or None."""
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:
@@ -153,19 +151,19 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
         raise BadInput(f"{partition} has several episodes: {', '.join(pasts)}. Choose one with --episode.")
     name = episode or next(iter(pasts))
     if name not in pasts:
-        raise BadInput(f"{partition} has no episode {name!r}; its episodes are {', '.join(pasts)}")
+        raise BadInput(f"{partition} has no episode {name!r}. Use one of: {', '.join(pasts)}")
     return EpisodeSnapshots(name, pasts[name])
 
 
 def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
-    """Return the probe with an id. Raises BadInput if it is unknown."""
+    """Return the probe with an id. Raises BadInput if the id is unknown."""
     there = lake.partitions("question.probes")
     probes = lake.read("question.probes", domain) if domain in there else []
     for probe in probes:
         if probe.probe_id == probe_id:
             return probe
-    first = f"; its first is {probes[0].probe_id}" if probes else ""
-    raise BadInput(f"{domain} has no probe {probe_id!r}{first}")
+    first = f" Use an existing id, such as {probes[0].probe_id}." if probes else ""
+    raise BadInput(f"{domain} has no probe {probe_id!r}.{first}")
 
 
 def row_of(item: "Item") -> dict[str, Any]:

@@ -161,7 +161,7 @@ def _why(each: Dataset) -> str:
 
 
 def cell(score: Score | None) -> str:
-    """Return a score as text: `0.43` with its interval, whole tokens, or `none`.
+    """Return a score as text: the value with its interval, tokens as a whole number, or `none`.
 
     Bounds and failures have no interval.
     """

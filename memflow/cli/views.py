@@ -121,7 +121,7 @@ def reader_of(ctx: typer.Context) -> Reader:
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:
-    """Convert the parts of a view's result into printable objects."""
+    """Return the parts of a view's result as printable objects."""
     return [_printed(part) for part in parts]
 
 

@@ -38,5 +38,5 @@ class Awe(FactMemory):
         await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=True)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer; `entries` are best first, then those of the buffer."""
+        """Return notes oldest first, then the buffer. `entries` are search results best first, then the buffer."""
         return with_buffer(await self.found(query), stored_messages(self.store, BUFFER))

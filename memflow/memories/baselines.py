@@ -38,7 +38,7 @@ class Nothing(Memory):
 
 @dataclass
 class Oracle(Nothing):
-    """The gold evidence or states are in the prompt: the upper bound.
+    """The upper bound: the prompt contains the gold evidence or states.
 
     The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class alone.
     """
@@ -64,7 +64,7 @@ class Full(Memory):
         store_messages(self.store, messages, MESSAGE)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the same conversation for any query; it is built once per version of the store."""
+        """Return the same conversation for any query. The conversation is built once per version of the store."""
         if self._recall is None or self._recall[0] != self.store.version:
             self._recall = (
                 self.store.version,
@@ -77,7 +77,7 @@ class Full(Memory):
 class Recent(Memory):
     """The newest messages as chat turns.
 
-    The default is three rounds: the most that the buffer of `rag_2_4_30` holds before two messages leave it.
+    The default is three rounds: the largest size of the buffer of `rag_2_4_30`.
     """
 
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
@@ -85,7 +85,7 @@ class Recent(Memory):
     ranks_entries: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store the messages and retire those older than the last `self.messages`."""
+        """Store the messages and retire all but the last `self.messages` messages."""
         store_messages(self.store, messages, BUFFER)
         buffer = stored_messages(self.store, BUFFER)
         retire_messages(self.store, buffer[: max(0, len(buffer) - self.messages)], BUFFER)

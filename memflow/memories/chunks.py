@@ -36,9 +36,9 @@ class MessagePart:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """Drafts of entries, and the number of messages that they use up.
+    """Drafts of entries in `pieces`, and in `gone` the number of messages that they use up.
 
-    For each draft, it also has the character where the next chunk starts.
+    For each draft, `starts` contains the character where the next chunk starts.
     """
 
     pieces: list[EntryDraft]
@@ -49,7 +49,7 @@ class CutResult:
 def cut_messages(
     held: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
 ) -> CutResult:
-    """Split the first `leaving` messages of a buffer by `unit`, one of UNITS.
+    """Split the first `leaving` messages of a buffer by `unit`, one of UNITS. Return the drafts of entries.
 
     A chunk of tokens starts at character `start` of the first message.
     """
@@ -70,7 +70,8 @@ def cut_messages(
 
 
 def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
-    """Group the first `leaving` messages: a user message with the assistant message right after it, others alone.
+    """Return the first `leaving` messages in groups: a user message with the assistant message after it, or one
+    message.
 
     The last user message stays in the buffer until its answer leaves the buffer too.
     """
@@ -91,12 +92,11 @@ def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[
 def fill_chunks(
     messages: Sequence[StoredMessage], size: int, overlap: int = 0, start: int = 0
 ) -> list[list[MessagePart]]:
-    """Split messages, from character `start` of the first, into chunks of up to `size` tokens. Only the last may be
-    shorter.
+    """Return chunks of up to `size` tokens, split from messages from character `start` of the first message.
 
-    Chunks end between words or Chinese characters; only a word longer than `size` - `overlap` tokens is split. Each
-    chunk starts with the last words of the chunk before, up to `overlap` tokens. Dates and repeated speaker names do
-    not count.
+    Only the last chunk may be shorter. Chunks end between words or Chinese characters; only a word longer than `size` -
+    `overlap` tokens is split. Each chunk starts with the last words of the chunk before, up to `overlap` tokens. Dates
+    and repeated speaker names do not count.
     """
     words = [
         (MessagePart(message, begin, end), quarters(message.item.text[begin:end]))
@@ -118,7 +118,7 @@ def fill_chunks(
 
 
 def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
-    """Return messages as complete parts."""
+    """Return every message as one part."""
     return [MessagePart(message, 0, len(message.item.text)) for message in messages]
 
 
@@ -157,7 +157,7 @@ def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _joined(words: Iterator[MessagePart]) -> list[MessagePart]:
-    """Merge consecutive words of the same message into one part."""
+    """Return the words as parts, in which consecutive words of the same message are merged."""
     parts: list[MessagePart] = []
     for word in words:
         if parts and parts[-1].message is word.message:

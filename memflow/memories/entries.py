@@ -68,7 +68,7 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         previous: str | None = None,
     ) -> Item:
-        """Add an entry at the current sequence number.
+        """Add an entry at the current sequence number and return it.
 
         `meta` must be JSON data; it is stored after a JSON round trip.
         """
@@ -99,7 +99,7 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         kind: str | None = None,
     ) -> Item:
-        """Retire a live entry and add its next version, with the given changes.
+        """Retire a live entry, and add and return its next version, with the given changes.
 
         With a new text and no `vector`, the next version has no vector. Raises KeyError if `item` is not live.
         """
@@ -144,7 +144,7 @@ class EntryStore:
         return sorted(found, key=lambda item: item.order)
 
     def newest(self, kind: str) -> Item | None:
-        """Return the most recently added live entry of a kind, or None. Takes constant time."""
+        """Return the most recently added live entry of a kind, or None, in constant time."""
         return next(reversed(self._live.get(kind, {}).values()), None)
 
     def get(self, entry_id: str) -> Item | None:
@@ -171,7 +171,7 @@ class EntryStore:
         return self._changes[version:]
 
     def __iter__(self) -> Iterator[Item]:
-        """Iterate over every entry ever added, in order."""
+        """Return an iterator over all entries ever added, in order."""
         return iter(self._items.values())
 
     def __len__(self) -> int:

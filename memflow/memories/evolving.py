@@ -66,11 +66,11 @@ class EvolvingMemory(Memory):
     @property
     @abstractmethod
     def first(self) -> tuple[str, ...]:
-        """The initial policy."""
+        """The policy before the first step of the evolution."""
 
     @property
     def policy(self) -> tuple[str, ...]:
-        """The current policy."""
+        """The policy after the last successful step, by which the memory writes."""
         item = self.store.newest(POLICY)
         return self.first if item is None else tuple(item.meta["kinds"])
 

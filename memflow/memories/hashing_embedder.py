@@ -1,6 +1,6 @@
 """An embedder without a model: signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 
-It matches shared words and word forms, not meaning. It is the default if no embedding model is configured.
+The vectors represent words and word forms, not meaning. This is the default embedder if no model is configured.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """The Memory protocol: the input of a memory system (messages, tools) and its output (Recall).
 
-All state of a memory is in its EntryStore. It may use a chat model and an embedder, but no clock, no file and no gold.
+All state of a memory is in its EntryStore. A memory may use a chat model and an embedder, but no clock, file or gold.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as given to a memory. It has no field for gold, so no gold can reach a memory."""
+    """A message for a memory. The class has no field for gold, so no gold can reach a memory."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -105,7 +105,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A request to the chat model during a write: the arguments of `Memory.ask`."""
+    """The arguments of `Memory.ask`: one request to the chat model during a write."""
 
     stem: str
     fields: Mapping[str, Any]
@@ -116,7 +116,7 @@ class PromptRequest:
 def parameter(
     default: Any, description: str, *, low: float = 0, high: float | None = None, choices: Sequence[str] = ()
 ) -> Any:
-    """Declare a parameter of a Memory: a number from `low` to `high`, a word, or a tuple of words from `choices`."""
+    """Return the field of a parameter: a number from `low` to `high`, a word, or a tuple of words from `choices`."""
     bounds = {"low": low, "high": high, "choices": tuple(choices)}
     return field(default=default, metadata={"description": description, **bounds})
 
@@ -171,7 +171,7 @@ class Memory(ABC):
 
     @abstractmethod
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return what the memory recalls for `query`. With `frozen`, as for probes, it must not change the store."""
+        """Return the entries recalled for `query`. With `frozen`, as for probes, the read must not change the store."""
 
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made."""

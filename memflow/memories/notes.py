@@ -42,7 +42,7 @@ def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft
 
 
 def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
-    """Join (line, date) pairs. Before each change of date, the date is a separate line, unless the text contains it."""
+    """Return (line, date) pairs as text. A changed date is a separate line, unless the text contains the date."""
     shown = []
     before: str | None = None
     for line, date in lines:
@@ -56,8 +56,8 @@ def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
 def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
     """Return a recall of search results (best first), with notes in the order in which the entries were added.
 
-    With a `budget` of tokens, results are included until the first one that does not fit. The others count as dropped
-    and are only in `ranking`.
+    With a `budget` of tokens, the recall includes results until the first that does not fit. The remaining results
+    count as dropped and are only in `ranking`.
     """
     kept = list(found)
     if budget is not None:
@@ -76,7 +76,7 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
 
 
 def join_texts(items: Sequence[Item]) -> str:
-    """Join the texts of entries, one per line."""
+    """Return the texts of entries, one entry per line."""
     return "\n".join(item.text for item in items)
 
 
@@ -86,6 +86,6 @@ def number_texts(items: Sequence[Item]) -> str:
 
 
 def first_within(items: Sequence[Item], budget: int) -> Sequence[Item]:
-    """Return the longest prefix of the items that fits into `budget` tokens, at least one item."""
+    """Return the first items that fit into `budget` tokens together, at least one item."""
     sums = accumulate(estimate(item.text) for item in items)
     return items[: max(1, sum(total <= budget for total in sums))]

@@ -59,7 +59,7 @@ class Rag(Memory):
             )
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer; `entries` are best first, then those of the buffer."""
+        """Return notes oldest first, then the buffer. `entries` are search results best first, then the buffer."""
         found, written = [], len(self.store.live(self.chunk))
         if written:
             vectors = await self.embed([query])

@@ -1,6 +1,6 @@
 """Names of memory systems: `rag_2_4_30` -> the configuration of a Memory.
 
-A name is a system and, optionally, its numbers in order. It is a partition key: small letters, digits, underscores.
+A name is a system and, optionally, its numbers in order. Names are partition keys: small letters, digits, underscores.
 """
 
 import re
@@ -54,7 +54,7 @@ class MemoryConfig:
     def fingerprint(self) -> str:
         """Return the digest of class, version, prompts, parameters and, for a user's own memory, source code.
 
-        The chat model and the embedder have fingerprints of their own.
+        The chat model and the embedder have separate fingerprints.
         """
         memory = self.system.memory
         prompts = {prompt.name: prompt.digest for prompt in self.system.prompts}
@@ -74,7 +74,7 @@ def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
 
 
 def shipped_systems() -> list[System]:
-    """Return every system that ships with memflow."""
+    """Return all systems that ship with memflow."""
     return list(SYSTEMS.values())
 
 
@@ -127,7 +127,7 @@ def _shipped(name: str) -> MemoryConfig | None:
         if len(numbers) not in (0, len(system.numbers)):
             wanted = len(system.numbers) or "none"
             raise BadSettings(
-                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}"
+                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}. Fix the name."
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
     return None
@@ -167,7 +167,7 @@ def _configure(name: str, system: System, given: Mapping[str, Any]) -> MemoryCon
     for key, value in given.items():
         if key not in known:
             takes = ", ".join(known) or "none"
-            raise BadSettings(f"the memory {name} has no parameter {key!r}; its parameters are {takes}")
+            raise BadSettings(f"the memory {name} has no parameter {key!r}. Use one of: {takes}")
         values[key] = _parse_value(f"the memory {name}: {key}", value, known[key])
     return MemoryConfig(name, system, {**values, **system.fixed})
 
@@ -179,12 +179,12 @@ def _parse_value(what: str, value: Any, known: Parameter) -> Any:
     if wanted is tuple and isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = tuple(value)
     if type(value) is not wanted:
-        raise BadSettings(f"{what} has the invalid value {value!r}; it must be of type {wanted.__name__}")
+        raise BadSettings(f"{what} has the invalid value {value!r}. Set a value of type {wanted.__name__}.")
     if isinstance(value, int | float) and value < known.low:
-        raise BadSettings(f"{what} is {value}, which is below the minimum {known.low}")
+        raise BadSettings(f"{what} is {value}, below the minimum. Set at least {known.low}.")
     if known.high is not None and value > known.high:
-        raise BadSettings(f"{what} is {value}, which is above the maximum {known.high}")
+        raise BadSettings(f"{what} is {value}, above the maximum. Set at most {known.high}.")
     words = value if isinstance(value, tuple) else (value,)
     if known.choices and not set(words) <= set(known.choices):
-        raise BadSettings(f"{what} has the invalid value {value!r}; use {', '.join(known.choices)}")
+        raise BadSettings(f"{what} has the invalid value {value!r}. Use {', '.join(known.choices)}")
     return value

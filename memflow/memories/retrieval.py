@@ -24,7 +24,7 @@ class Lexical(Memory):
         self.index = Bm25(self.store, self.grain)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store each message, or all of them as one session."""
+        """Store each message as an entry, or all messages as one session."""
         for draft in split_messages(messages, self.grain):
             self.store.add(self.grain, draft.text, sources=draft.sources, role=draft.role)
 
@@ -46,7 +46,7 @@ class Embedded(Memory):
         self.index = Dense(self.store, self.grain)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Store each message, or all of them as one session, with their vectors from one embedding call."""
+        """Store each message as an entry, or all messages as one session, with vectors from one embedding call."""
         drafts = split_messages(messages, self.grain)
         vectors = await self.embed([draft.text for draft in drafts])
         for draft, vector in zip(drafts, vectors, strict=True):

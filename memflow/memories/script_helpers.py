@@ -1,4 +1,4 @@
-"""Text helpers that the scripted handlers of all memories share. They use no language model."""
+"""Text helpers that the scripted handlers of all memories share, without a language model."""
 
 import re
 

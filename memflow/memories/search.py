@@ -32,7 +32,7 @@ class SearchHit(NamedTuple):
 
 
 class SearchIndex(ABC):
-    """An index of the live entries of some kinds, by document number. It is rebuilt when most documents are retired."""
+    """An index of the live entries of some kinds, by document number, rebuilt when most documents are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
@@ -199,7 +199,7 @@ class Dense(SearchIndex):
         self._matrix[number] = item.vector
 
     def _drop(self, number: int, item: Item) -> None:
-        """Do nothing: there are no statistics."""
+        """Do nothing, since this index has no statistics."""
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (

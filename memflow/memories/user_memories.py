@@ -58,7 +58,7 @@ def load_memory(path: str) -> "type[Memory]":
     try:
         memory = getattr(import_module(module), attribute)
     except Exception as wrong:  # a user's module may raise anything
-        raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}") from wrong
+        raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}. Fix it.") from wrong
     if not (isinstance(memory, type) and issubclass(memory, Memory)):
         raise BadSettings(
             f"{path} is not a subclass of memflow.memories.memory.Memory. Derive the class from it."

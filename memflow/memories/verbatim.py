@@ -82,7 +82,7 @@ def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[Stor
 
 
 def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
-    """Append the messages of a buffer, as chat turns, to a recall."""
+    """Return a recall to which the messages of a buffer are appended as chat turns."""
     said, items = as_turns(held), tuple(message.item for message in held)
     return replace(
         recall,

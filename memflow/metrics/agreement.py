@@ -52,7 +52,7 @@ def gwet_ac1(
     those of `percent_agreement`.
     """
     if len(set(categories)) < 2:
-        raise BadInput(f"AC1 needs at least two categories, but got {list(categories)}")
+        raise BadInput(f"AC1 got the categories {list(categories)}. Pass at least two categories.")
     counts = _counted(ratings, categories)
     given = counts.sum(axis=1)
     rated = (given > 0).astype(np.float64)
@@ -86,7 +86,7 @@ def cohen_kappa(
     """
     for row in ratings:
         if len(row) != 2:
-            raise BadInput(f"Cohen's kappa needs exactly two raters, but got {len(row)}")
+            raise BadInput(f"Cohen's kappa got {len(row)} raters instead of two. Use `gwet_ac1`.")
     q = len(categories)
     place = _places(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
@@ -113,7 +113,7 @@ def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
         for label in row:
             if label is not None and label not in place:
                 raise BadInput(
-                    f"item {number}: the label {label!r} is not a category; the categories are "
+                    f"item {number}: the label {label!r} is not a category. Use one of: "
                     f"{', '.join(categories)}"
                 )
     return place
@@ -131,7 +131,7 @@ def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Return for each item whether it has at least two ratings, and its share of equal pairs."""
+    """Return for each item whether it has at least two ratings, and the item's share of equal pairs."""
     given = counts.sum(axis=1)
     paired = (given >= 2).astype(np.float64)
     alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)
@@ -151,7 +151,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
 
 
 def _summed(values: Array, groups: npt.NDArray[np.intp], size: int) -> Array:
-    """Sum `values` by episode."""
+    """Return the sums of `values` by episode."""
     summed = np.zeros((size, *values.shape[1:]))
     np.add.at(summed, groups, values)
     return summed

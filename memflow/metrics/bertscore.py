@@ -55,7 +55,7 @@ def metric_name(encoder: Encoder | None) -> str:
 
 
 def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
-    """Return BERTScore for the vectors of an answer and the gold answer; all scores are 0 if one text has no token.
+    """Return the BERTScore of the vectors of an answer and the gold answer; all scores are 0 if one text has no token.
 
     As in the package bert-score, a special token may be the best match of a token, but is not scored itself.
     """

@@ -46,7 +46,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class AnswerMarks:
-    """Contributions of each question: arrays of shape (questions, checkpoints + 1) or (questions,)."""
+    """The contribution of each question to the means: arrays of shape (questions, checkpoints + 1) or (questions,)."""
 
     right: Array
     forgotten: Array
@@ -58,15 +58,15 @@ class AnswerMarks:
 
 
 def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
-    """Return the contributions of complete questions.
+    """Return the contribution of each complete question to the means of `Summary`.
 
     Raises BadInput for a wrong shape, for values outside [0, 1], or without a checkpoint besides 0.
     """
     right = np.asarray(correct, dtype=np.float64)
     if right.ndim != 2 or right.shape[1] < 2:
         raise BadInput(
-            f"`correct` has the shape {right.shape}, but must have the shape (questions, "
-            "checkpoints), with checkpoint 0 and at least one more"
+            f"`correct` has the shape {right.shape} instead of (questions, checkpoints + 1). Pass a "
+            "column for checkpoint 0 and at least one more."
         )
     if not ((right >= 0) & (right <= 1)).all():
         raise BadInput(
@@ -101,7 +101,7 @@ def summary(correct: npt.ArrayLike) -> Summary:
     values = np.asarray(correct, dtype=np.float64)
     kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
-        raise BadInput("no question has an answer at every checkpoint, so no score can be computed")
+        raise BadInput("no question has an answer at every checkpoint. Pass at least one complete question.")
     marks = mark_answers(kept)
     accuracy = marks.right.mean(axis=0)
     flips = float(marks.flips.mean())
@@ -118,12 +118,12 @@ def summary(correct: npt.ArrayLike) -> Summary:
 
 
 def best_constant(keys: Sequence[str]) -> str:
-    """Return the most frequent gold label; of several, the smallest. It is the answer of the best constant baseline.
+    """Return the most frequent gold label (the smallest of several), as the answer of the best constant baseline.
 
     Raises BadInput without labels.
     """
     if not keys:
-        raise BadInput("`keys` is empty: pass at least one gold label")
+        raise BadInput("`keys` is empty. Pass at least one gold label.")
     counted = Counter(keys)
     return min(counted, key=lambda key: (-counted[key], key))
 

@@ -34,7 +34,7 @@ def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt
     )
     periods = scored.shape[-1] if scored.ndim else 1
     if not periods:
-        raise BadInput("`overall` has no periods; pass the score of at least one period")
+        raise BadInput("`overall` has no periods. Pass the score of at least one period.")
     for name, other in (("upper bound", bound), ("random", chance)):
         if other.ndim and (other.shape[-1] != periods or not _broadcast(other.shape, scored.shape)):
             raise BadInput(
@@ -52,7 +52,7 @@ def _numbers(name: str, given: npt.ArrayLike) -> Array:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as wrong:
-        raise BadInput(f"{name} is not an array of numbers: {wrong}") from wrong
+        raise BadInput(f"{name} is not an array of numbers ({wrong}). Pass numbers.") from wrong
 
 
 def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
@@ -62,7 +62,7 @@ def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Shares of the loss of one answer: all 0 for a correct answer; their sum is 1 for a wrong answer."""
+    """Shares of the loss of one answer. All shares are 0 for a correct answer; their sum is 1 for a wrong answer."""
 
     write: float = 0.0
     read: float = 0.0
@@ -91,14 +91,14 @@ class Unattributed:
 def attribute_by_evidence(
     evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
-    """Divide the loss of an answer (1 minus its score) by the state of its evidence messages.
+    """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
-    If all were recalled, the loss is a utilization failure. Otherwise it is shared equally by the messages that were
-    not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's rule,
-    with messages instead of variables. Raises BadInput without evidence.
+    If all were recalled, the loss is a utilization failure. Otherwise the loss is shared equally by the messages that
+    were not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
+    rule, with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
-        raise BadInput("`evidence` is empty: an answer without evidence cannot be attributed")
+        raise BadInput("`evidence` is empty. Exclude answers without evidence.")
     missing = evidence - recalled
     if not missing:
         return Attribution(utilization=loss)
@@ -109,7 +109,7 @@ def attribute_by_evidence(
 def attribute_by_counts(
     write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
 ) -> FailureShares:
-    """Attribute answers by their numbers of variables with write and read failures, like AMemGym's published code.
+    """Return the failure shares of answers by their numbers of variables with write and read failures (AMemGym's code).
 
     A wrong answer without such a variable is a utilization failure. Otherwise its loss is shared in proportion to the
     two counts. Failure rates are means over all answers and sum to 1 - overall. Raises BadInput for different shapes,
@@ -119,12 +119,12 @@ def attribute_by_counts(
     hits = _numbers("right", right)
     if not writes.shape == reads.shape == hits.shape:
         raise BadInput(
-            f"the counts and answers have different shapes: {writes.shape}, {reads.shape}, {hits.shape}"
+            f"the shapes {writes.shape}, {reads.shape} and {hits.shape} differ. Pass one of each per answer."
         )
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput("a count of write or read failures is negative or missing")
+        raise BadInput("a count of write or read failures is negative or missing. Pass counts of at least 0.")
     if not np.all((hits == 0) | (hits == 1)):
-        raise BadInput("`right` must contain only 1 (right) and 0 (wrong)")
+        raise BadInput("`right` contains a value other than 0 and 1. Pass 1 for a correct answer, else 0.")
     loss, failing = 1 - hits, writes + reads
     unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
     return FailureShares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
@@ -133,7 +133,7 @@ def attribute_by_counts(
 def attribute_by_states(
     truth: Sequence[Values], known: Sequence[Values | None], right: Sequence[bool | None]
 ) -> list[Attribution | Unattributed]:
-    """Attribute the failures of one question over all periods of one user, by state probes.
+    """Return the attribution of one question's failures over all periods of one user, by state probes.
 
     `truth` contains the values of the question's variables per period, `known` the answers of the state probes, `right`
     whether the question was answered correctly; None is a missing answer. If all variables are known, a wrong answer is

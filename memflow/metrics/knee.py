@@ -185,7 +185,7 @@ def _chance(steps: _Steps, generator: np.random.Generator) -> float:
 
 
 def _lasting(series: _Series, place: float) -> float:
-    """Return the depth of the step, measured on the later half of the positions beyond it.
+    """Return the depth of the step, measured on the later half of the positions beyond the step.
 
     Only groups with answers on both sides count.
     """

@@ -55,7 +55,7 @@ def meteor(
     elif language == "zh":
         cut, synonyms = _chinese_words, None
     else:
-        raise BadSettings(f"unknown METEOR language {language!r}; use 'en' or 'zh'")
+        raise BadSettings(f"unknown METEOR language {language!r}. Use 'en' or 'zh'.")
     return _score(cut(prediction), cut(gold), variant, synonyms)
 
 
@@ -75,7 +75,7 @@ def meteor_of_words(
 
 def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonyms: Synonyms | None) -> float:
     if variant not in ("standard", "published_code"):
-        raise BadSettings(f"unknown METEOR variant {variant!r}; use 'standard' or 'published_code'")
+        raise BadSettings(f"unknown METEOR variant {variant!r}. Use 'standard' or 'published_code'.")
     pairs: _Pairs = []
     left, free = _match(list(enumerate(said))[::-1], list(enumerate(wanted)), pairs)
     left, free = _match(_stemmed(left), _stemmed(free), pairs)
@@ -93,7 +93,7 @@ def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonym
 
 
 def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
-    """Pair equal words, starting with the last ones, and return the unpaired words.
+    """Pair equal words, starting with the last words, and return the unpaired words.
 
     `said` is in reverse order, `wanted` is not.
     """

@@ -53,8 +53,8 @@ def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en")
 def dale_chall(text: str, language: str = "en") -> MetricResult:
     """Return the Dale-Chall readability score (DCRS); 0 for an empty text.
 
-    It depends on the share of words not on the Dale-Chall list and on the words per sentence. As in textstat, inflected
-    forms and names that are not on the list count as difficult.
+    The score depends on the share of words not on the Dale-Chall list and on the words per sentence. As in textstat,
+    inflected forms and names that are not on the list count as difficult.
     """
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)

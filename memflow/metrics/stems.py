@@ -1,6 +1,6 @@
 """Porter stems as in NLTK's PorterStemmer, with a cache.
 
-Rules: Porter (1980) with his own extensions and NLTK's. NLTK itself takes a second to import; a test compares the
+The rules are Porter's (1980), his own extensions and NLTK's. NLTK itself takes a second to import; a test compares the
 results.
 """
 
@@ -45,7 +45,7 @@ def stem(word: str) -> str:
 
 
 def _consonants(word: str) -> list[bool]:
-    """Return for each letter whether it is a consonant; y is one at the start and after a vowel."""
+    """Return for each letter whether it is a consonant. The letter y is a consonant at the start and after a vowel."""
     flags: list[bool] = []
     for letter in word:
         if letter == "y":
@@ -56,7 +56,7 @@ def _consonants(word: str) -> list[bool]:
 
 
 def _measure(word: str) -> int:
-    """Return m of [C](VC)^m[V]: how often a consonant follows a vowel."""
+    """Return m of [C](VC)^m[V]: the number of times that a consonant follows a vowel."""
     flags = _consonants(word)
     return sum(not first and second for first, second in pairwise(flags))
 
@@ -70,7 +70,7 @@ def _is_short(word: str) -> bool:
 
 
 def _plural(word: str) -> str:
-    """Apply step 1a: plurals."""
+    """Return the word after step 1a of Porter's algorithm, which removes plural endings."""
     if word.endswith("ies"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("sses"):
@@ -79,7 +79,7 @@ def _plural(word: str) -> str:
 
 
 def _past(word: str) -> str:
-    """Apply step 1b: endings -ed and -ing."""
+    """Return the word after step 1b of Porter's algorithm, which removes -ed and -ing."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
@@ -92,7 +92,7 @@ def _past(word: str) -> str:
 
 
 def _restored(word: str) -> str:
-    """Restore the e or undo the doubled letter after -ed or -ing was removed."""
+    """Return a word whose -ed or -ing was removed, with its final e restored or its doubled letter reduced."""
     if word.endswith(("at", "bl", "iz")):
         return f"{word}e"
     if len(word) > 1 and word[-1] == word[-2] and _consonants(word)[-1]:
@@ -103,13 +103,13 @@ def _restored(word: str) -> str:
 
 
 def _final_y(word: str) -> str:
-    """Apply step 1c: final y."""
+    """Return the word after step 1c of Porter's algorithm, which replaces a final y by i."""
     rest = word[:-1]
     return f"{rest}i" if word.endswith("y") and len(rest) > 1 and _consonants(rest)[-1] else word
 
 
 def _double_suffix(word: str) -> str:
-    """Apply step 2: double suffixes."""
+    """Return the word after step 2 of Porter's algorithm, which shortens double suffixes."""
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _double_suffix(word[:-2])
     for suffix, replacement in _STEP_2:
@@ -121,7 +121,7 @@ def _double_suffix(word: str) -> str:
 
 
 def _long_suffix(word: str) -> str:
-    """Apply step 3: longer suffixes."""
+    """Return the word after step 3 of Porter's algorithm, which shortens suffixes such as -icate and -ful."""
     for suffix, replacement in _STEP_3:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
@@ -130,7 +130,7 @@ def _long_suffix(word: str) -> str:
 
 
 def _suffix(word: str) -> str:
-    """Apply step 4: remaining suffixes."""
+    """Return the word after step 4 of Porter's algorithm, which removes the remaining suffixes."""
     for suffix in _STEP_4:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
@@ -140,7 +140,7 @@ def _suffix(word: str) -> str:
 
 
 def _final_e(word: str) -> str:
-    """Apply step 5: final e and final double l."""
+    """Return the word after step 5 of Porter's algorithm, which removes a final e and reduces a final double l."""
     rest = word.removesuffix("e")
     if rest != word:
         measure = _measure(rest)

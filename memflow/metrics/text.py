@@ -26,9 +26,9 @@ DEEPEST = 980
 def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
     """Return the score called rouge-l by the package `rouge` 1.0.1, in [0, 1); 0 for a text without a sentence.
 
-    It is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences. If
-    several subsequences are longest, the choice matters; this function chooses the same one. It also returns 0 if the
-    package fails, since its published callers score such an error as 0.
+    The score is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences.
+    If several subsequences are longest, the choice matters; this function chooses the same one as the package. The
+    score is 0 if the package fails, since its published callers score such an error as 0.
     """
     if not said or not wanted:
         return 0.0
@@ -138,7 +138,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
             return _f1(prediction, gold)
         case "5":
             return _adversarial(prediction.lower(), gold)
-    raise BadInput(f"unknown LoCoMo category {category!r}; the categories are 1 to 5")
+    raise BadInput(f"unknown LoCoMo category {category!r}. Use a category from 1 to 5.")
 
 
 def _adversarial(prediction: str, gold: str) -> float:
@@ -155,7 +155,7 @@ def _options(gold: str) -> dict[str, str]:
         return {"a": options["a"], "b": options["b"]}
     except (ValueError, KeyError, TypeError) as wrong:
         raise BadInput(
-            f'the gold of a category 5 question does not have the form {{"a": ..., "b": ...}}: {gold[:80]!r}'
+            f'the gold {gold[:80]!r} of a category 5 question is invalid. Use the form {{"a": ..., "b": ...}}.'
         ) from wrong
 
 
@@ -169,21 +169,20 @@ def rouge_l(
 ) -> float:
     """Return ROUGE-L, the F-measure of the longest common subsequence of words, in [0, 1]; 0 for an empty text.
 
-    English is rouge-score's (`stem` is its `use_stemmer`). Chinese is segmented by jieba without case, punctuation and
-    white space, as in LexEval.
+    English words are those of rouge-score (`stem` is its `use_stemmer`). Chinese words are those of jieba without case,
+    punctuation and white space, as in LexEval.
 
-    `published_code` is that of the package `rouge` 1.0.1 (`union_rouge_l`), which MemoryBench uses for LexEval; texts
-    of about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is
-    `standard`.
-    Raises BadSettings for an unknown language or variant.
+    The variant `published_code` is the score of the package `rouge` 1.0.1 (`union_rouge_l`), which MemoryBench uses for
+    LexEval. Texts of about 1,000 words together score 0, since the package fails on them. The published ROUGE-L of
+    SciTechNews is the variant `standard`. Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):
-        raise BadSettings(f"unknown ROUGE-L language {language!r}; use 'en' or 'zh'")
+        raise BadSettings(f"unknown ROUGE-L language {language!r}. Use 'en' or 'zh'.")
     if variant == "published_code":
         cut = _lexeval_sentences if language == "zh" else _package_sentences
         return union_rouge_l(cut(prediction), cut(gold))
     if variant != "standard":
-        raise BadSettings(f"unknown ROUGE-L variant {variant!r}; use 'standard' or 'published_code'")
+        raise BadSettings(f"unknown ROUGE-L variant {variant!r}. Use 'standard' or 'published_code'.")
     if language == "en":
         said, wanted = _english_words(prediction, stem), _english_words(gold, stem)
     else:

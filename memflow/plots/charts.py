@@ -57,7 +57,7 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     if not shown:
         have = sorted({score.metric for score in _shown(of_domain, None)})
         raise BadInput(
-            f"{domain} has no scores of {metric} per period; metrics with such scores: "
+            f"{domain} has no scores of {metric} per period. Use a metric with such scores: "
             f"{', '.join(have) or 'none of any metric'}"
         )
     kind = _place(shown[0])[0]
@@ -167,7 +167,7 @@ def resting(scores: Sequence[Score], what: str = "probes") -> str:
 
 
 def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
-    """Describe how the intervals were computed and, if they are not `drawn`, their maximum width."""
+    """Return how the intervals were computed, as text, and their maximum width if they are not `drawn`."""
     widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
     by_variance = any(each.deviation is not None for each in scores)  # who tells it has intervals of it
     if not widths:

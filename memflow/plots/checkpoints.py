@@ -77,7 +77,7 @@ def _place(at: int | None, checkpoints: Sequence[int]) -> float:
 def _floors(rows: Sequence[History], checkpoints: Sequence[int]) -> tuple[Curve, ...]:
     """Return the reference curves for the accuracy, one for each metric of FLOORS.
 
-    They are equal for all assistants, so each comes from the first assistant that has it.
+    A reference curve is equal for all assistants, so it comes from the first assistant that has values.
     """
     found = []
     for metric, name in FLOORS.items():

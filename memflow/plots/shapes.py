@@ -31,8 +31,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over the positions `at`, such as checkpoints. The curves in `beside` are dashed: they are bounds for
-    comparison.
+    """Curves over the positions `at`, such as checkpoints. The curves in `beside` are bounds and drawn dashed.
 
     `place_names` has the labels of the positions; it is empty if the positions are numbers.
     """
@@ -48,7 +47,7 @@ class Chart:
 
     @property
     def label(self) -> str | None:
-        """The label for charts with values of a scripted chat; None if language models produced all values."""
+        """The label of a chart with values of a scripted chat; None if language models produced all values."""
         return _label([(curve.name, curve.scripted) for curve in self.curves])
 
 
@@ -80,7 +79,7 @@ class Bars:
 
     @property
     def label(self) -> str | None:
-        """The label for charts with values of a scripted chat; None if language models produced all values."""
+        """The label of a chart with values of a scripted chat; None if language models produced all values."""
         return _label([(panel.name, panel.scripted) for panel in self.panels])
 
 
@@ -101,7 +100,7 @@ class Columns:
 
     @property
     def label(self) -> str | None:
-        """The label for charts with values of a scripted chat; None if language models produced all values."""
+        """The label of a chart with values of a scripted chat; None if language models produced all values."""
         return _label([(curve.name, curve.scripted) for curve in self.curves])
 
 
@@ -121,7 +120,7 @@ def _label(drawn: Sequence[tuple[str, bool]]) -> str | None:
 
 
 def gaps(points: Sequence[Point], at: Sequence[float]) -> list[tuple[Point, ...]]:
-    """Split the points wherever a position of `at` is missing between two neighbors.
+    """Return the points in parts, split wherever a position of `at` is missing between two neighbors.
 
     A line is drawn only within one part, so that no line crosses a missing value.
     """

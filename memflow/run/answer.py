@@ -56,7 +56,7 @@ class EpisodeHistory:
 
 def not_played(probe: Probe) -> BadInput:
     """Return the error for a probe whose message was not played."""
-    return BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
+    return BadInput(f"{probe.probe_id} follows {probe.after}, which was not played. Rerun the episode.")
 
 
 async def answer_all(
@@ -71,7 +71,7 @@ async def answer_all(
     answered: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[Reply]:
-    """Answer probes concurrently; the chat limits the concurrency. Replies are in the order of `probes`.
+    """Return the replies in the order of `probes`. Probes are answered concurrently; the chat limits the concurrency.
 
     `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Raises
@@ -129,7 +129,7 @@ async def answer_one(
     chat: Chat,
     clock: Clock | None = None,
 ) -> Reply:
-    """Answer one probe with a restored or running memory, without changing it."""
+    """Return the reply to one probe of a restored or running memory, which does not change."""
     try:
         read = await _read(benchmark, domain, probe, memory, clock)
         return await _ask(benchmark, domain, assistant, probe, read, chat)
@@ -143,7 +143,7 @@ _Place = tuple[str, int, str | None]
 
 
 def _place(probe: Probe) -> _Place:
-    """Return the key of a restored memory; probes with equal keys share it."""
+    """Return the key of a restored memory; probes with equal keys share the memory."""
     return probe.episode_id, probe.checkpoint, probe.after
 
 

@@ -181,7 +181,7 @@ class _CountingModels:
 
 
 class _CountingChat:
-    """A scripted chat with the fingerprint and latency of the model that it simulates; it counts its requests."""
+    """A scripted chat that counts its requests and has the fingerprint and latency of the model that it simulates."""
 
     def __init__(
         self,

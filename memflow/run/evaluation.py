@@ -19,7 +19,7 @@ from memflow.scoring.attribution import attribute
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
-    """Return whether probes are asked during play: the memory evolves, or the domain requires it."""
+    """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
     return benchmark.plays_probes(domain) or evolves(memory, benchmark)
 
 
@@ -151,7 +151,7 @@ async def attribute_failures(context: StepContext) -> Tables:
 
 
 async def judge_claims(context: StepContext) -> Tables:
-    """Judge what the memory contains of the users' states at each checkpoint."""
+    """Judge which facts of the users' states the memory contains at each checkpoint."""
     domain, system = context.domain, context.memory.system
     claims = []
     if system.memory.recalls_entries:

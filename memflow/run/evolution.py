@@ -80,8 +80,9 @@ async def play_assistant(
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
 ) -> list[PlayedEpisode]:
-    """Play all episodes with one assistant, whose memory may evolve. A memory that does not evolve is played by
-    play.play_all, to which `ended` is passed.
+    """Return all episodes, played by one assistant whose memory may evolve; other memories are played by play.play_all.
+
+    `ended` is passed to play_all.
 
     Raises BadInput if a memory that evolves has an episode with a base.
     """

@@ -185,8 +185,8 @@ class _Stage:
             self.kept.append(led.kept)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
-        """Recall, reply, and write both messages. Return False if the reply failed; the user's message is written
-        anyway.
+        """Recall, reply, and write both messages. Return False if the reply failed; only the user's message is then
+        written.
         """
         replier = self._require_replier()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
@@ -261,7 +261,7 @@ async def play(
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
 ) -> PlayedEpisode:
-    """Play one episode in order.
+    """Play one episode in order, and return the played episode.
 
     `lived` is called after every event except checkpoints, `ended` after the last event of each checkpoint. With a
     `clock`, writes are timed.
@@ -304,7 +304,7 @@ async def play_all(
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
 ) -> list[PlayedEpisode]:
-    """Play episodes concurrently in this event loop; the chat limits the number of concurrent requests.
+    """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a fork of its final store. `remember` creates the
     memory on a store. Results are in the order of `episodes`. `lived`, `clock` and `ended` are those of `play`. Raises

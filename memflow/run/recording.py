@@ -59,7 +59,7 @@ class RecordedRun(_Shape):
 
 
 class Header(RecordedRun, _Kind):
-    """The first line of the file.
+    """The first line of a recorded run's file.
 
     `digest` covers the messages; `cut` lists the first messages of sessions with omitted messages.
     """
@@ -71,7 +71,7 @@ class Header(RecordedRun, _Kind):
 
 
 class RecordedMessage(_Shape):
-    """One line of the file after the header: a message."""
+    """One message of a recorded run: a line of the file after the header."""
 
     episode_id: str = Field(min_length=1, max_length=1000)
     checkpoint: int = Field(ge=0)
@@ -117,16 +117,16 @@ def is_recording(text: str) -> bool:
 
 
 def read(text: str) -> tuple[Header, list[RecordedMessage]]:
-    """Parse the text of a recorded run. Raises BadInput with the line number and the reason."""
+    """Return the header and messages of a recorded run. Raises BadInput with the line number and the reason."""
     rows = text.split("\n")
     header = _read(Header, rows[0], 1)
     lines = [_read(RecordedMessage, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
     if len(lines) != header.messages:
         raise BadInput(
-            f"the file has {len(lines)} messages, but its header says {header.messages}; it is truncated"
+            f"the file has {len(lines)} messages, but the header says {header.messages}. Export the run again."
         )
     if _digest(lines) != header.digest:
-        raise BadInput("the messages differ from the digest in the header: the file was modified")
+        raise BadInput("the messages do not match the digest in the header. Export the run again.")
     return header, lines
 
 
@@ -172,4 +172,4 @@ def _read(shape: type[T], text: str, number: int) -> T:
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"line {number}{f', {place}' if place else ''}: {first['msg']}") from wrong
+        raise BadInput(f"line {number}{f', {place}' if place else ''}: {first['msg']}. Fix it.") from wrong

@@ -80,7 +80,7 @@ class _MemoryTimeline:
         )
 
     def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
-        """Return, for each message, the entries that have it as a source."""
+        """Return for each message the entries whose sources contain the message."""
         found: dict[str, list[Item]] = {}
         for item in past.items:
             if item.kind not in self.system.kinds_without_evidence:

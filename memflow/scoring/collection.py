@@ -23,7 +23,7 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """The usable metrics by name, the names of those from entry points, and the unusable metrics."""
+    """The usable metrics by name, the names of the metrics from entry points, and the unusable metrics."""
 
     metrics: Mapping[str, Metric]
     outside: tuple[str, ...]
@@ -59,7 +59,7 @@ def collect(
             own = _resolve(point)
             clashes = sorted(each.name for each in own if each.name in found)
             if clashes:
-                raise BadSettings(f"another metric has the name {clashes[0]!r}; rename it")
+                raise BadSettings(f"another metric has the name {clashes[0]!r}. Rename one of them.")
         except BadSettings as wrong:
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
             continue
@@ -73,7 +73,7 @@ def _resolve(point: EntryPoint) -> list[Metric]:
         loaded = point.load()
         metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
     except Exception as wrong:  # an outside module may raise anything on import
-        raise BadSettings(f"{point.value} cannot be loaded: {type(wrong).__name__}: {wrong}") from wrong
+        raise BadSettings(f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix it.") from wrong
     for each in metrics:
         if not isinstance(each, Metric):
             raise BadSettings(

@@ -59,10 +59,10 @@ def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSet
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
-    """Describe, for each score, the settings that differ from other scores of the same domain and model, such as `k 5,
-    others 10`. None if no setting differs.
+    """Return for each score the settings that differ from other scores of the same domain and model, or None.
 
-    A setting that a memory does not have (k of `full`, the budget of `rag`) is not compared.
+    A result is text such as `k 5, others 10`. A setting that a memory does not have (k of `full`, the budget of `rag`)
+    is not compared.
     """
     seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for score in scores:

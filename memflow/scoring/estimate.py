@@ -47,7 +47,7 @@ class MetricContext:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The numbers of items that need a value (`asked`), of items that have one (`n`), and of their episodes."""
+    """The numbers of items that need a value (`asked`), of items with a value (`n`), and of their episodes."""
 
     asked: int
     n: int
@@ -55,11 +55,11 @@ class Sample:
 
     @property
     def coverage(self) -> float:
-        """The share of the items needing a value that have one; 0 if no item needs one."""
+        """The share of items with a value among the items that need one; 0 if no item needs a value."""
         return self.n / self.asked if self.asked else 0.0
 
     def shortage(self, items: str) -> str | None:
-        """Return the reason if the coverage does not suffice for a score, or None if it does."""
+        """Return the reason if the coverage is too low for a score; None if the coverage suffices."""
         if self.coverage >= MIN_COVERAGE:
             return None
         return f"{self.n} of {self.asked} {items} have a value; a score needs {MIN_COVERAGE:.0%}"
@@ -121,7 +121,7 @@ def mean_score(
 ) -> Score:
     """Return the pooled mean of sums and counts, one pair per episode, with a bootstrap interval over episodes.
 
-    `seed` is the domain's unless given, `episodes` the number of pairs; `options` are those of `estimate`.
+    By default, `seed` is the domain's seed and `episodes` the number of pairs. `options` are arguments of `estimate`.
     """
     totals, counts = [total for total, _ in sums], [count for _, count in sums]
     return estimate(
@@ -170,7 +170,7 @@ def valid_probes(results: "AssistantResults") -> list[Probe]:
 
 
 def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]:
-    """Return the values under a metric by probe id, for the probes that have one."""
+    """Return the values under a metric by probe id, for the probes that have a value."""
     return {
         row.probe_id: row.value for row in results.verdicts if row.metric == metric and row.value is not None
     }

@@ -36,7 +36,7 @@ class History:
 
     @property
     def checkpoints(self) -> tuple[int, ...]:
-        """The checkpoints after the start, at which forgetting is possible."""
+        """The numbers of the checkpoints after the start, at which forgetting is possible."""
         return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
 
     @property
@@ -58,9 +58,7 @@ class History:
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether the interval of an accuracy contains a floor or the no-context accuracy, so it may be
-        guessing.
-        """
+        """Return whether an accuracy may come from guessing: its interval contains a floor or no-context accuracy."""
         score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:

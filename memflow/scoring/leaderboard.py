@@ -1,6 +1,6 @@
 """All scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, and outside metrics.
 
-Rows come from a `DomainRows`, so this module does not depend on where they are stored.
+A `DomainRows` provides the rows, so this module does not depend on any store.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

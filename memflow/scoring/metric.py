@@ -1,8 +1,8 @@
 """The declaration of a metric: its name, title, direction, range, unit and source.
 
-The metrics that there are belong in catalog.py; how values become a score is estimate.py.
+catalog.py contains the metrics; estimate.py computes a score from values.
 
-A metric of your own is a few lines in an installed package:
+An installed package declares a metric in a few lines:
 
     # my_package/metrics.py
     from memflow.scoring.metric import metric
@@ -15,8 +15,8 @@ A metric of your own is a few lines in an installed package:
     [project.entry-points."memflow.metrics"]
     brevity = "my_package.metrics:brevity"
 
-The leaderboard then has its mean over the probes of every domain. Without a function, `Metric(...)` declares a metric
-whose values a benchmark computes.
+The leaderboard then contains the mean over the probes of every domain. Without a function, `Metric(...)` declares a
+metric whose values a benchmark computes.
 """
 
 import math
@@ -63,11 +63,11 @@ class Metric:
         if not self.name or self.direction not in get_args(Direction):
             known = ", ".join(get_args(Direction))
             raise BadSettings(
-                f"metric {self.name!r}: unknown direction {self.direction!r}; use one of {known}"
+                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {known}"
             )
         low, high = self.range
         if not low < high:
-            raise BadSettings(f"metric {self.name!r}: the range {low} to {high} is empty; set low < high")
+            raise BadSettings(f"metric {self.name!r}: the range {low} to {high} is empty. Set low < high.")
 
     @property
     def range(self) -> tuple[float, float]:
@@ -79,7 +79,7 @@ class Metric:
 
     @property
     def seed_name(self) -> str:
-        """The name that seeds are derived from: a renamed metric keeps its intervals."""
+        """The name from which seeds are derived, so that a renamed metric has the same intervals."""
         return self.former_name or self.name
 
     def primary_in(self, *benchmarks: str) -> "Metric":
@@ -87,7 +87,7 @@ class Metric:
         return replace(self, primary_for=self.primary_for | set(benchmarks))
 
     def contains(self, value: float | None) -> bool:
-        """Return whether a value is in the range; None always is."""
+        """Return whether a value is in the range; True for None."""
         low, high = self.range
         return value is None or low - ROUNDING <= value <= high + ROUNDING
 
@@ -99,7 +99,7 @@ class Metric:
     def sort_key(self, value: float | None) -> float:
         """Return a number that sorts values best first and missing values last.
 
-        It is the same for all values if the metric has no direction.
+        The number is the same for all values if the metric has no direction.
         """
         if self.direction == "neither":
             return 0.0

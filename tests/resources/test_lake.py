@@ -152,7 +152,7 @@ def test_lake_write_rejects_row_of_another_table_and_list_with_wrong_items(lake)
     row = Variable(domain="d", user_id="u", variable="v", choices=["a", 1], questions=[])
     with pytest.raises(BadInput, match=r"state\.variables\.choices of row 0 .* list\[str\]"):
         lake.write("state.variables", "d", [row], fingerprint="")
-    with pytest.raises(BadInput, match=r"row 0 of score\.verdicts has the type Entry instead of Verdict"):
+    with pytest.raises(BadInput, match=r"row 0 of score\.verdicts has the type Entry\. Pass .* Verdict"):
         lake.write("score.verdicts", "d/a", [entry(1)], fingerprint="")
     with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):
         lake.write("score.verdict", "d/a", [], fingerprint="")

@@ -106,8 +106,8 @@ def test_unlisted_domains_are_used_only_if_selected_by_name() -> None:
         ("[roles]\nsimulator = 'nosuch'", "simulator"),
         ("[models.x]\nmodel = 'm'", "url"),
         ("home = ", "cannot read"),
-        ("[memories.x]\nparameters = { k = 3 }", "set only path"),
-        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "set only path"),
+        ("[memories.x]\nparameters = { k = 3 }", "Set only path"),
+        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "Set only path"),
     ],
 )
 def test_invalid_settings_error_names_the_file_and_the_setting(text: str, said: str) -> None:
@@ -127,7 +127,7 @@ def test_settings_add_user_data_sets_and_reject_invalid_user_data_sets() -> None
     settings = load(written(own))
     assert set(settings.datasets) == {*registry.datasets(), "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: the name is used"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: another data set has"):
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))

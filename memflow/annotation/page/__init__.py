@@ -1,7 +1,7 @@
-"""A sheet as one HTML file, which works from disk, makes no network request, and runs only its own script.
+"""The annotation page: one HTML file that works from disk, makes no network request, and runs only its own script.
 
-The sheet is embedded as JSON data, in which `<`, `>` and `&` are escaped, so that it cannot contain markup. The script
-inserts texts only as text. A content security policy allows only the page's own style and script, by their digests.
+The sheet is embedded as JSON data, in which `<`, `>` and `&` are escaped, so no text of the sheet becomes markup. The
+script inserts texts only as text. A content security policy allows the page's own style and script, by their digests.
 """
 
 import base64
@@ -40,7 +40,7 @@ def _sum(text: str) -> str:
 
 
 def _data(sheet: Sheet) -> str:
-    """Return the sheet as JSON for a script element, with characters escaped that HTML reads as markup."""
+    """Return the sheet as JSON for a script element, with all characters escaped that have a meaning in HTML."""
     text = json.dumps(sheet.model_dump(mode="json"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

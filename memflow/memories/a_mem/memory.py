@@ -1,6 +1,6 @@
 """A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model describes each message (3.1), links its note with similar notes (3.2), and describes those notes again (3.3). A
+A model describes each message (3.1), links its note with similar notes (3.2), and describes these notes again (3.3). A
 query finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
 """
 
@@ -61,7 +61,7 @@ class Note:
         return "\n".join([with_date(self.content, self.time), *lines])
 
     def described(self, by: Described | Evolved) -> "Note":
-        """Return the note with a new description."""
+        """Return a copy of the note with a new description."""
         return replace(self, keywords=by.keywords, context=by.context, tags=by.tags)
 
 
@@ -75,7 +75,7 @@ class NoteLinks:
         self._linked_by: dict[int, list[int]] = defaultdict(list)
 
     def around(self, item: Item) -> list[Item]:
-        """Return the live notes that a note links to, in order, then those that link to it."""
+        """Return the live notes that a note links to, in order, then the live notes that link to it."""
         self._follow()
         linked = [found for link in item.meta["links"] if (found := self.store.latest(link)) is not None]
         # Sorted: a restored store meets notes in the order of their last versions.
@@ -179,7 +179,7 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """Return the first `linked` notes that are linked with the found notes, in the order of the found notes."""
+        """Return up to `linked` notes that are linked with the found notes, in the order of the found notes."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)
@@ -187,12 +187,12 @@ class AMem(Memory):
 
 
 def note_sections(notes: Sequence[Item]) -> str:
-    """Return the notes under numbered headings."""
+    """Return the notes as text, each under a numbered heading."""
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
 def _named(count: int) -> Callable[[Decision], str | None]:
-    """Return a check that a decision names only the first `count` notes and changes each at most once."""
+    """Return a check that a decision names only the first `count` notes and changes no note twice."""
 
     def check(decision: Decision) -> str | None:
         changed = [change.note for change in decision.evolved]

@@ -1,4 +1,4 @@
-"""A-Mem's writer for the scripted chat: it uses the words of a message, and links notes that share words."""
+"""A-Mem's writer for the scripted chat, which uses the words of a message and links notes that share words."""
 
 import re
 
@@ -29,7 +29,7 @@ def _describe(request: ChatRequest) -> Described:
 
 
 def _connect(request: ChatRequest) -> Decision:
-    """Link similar notes, and give the most similar one the new note's first tag."""
+    """Return the decision to link similar notes and to give the most similar one the new note's first tag."""
     note = request.fields["note"]
     pieces = _HEADING.split(request.fields["neighbours"])[1:]
     texts: list[str] = []

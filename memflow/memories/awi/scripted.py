@@ -1,4 +1,4 @@
-"""AWI's writer and evolver for the scripted chat: statements are stored by subject, kinds match by shared words."""
+"""AWI's writer and evolver for the scripted chat. Statements are stored by subject; kinds match by shared words."""
 
 import json
 from collections.abc import Iterable
@@ -45,7 +45,7 @@ def _evolve(request: ChatRequest) -> Policy:
 
 
 def _joined(names: Iterable[str]) -> list[str]:
-    """Join names with commas into texts no longer than the maximum length of a kind."""
+    """Return the names joined with commas into texts no longer than the maximum length of a kind."""
     pieces = [""]
     for name in dict.fromkeys(names):
         longer = f"{pieces[-1]}, {name}" if pieces[-1] else name

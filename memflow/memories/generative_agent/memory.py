@@ -35,7 +35,7 @@ def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights)
     """Return the candidates (with their cosines) by weighted sum, best first, ties by age.
 
     `ages` are messages since the last access. An unrated memory has importance 0. Sums use plain floats in order, so
-    that a score does not depend on the other candidates' number.
+    that a score does not depend on the number of candidates.
     """
     recency = [weights.decay**age for age in ages]
     relevance = [found.score for found in candidates]
@@ -61,7 +61,7 @@ def _best_first(found: SearchHit) -> tuple[float, int]:
 
 
 def _stretched(values: Sequence[float]) -> list[float]:
-    """Min-max normalize values to [0, 1]; all 0 if they are equal."""
+    """Return the values normalized to [0, 1] by minimum and maximum; all 0 if they are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
@@ -149,7 +149,7 @@ class GenerativeAgent(Memory):
         return recall
 
     async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
-        """Return `{"importance": 7}` for each (text, sources), or `{}` if it has no rating."""
+        """Return the rating of each (text, sources), `{"importance": 7}`, or `{}` if the model gave none."""
         asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
         ratings: list[Rating | None] = await self.ask_all(asks)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]

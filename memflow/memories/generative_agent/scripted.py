@@ -1,4 +1,4 @@
-"""A generative agent's model for the scripted chat: it counts statements and groups them by subject."""
+"""A generative agent's model for the scripted chat, which counts statements and groups them by subject."""
 
 import re
 

@@ -45,7 +45,7 @@ class Bridge:
     async def beside(self, work: Callable[[], T]) -> T:
         """Run `work` in a new thread and return its result.
 
-        The default threads may be needed to answer its requests.
+        The event loop's default threads may be needed to answer the requests of `work`.
         """
         self._loop = asyncio.get_running_loop()
         self.wrong, self.wanted, self.ended = [], 0, None
@@ -58,13 +58,13 @@ class Bridge:
             thread.shutdown(wait=False)
 
     async def learn(self, texts: Sequence[str]) -> None:
-        """Embed the new texts with one request."""
+        """Embed the new texts with one request, and store their vectors."""
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
             self.vectors.update(zip(new, await self.embed(new), strict=True))
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of a text. Called in the package's thread."""
+        """Return the vector of a text, in the package's thread."""
         if text not in self.vectors:
             self._wait(self.learn([text]))
         return self.vectors[text]
@@ -126,7 +126,7 @@ class Bridge:
 
 
 class Llm:
-    """The LLM provider of the package. `config.model` is the bridge."""
+    """The LLM provider that the package loads; its `config.model` is the bridge."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -138,7 +138,7 @@ class Llm:
 
 
 class Embedding:
-    """The embedding provider of the package. `config.model` is the bridge."""
+    """The embedding provider that the package loads; its `config.model` is the bridge."""
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -1,6 +1,6 @@
 """The package mem0ai in this process: state in memory, no telemetry, no files in the home folder.
 
-Version 1.0.11 is the last one with the paper's two steps, extraction and update.
+Version 1.0.11 is the last version with the paper's two steps, extraction and update.
 """
 
 import atexit
@@ -34,7 +34,7 @@ _TODAY = re.compile(r"^- Today's date is .*\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class LibraryChange:
-    """A change reported by the package: the memory's number, and ADD, UPDATE or DELETE."""
+    """A change reported by the package: the number of a memory, and ADD, UPDATE or DELETE."""
 
     number: int
     event: str
@@ -125,7 +125,7 @@ def _opened(bridge: Bridge, dimensions: int) -> Any:
 
 @cache
 def _package() -> Any:
-    """Import the package without telemetry and without files in the home folder."""
+    """Return the package mem0ai, imported without telemetry and without files in the home folder."""
     folder = tempfile.mkdtemp(prefix="memflow-mem0-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:

@@ -25,7 +25,7 @@ class LibMem0(Memory):
     """The installed package mem0ai: facts that a model adds, updates and deletes.
 
     An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the
-    messages of all calls of `add` that changed it.
+    messages of all calls of `add` that changed the memory.
     """
 
     k: int = parameter(10, "How many memories are recalled.", low=1)
@@ -77,7 +77,7 @@ class LibMem0(Memory):
         return recalled([held[number] for number in numbers])
 
     async def _opened(self, text: str) -> Library:
-        """Return the package's store with the live memories; build a new one if entries have changed."""
+        """Return the package's store with the live memories; rebuild the store if entries have changed."""
         if self._library is not None and self._seen == self.store.version:
             return self._library
         held = {

@@ -43,7 +43,7 @@ def _update(request: ChatRequest) -> Operations:
 
 
 def _listed(part: str) -> Any:
-    """Parse the list between the first and last fence of a part of the prompt, as Python prints it."""
+    """Return the list between the first and last fence of a part of the prompt, where it is printed as Python code."""
     return literal_eval(part.partition("```")[2].rpartition("```")[0].strip())
 
 

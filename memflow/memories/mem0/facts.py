@@ -33,7 +33,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class FactUpdate:
-    """New facts and the memories that they may change by ADD, UPDATE, DELETE or NOOP; a StoreChange.
+    """A StoreChange: new facts, and the memories that they may change by ADD, UPDATE, DELETE or NOOP.
 
     One request decides on all facts of a passage. A fact may both delete several contradicted memories and be added.
     UPDATE keeps the sources of the old memory unless the new text replaces it.
@@ -45,7 +45,7 @@ class FactUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request; None if no similar memory exists, in which case every fact is added."""
+        """Return the request for the decisions; None if no similar memory exists, so that every fact is added."""
         if not self.facts or not self.memories:
             return None
         fields = {
@@ -150,7 +150,7 @@ class StoreChange(Protocol):
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request, or None if no answer is needed."""
+        """Return the request, or None if the change needs no answer."""
         ...
 
     def texts(self, answer: Any) -> list[str]:
@@ -158,7 +158,7 @@ class StoreChange(Protocol):
         ...
 
     def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
-        """Change the store."""
+        """Change the store by the model's answer."""
         ...
 
 

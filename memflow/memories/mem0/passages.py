@@ -9,7 +9,7 @@ NONE = "(none)"
 
 
 def number_lines(lines: Iterable[str]) -> str:
-    """Number lines from 1; continuation lines are indented, so that their text cannot look like a number."""
+    """Return the lines numbered from 1, with continuation lines indented so that they never start with a number."""
     return "\n".join(f"{number}. " + "\n   ".join(line.splitlines()) for number, line in enumerate(lines, 1))
 
 

@@ -1,7 +1,7 @@
 """Mem0's writer for the scripted chat.
 
-Every statement that is not the assistant's is a fact, which replaces the memory with the same subject. In the graph it
-is a relation from its speaker to its last word, labeled by its subject.
+Every statement that is not the assistant's is a fact, which replaces the memory with the same subject. In the graph,
+the statement is a relation from its speaker to its last word, labeled by its subject.
 """
 
 import re
@@ -114,7 +114,7 @@ def _relations(request: ChatRequest) -> Relations:
 
 
 def _resolve(request: ChatRequest) -> Obsolete:
-    """Mark old relations with the source and label of a new one as obsolete."""
+    """Return the numbers of old relations with the source and label of a new relation."""
     new = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
     old = _lines(request.fields["old"])
     return Obsolete(obsolete=[number for number, text in old if text.rpartition(" -> ")[0] in new][:10])

@@ -119,8 +119,8 @@ class Graph:
     ) -> list[SearchHit]:
         """Return the relations relevant to a query.
 
-        These are relations of nodes similar to a name (cosine >= `anchor`), and relations similar to the query (cosine
-        >= `relevant`).
+        A relation is relevant if a node is similar to a name (cosine >= `anchor`), or if the relation is similar to the
+        query (cosine >= `relevant`).
         """
         anchors = {
             found.item.entry_id
@@ -143,7 +143,7 @@ class JoinedTriplet:
 
 @dataclass(frozen=True)
 class RelationUpdate:
-    """New relations, and the old relations that they may contradict; a StoreChange."""
+    """A StoreChange: new relations, and the old relations that they may contradict."""
 
     graph: Graph
     new: Sequence[JoinedTriplet]
@@ -151,7 +151,7 @@ class RelationUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """The request; None if the nodes have no other relation."""
+        """Return the request for obsolete relations; None if the nodes have no other relation."""
         if not self.new or not self.old:
             return None
         fields = {

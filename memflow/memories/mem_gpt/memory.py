@@ -96,7 +96,7 @@ class MemGpt(Memory):
             await self._call(context, saves.calls)
 
     async def _flush(self, context: Context) -> None:
-        """Evict the oldest messages into the summary; if no new summary is available, keep the former one."""
+        """Evict the oldest messages into the summary. Without a new summary, the former summary stays."""
         leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
         notes = [message.note() for message in leaving]
         evicted = [source for message in leaving for source in message.item.sources]

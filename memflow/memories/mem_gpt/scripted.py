@@ -1,4 +1,4 @@
-"""MemGPT's model for the scripted chat: it saves what users state and searches for the question."""
+"""MemGPT's model for the scripted chat, which saves what users state and searches for the question."""
 
 import re
 
@@ -70,7 +70,7 @@ def _searches(request: ChatRequest) -> list[Searching]:
 
 
 def _act(request: ChatRequest) -> Acts:
-    """Search, and archive a statement that shares words with the question."""
+    """Return function calls that search, and that archive a statement that shares words with the question."""
     asked = request.fields["question"]
     like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
     kept = [

@@ -58,7 +58,7 @@ def uniform_draw(*parts: object) -> float:
 def day_of(sent_at: str | None) -> str | None:
     """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`; None without a date.
 
-    Dates are free text (`2024年10月1日 8点13分`): they are compared as text, never parsed.
+    Dates are free text (`2024年10月1日 8点13分`), which is compared as text, never parsed.
     """
     if sent_at is None:
         return None

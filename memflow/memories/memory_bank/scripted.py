@@ -1,4 +1,4 @@
-"""MemoryBank's writer for the scripted chat: it returns statements and frequent subjects."""
+"""MemoryBank's writer for the scripted chat, which returns statements and frequent subjects."""
 
 from collections import Counter
 

@@ -25,8 +25,8 @@ PROFILE, USER, ASSISTANT = "profile", "user_knowledge", "assistant_knowledge"
 class LongTerm:
     """Long-term personal memory: at most `traits` profile lines, and `knowledge` facts per queue.
 
-    A profile line replaces the one with the same label; a full queue drops its oldest fact. Sources are the messages of
-    the page that states the line or fact.
+    A new profile line replaces the line with the same label; a full queue drops its oldest fact. Sources are the
+    messages of the page that states the line or fact.
     """
 
     store: EntryStore
@@ -41,7 +41,7 @@ class LongTerm:
         return self.store.live(PROFILE)
 
     def describe(self, label: str, value: str, page: Item) -> None:
-        """Write a profile line stated by `page`; it replaces the line with the same label."""
+        """Write a profile line stated by `page`, which replaces the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
         known = [item for item in self.profile() if item.meta == meta]
         if not known:
@@ -73,8 +73,8 @@ class LongTerm:
 class MemoryOs(Memory):
     """Pages of dialogue that move through short, middle and long term, by age and by heat.
 
-    Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time is counted
-    in messages.
+    A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
+    is counted in messages.
     """
 
     k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)

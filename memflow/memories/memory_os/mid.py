@@ -133,7 +133,7 @@ class MidTerm:
         return None if chain is None else self.store.latest(chain)
 
     def chain(self, known: Item | None, summary: str, sources: Iterable[str]) -> Item:
-        """Write the chain of a page as the next version of `known`, or as a new chain if `known` is None."""
+        """Write and return the chain of a page: the next version of `known`, or a new chain if `known` is None."""
         if known is None:
             return self.store.add(CHAIN, summary, sources=sources)
         return self.store.revise(
@@ -144,7 +144,7 @@ class MidTerm:
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
-        """Return the segment with the highest cosine + Jaccard similarity; None if none is above `theta`."""
+        """Return the segment with the highest cosine + Jaccard similarity; None if no similarity is above `theta`."""
         best, most = None, self.theta
         for found in self._segments.scored(vector, len(self.store.live(SEGMENT))):
             score = found.score + jaccard(keywords, found.item.meta["keywords"])
@@ -155,7 +155,7 @@ class MidTerm:
     def segment(
         self, known: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
     ) -> Item:
-        """Write a segment as the next version of `known`, or as a new segment if `known` is None."""
+        """Write and return a segment: the next version of `known`, or a new segment if `known` is None."""
         if known is None:
             return self.store.add(
                 SEGMENT, summary, sources=sources, vector=vector, meta={"keywords": keywords}

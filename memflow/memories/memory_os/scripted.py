@@ -1,4 +1,4 @@
-"""MemoryOS's writer for the scripted chat: it returns statements and their words, and compares shared words."""
+"""MemoryOS's writer for the scripted chat, which returns statements and their words, and compares shared words."""
 
 import re
 
@@ -14,7 +14,7 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 def _words(text: str, most: int) -> list[str]:
-    """Return the first distinct words of a page, or `talk`."""
+    """Return the first distinct words of a page; `talk` if the page has no words."""
     told = " ".join(statements(text))
     words = [word[:30] for word in dict.fromkeys(search_words(told)) if word not in _ROLES]
     return words[:most] or ["talk"]

@@ -41,7 +41,7 @@ class Trajectory:
 
 
 def split_trajectories(said: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
-    """Split messages into trajectories of at most `size` tokens; `after` is the user message that follows."""
+    """Return the messages as trajectories of at most `size` tokens; `after` is the user message that follows."""
     found = []
     for parts in reversed(fill_chunks(said, size)):
         found.append(_trajectory(parts, after))
@@ -168,7 +168,7 @@ class Memp(Memory):
         return list(found.values())
 
     def _counted(self, hit: Sequence[Item], outcome: str) -> list[Item]:
-        """Record the outcome for the retrieved procedures, and drop procedures that failed too often."""
+        """Record the outcome for the retrieved procedures. Return the procedures that have not failed too often."""
         if outcome not in (SUCCESS, FAILED):
             return list(hit)
         left = []

@@ -1,7 +1,7 @@
 """Nemori: episodes split at topic changes, and statements about unpredicted content (Nan et al. 2025).
 
-A model finds topic boundaries in a buffer and narrates each segment (alignment). It then predicts an episode from known
-statements and extracts what is new (predict-calibrate). Deviations are in docs/fidelity.md.
+A model finds topic boundaries in a buffer and narrates each segment (alignment). The model then predicts an episode
+from known statements and extracts the new content (predict-calibrate). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class Segments:
         return range(max(held, self.shortest) + 1, held + new + 1)
 
     def take(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
-        """Add messages. `confidences` gives, by message number, the confidence that it starts a new topic."""
+        """Add messages and complete segments. `confidences` maps message numbers to the confidence of a new topic."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
                 self._close()

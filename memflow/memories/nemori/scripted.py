@@ -7,7 +7,7 @@ from memflow.memories.script_helpers import statements, subject, word_overlap
 
 
 def _boundaries(request: ChatRequest) -> Boundaries:
-    """Start a new topic at a statement without words of the statements before it."""
+    """Return the boundaries of topics: statements that share no words with the statements before them."""
     topic, found = " ".join(statements(_plain(request.fields["before"]))), []
     for number, text in _messages(request.fields["new"]):
         said = " ".join(statements(text))
@@ -40,7 +40,7 @@ def _calibrate(request: ChatRequest) -> Statements:
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:
-    """Parse numbered messages; a line without the next number continues the message before."""
+    """Return the numbered messages in the text; a line without the next number continues the message before."""
     found: list[tuple[int, str]] = []
     for line in lines.splitlines():
         number, point, text = line.partition(". ")

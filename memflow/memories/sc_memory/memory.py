@@ -1,7 +1,7 @@
 """Self-controlled memory: a model, the controller, decides how much of the memory a query needs.
 
-Flash memory is the newest messages; older ones are the stream, each with its vector and a summary. Deviations from the
-published code, such as one summary per message, are in docs/fidelity.md.
+Flash memory contains the newest messages. Older messages are in the stream, each with its vector and a summary.
+Deviations from the published code, such as one summary per message, are in docs/fidelity.md.
 """
 
 import asyncio

@@ -47,7 +47,7 @@ def read_judgment(document: str, variant: Variant = "standard") -> JudgmentConte
         )
     if variant != "standard":
         raise BadSettings(
-            f"unknown variant {variant!r} of the judgment metrics; use 'standard' or 'published_code'"
+            f"unknown variant {variant!r} of the judgment metrics. Use 'standard' or 'published_code'."
         )
     parts = split_sections(document)
     people = parse_sentences(parts.judgment)
@@ -67,9 +67,8 @@ _LARGE = 10_000
 def judgment_scores(answer: str, gold: str, variant: Variant = "standard") -> dict[str, MetricResult]:
     """Return charge and statute recall and precision, time and fine of an answer (A.1.2).
 
-    Months and fines score 1 - |a - b| / max(a, b), 1 if both are 0, and 0 if only one is set or only one is death.
-    `published_code` scores a recall or precision of nothing as 0, and two fines on different sides of 10,000 yuan as
-    0.
+    Months and fines score 1 - |a - b| / max(a, b), 1 if both are 0, and 0 if only one is set or only one is death. In
+    `published_code`, a recall or precision without data is 0, and two fines on different sides of 10,000 yuan score 0.
     """
     said, wanted = read_judgment(answer, variant), read_judgment(gold, variant)
     published = variant == "published_code"
@@ -107,9 +106,10 @@ def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult
 def comparable_passages(
     answer: str, gold: str, variant: Variant = "standard"
 ) -> dict[str, tuple[str, str] | MetricResult]:
-    """Return for each passage ("reasoning", "judgment") the texts of answer and gold, or the result if one is missing.
+    """Return for each passage ("reasoning", "judgment") the texts of answer and gold, or a result that states which is
+    missing.
 
-    In `published_code`, one missing passage makes both missing.
+    In `published_code`, if one passage is missing, neither passage is compared.
     """
     said, wanted = read_judgment(answer, variant).sections, read_judgment(gold, variant).sections
     found: dict[str, tuple[str, str] | MetricResult] = {}

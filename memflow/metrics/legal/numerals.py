@@ -31,13 +31,13 @@ _LIMIT = 10**12
 def parse_numeral(numeral: str) -> int:
     """Return the integer of a numeral; fractions are dropped.
 
-    Accepts plain and formal (壹贰叁) characters, single digits (二〇一八), Arabic numbers with commas, and these
-    before a unit (3万). Raises BadInput for anything else.
+    The numeral has plain or formal (壹贰叁) characters, single digits (二〇一八), Arabic digits with commas, or Arabic
+    digits before a unit (3万). Raises BadInput for anything else.
     """
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)
     if not parts or "".join(parts) != plain:
-        raise BadInput(f"{numeral!r} is not a Chinese numeral")
+        raise BadInput(f"{numeral!r} is not a Chinese numeral. Pass a number such as 二千三百 or 3万.")
     if _SPELT.fullmatch(plain):
         return int("".join(str(_DIGITS[character]) for character in plain))
     whole = group = Decimal(0)
@@ -61,7 +61,7 @@ def parse_numeral(numeral: str) -> int:
 def format_numeral(value: int, *, formal: bool = False) -> str:
     """Return the Chinese numeral of a number from 0 to 10**12 - 1, plain or formal. Raises BadInput."""
     if not 0 <= value < _LIMIT:
-        raise BadInput(f"{value} is outside 0 to {_LIMIT - 1}")
+        raise BadInput(f"{value} has no Chinese numeral here. Pass a number from 0 to {_LIMIT - 1}.")
     digits, units, groups = _FORMAL if formal else _PLAIN
     if value == 0:
         return digits[0]

@@ -1,7 +1,7 @@
 """Judgments parsed exactly as the published evaluation of JuDGE parses them, including its errors.
 
 If the decision lacks an item, the whole document is searched. Identical wordings of sentences and fines count once.
-Exception: charges are found by memflow's grammar, since the published list is not reproduced.
+Only charges are found differently: by memflow's grammar, since the published list is not reproduced.
 """
 
 import re

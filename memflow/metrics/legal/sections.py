@@ -1,6 +1,6 @@
 """Sections of a criminal judgment of first instance: reasoning and decision.
 
-Order: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix.
+The order is: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix.
 """
 
 import re
@@ -39,12 +39,11 @@ def clean_text(document: str) -> str:
 
 
 def split_sections(document: str) -> Sections:
-    """Return reasoning and decision.
+    """Return the reasoning and the decision of a judgment.
 
-    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision; the
-    decision
-    from there to the first sign of its end (appeal, signatures, appendix). Without an announcement it starts at the
-    first sentence that convicts.
+    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision. The
+    decision ends at the first sign of another section (appeal, signatures, appendix). Without an announcement, the
+    decision starts at the first sentence that convicts.
     """
     text = clean_text(document)
     court = _COURT.search(text) or _REASONS.search(text)

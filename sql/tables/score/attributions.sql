@@ -1,4 +1,4 @@
--- Grain: One row per scored probe of an assistant: where its evidence was lost, and what that cost.
+-- Grain: One row per scored probe of an assistant, with the share of its loss that each failure caused.
 -- Key: domain, assistant, probe_id.
 -- Partition: domain, assistant.
 CREATE TABLE IF NOT EXISTS score.attributions (

@@ -119,7 +119,7 @@ def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured)
 
 
 def test_show_checkpoints_rejects_unmeasured_domain_and_lists_measured_domains(measured, tmp_path) -> None:
-    assert f"with such answers: {DEMO}, {OURS}, {OTHER}" in measured.error(
+    assert f"Choose a domain that has: {DEMO}, {OURS}, {OTHER}" in measured.error(
         "show", "checkpoints", "--domain", "membench_memdaily"
     )
 

@@ -71,9 +71,9 @@ def test_docs_option_writes_data_docs_to_the_given_folder(measured, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("question.prbes",), "there is no table 'question.prbes'; the tables are raw.records"),
-        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'; it has"),
-        (("--assistant", "awe"), "the lake has no assistant 'awe'; it has awi, full"),
+        (("question.prbes",), "there is no table 'question.prbes'. Use one of: raw.records"),
+        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'. Use one of: "),
+        (("--assistant", "awe"), "the lake has no assistant 'awe'. Use one of: awi, full"),
         (("--docs", "docs"), "--docs cannot be used without --engine gx"),
     ],
 )

@@ -92,8 +92,8 @@ async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(rememb
     shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
-        (("--probe", "p2"), "p2 is asked after m9, which was not played"),
-        (("--probe", "p7"), "has no probe 'p7'; its first is p0"),
+        (("--probe", "p2"), "p2 follows m9, which was not played"),
+        (("--probe", "p7"), "has no probe 'p7'. Use an existing id, such as p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
         (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
     ):
@@ -114,7 +114,7 @@ async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) 
     assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
     result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no entry of kind 'dream'; its kinds are buffer, fact, failure" in result.stderr
+    assert "has no entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
 
 
 async def test_diff_option_shows_changed_short_lived_and_failed_entries(remembered) -> None:
@@ -159,7 +159,7 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
     await _play(empty, AWI, [ANN, BEN])
     assert "several episodes: ann, ben" in empty.error("show", "memory", DOMAIN, AWI)
     assert show_memory(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
-    assert "no episode 'cid'; its episodes are ann, ben" in empty.error(
+    assert "no episode 'cid'. Use one of: ann, ben" in empty.error(
         "show", "memory", DOMAIN, AWI, "--episode", "cid"
     )
 
@@ -167,8 +167,8 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3; its checkpoints are 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7; its checkpoints are 0 to 2"),
+        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3. Use one from 0 to 2"),
+        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7. Use one from 0 to 2"),
         ((DOMAIN, AWI, "--diff", "2", "0"), "the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
         ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0'; stored: awi_1_0"),

@@ -31,7 +31,7 @@ def test_plot_command_rejects_unknown_domain_or_metric(measured, empty) -> None:
         (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
         (
             ("amemgym_demo", "--metric", "beauty"),
-            "no scores of beauty per period; metrics with such scores: accuracy",
+            "no scores of beauty per period. Use a metric with such scores: accuracy",
         ),
     ):
         assert said in measured.error("plot", *arguments)

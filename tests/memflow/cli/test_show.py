@@ -90,7 +90,7 @@ def test_show_costs_computes_prices_from_the_settings(measured, tmp_path) -> Non
 
 
 def test_show_costs_rejects_a_domain_without_results(measured) -> None:
-    assert "no memory has costs yet" in measured.error("show", "costs", "--domain", "beauty")
+    assert "no memory has recorded costs yet" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_option_adds_period_slices_to_the_leaderboard(measured) -> None:
@@ -99,7 +99,7 @@ def test_slices_option_adds_period_slices_to_the_leaderboard(measured) -> None:
 
 
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
-    assert "no metric 'beauty'; it has accuracy" in measured.error(
+    assert "no metric 'beauty'. Use one of: accuracy" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
     )
 

@@ -85,8 +85,8 @@ def test_numbers_in_a_memory_name_are_its_parameters_in_order() -> None:
         ("rag_2_4", r"contains 2 numbers, but rag\[_FREQ_NS_K\] needs 3"),
         ("none_3", "contains 1 numbers, but none needs none"),
         ("recent_06", "no memory 'recent_06'"),
-        ("recent_0", "messages is 0, which is below the minimum 1"),
-        ("rag_0_4_30", "freq is 0, which is below the minimum 1"),
+        ("recent_0", "messages is 0, below the minimum. Set at least 1"),
+        ("rag_0_4_30", "freq is 0, below the minimum. Set at least 1"),
         ("Full", "lowercase letters"),
         ("full-3", "lowercase letters"),
         ("", "lowercase letters"),
@@ -111,7 +111,7 @@ def test_memory_registry_loads_a_user_memory_by_its_import_path(shelf: str) -> N
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
     with pytest.raises(BadSettings, match=r"full_80 has the name of a built-in memory. .* memflow\.toml"):
         find("full_80", {"full_80": UserMemory(f"{shelf}:Diary")})
-    with pytest.raises(BadSettings, match="pages is 1001, which is above the maximum 1000"):
+    with pytest.raises(BadSettings, match=r"pages is 1001, above the maximum\. Set at most 1000"):
         find("diary", {"diary": UserMemory(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"Did you mean diary"):
         find("diaries", own)
@@ -139,9 +139,9 @@ def test_user_memory_may_configure_a_shipped_system_with_parameters() -> None:
     [
         ("rga", {}, "the memory mine: there is no memory 'rga'"),
         ("mine", {}, "there is no memory 'mine'"),
-        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'; its parameters are freq"),
+        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'. Use one of: freq"),
         ("rag_pair", {"chunk": "tokens"}, "mine has no parameter 'chunk'"),
-        ("awi", {"kinds": "pets"}, "kinds has the invalid value 'pets'; it must be of type tuple"),
+        ("awi", {"kinds": "pets"}, "kinds has the invalid value 'pets'. Set a value of type tuple."),
     ],
 )
 def test_memory_registry_rejects_invalid_parameters_of_shipped_systems(system, parameters, said: str) -> None:
@@ -156,12 +156,12 @@ def test_memory_registry_rejects_invalid_parameters_of_shipped_systems(system, p
         ("my_shelf:Book", {}, "cannot be imported"),
         ("my_shelves:Diary", {}, "cannot be imported"),
         ("my_shelf:Lamp", {}, "is not a subclass"),
-        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; its parameters are pages, tone, moods"),
-        ("my_shelf:Diary", {"pages": "many"}, "pages has the invalid value 'many'; it must be of type int"),
-        ("my_shelf:Diary", {"pages": True}, "pages has the invalid value True; it must be of type int"),
-        ("my_shelf:Diary", {"pages": 0}, "pages is 0, which is below the minimum 1"),
-        ("my_shelf:Diary", {"tone": "wry"}, "tone has the invalid value 'wry'; use dry, warm"),
-        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods has the invalid value .*; use good, bad"),
+        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'. Use one of: pages, tone, moods"),
+        ("my_shelf:Diary", {"pages": "many"}, "pages has the invalid value 'many'. Set a value of type int."),
+        ("my_shelf:Diary", {"pages": True}, "pages has the invalid value True. Set a value of type int."),
+        ("my_shelf:Diary", {"pages": 0}, "pages is 0, below the minimum. Set at least 1"),
+        ("my_shelf:Diary", {"tone": "wry"}, "tone has the invalid value 'wry'. Use dry, warm"),
+        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods has the invalid value .*. Use good, bad"),
     ],
 )
 def test_memory_registry_rejects_an_invalid_user_memory(

@@ -10,7 +10,7 @@ def test_accuracy_is_1_only_for_the_gold_option():
 
 @pytest.mark.parametrize("answer", ["0", "4", "-1", "two", "", "2.0", "²"])
 def test_accuracy_rejects_an_option_that_does_not_exist(answer):
-    with pytest.raises(BadInput, match="the options are 1 to 3"):
+    with pytest.raises(BadInput, match="Pass a number from 1 to 3"):
         accuracy(answer, "2", 3)
 
 

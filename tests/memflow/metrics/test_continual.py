@@ -89,8 +89,8 @@ def test_summary_excludes_questions_without_answers_at_every_checkpoint():
 @pytest.mark.parametrize(
     ("correct", "said"),
     [
-        ([[1], [0]], "must have the shape"),
-        ([1, 0, 1], "must have the shape"),
+        ([[1], [0]], "instead of \\(questions"),
+        ([1, 0, 1], "instead of \\(questions"),
         ([[0, 2]], "values outside 0 to 1"),
         ([[0, -0.1]], "values outside 0 to 1"),
         (np.zeros((0, 5)), "no question has an answer"),

@@ -210,11 +210,11 @@ class TestByCounts:
     @pytest.mark.parametrize(
         ("writes", "reads", "right", "said"),
         [
-            ([1, 0], [0], [0], "different shapes"),
+            ([1, 0], [0], [0], "differ. Pass one"),
             ([-1], [0], [0], "negative"),
             ([float("nan")], [0], [0], "negative or missing"),
-            ([1], [0], [0.5], "only 1 (right) and 0 (wrong)"),
-            ([1], [0], [None], "only 1 (right) and 0 (wrong)"),
+            ([1], [0], [0.5], "a value other than 0 and 1"),
+            ([1], [0], [None], "a value other than 0 and 1"),
         ],
     )
     def test_attribute_by_counts_rejects_invalid_counts(self, writes, reads, right, said):

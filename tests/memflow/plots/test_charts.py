@@ -118,7 +118,7 @@ def test_charts_returns_no_chart_for_metrics_with_a_single_period():
 
 def test_chart_rejects_metric_without_scores_and_lists_available_metrics():
     with pytest.raises(
-        BadInput, match="d has no scores of f1 per period; metrics with such scores: accuracy, memory_score"
+        BadInput, match=r"d has no scores of f1 per period\. Use a metric .*: accuracy, memory_score"
     ):
         chart(scores_of("accuracy", "memory_score"), "d", "f1")
 

@@ -102,10 +102,10 @@ def modified(line: int, **fields) -> str:
     [
         (
             WHOLE[: WHOLE.index("\n", WHOLE.index("Words 2")) + 1],
-            "the file has 3 messages, but its header says 4",
+            "the file has 3 messages, but the header says 4",
         ),
         (WHOLE[:-20], "line 5: Invalid JSON"),
-        (modified(2, text="Other words."), "differ from the digest in the header"),
+        (modified(2, text="Other words."), "do not match the digest in the header"),
         (modified(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
         (modified(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
         (modified(1, position=-1), "line 2, position: Input should be greater"),
@@ -130,7 +130,7 @@ def test_read_rejects_a_recording_with_a_missing_or_duplicate_line(at, how):
 @given(st.permutations(range(1, 5)).filter(lambda order: [*order] != [1, 2, 3, 4]))
 def test_read_rejects_a_recording_with_reordered_lines(order):
     rows = WHOLE.splitlines()
-    with pytest.raises(BadInput, match="the file was modified"):
+    with pytest.raises(BadInput, match="the messages do not match the digest"):
         read("\n".join([rows[0], *(rows[at] for at in order)]))
 
 

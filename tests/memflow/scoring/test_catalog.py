@@ -112,7 +112,7 @@ def test_find_metric_rejects_an_undeclared_metric() -> None:
 
 
 def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
-    with pytest.raises(BadSettings, match="unknown direction 'up'; use one of higher, lower, neither"):
+    with pytest.raises(BadSettings, match=r"unknown direction 'up'\. Use one of: higher, lower, neither"):
         Metric("x", "X", "up")  # type: ignore[arg-type]
     with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
         Metric("x", "X", "higher", low=1.0)
@@ -158,10 +158,10 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
     found = collect(SHARED, {}, points)
     assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
-        "clash": ("package 1.0", "another metric has the name 'accuracy'; rename it"),
+        "clash": ("package 1.0", "another metric has the name 'accuracy'. Rename one of them."),
         "broken": (
             "package 1.0",
-            "package.broken:METRICS cannot be loaded: ImportError: no module named nltk",
+            "cannot load package.broken:METRICS: ImportError: no module named nltk. Fix it.",
         ),
         "wrong": (
             "package 1.0",

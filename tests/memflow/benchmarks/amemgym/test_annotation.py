@@ -122,7 +122,7 @@ def test_annotation_sheet_excludes_quarantined_messages(tables) -> None:
 
 def test_error_for_too_long_annotation_item_names_domain_and_kind(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(BadInput, match="amemgym_demo: invalid item of kind reliability, Part text: "):
+    with pytest.raises(BadInput, match="amemgym_demo: item of kind reliability is invalid: Part text: "):
         sheet(endless, "reliability")
 
 

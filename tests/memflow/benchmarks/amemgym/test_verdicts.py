@@ -204,7 +204,7 @@ def test_reply_with_invalid_option_number_has_no_value_but_a_reason(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed="17")
     row = make_verdicts(demo.domain, demo.probes, given)[0]
-    assert row.value is None and "'17' is not the number of an option; the options are 1 to" in row.reason
+    assert row.value is None and "'17' is not the number of an option. Pass a number from 1 to" in row.reason
 
 
 def test_verdict_of_quarantined_probe_or_missing_reply_has_reason(demo):
