@@ -103,7 +103,7 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
     """Return the usage of one stage of a run: requests, cache hits, failed requests, tokens and seconds."""
-    rows = [row for row in ledger.usage(("stage",), run=run) if row.by["stage"] == stage]
+    rows = [row for row in ledger.usage(("stage",), runs=[run]) if row.by["stage"] == stage]
     names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "latency_s")
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 

@@ -13,7 +13,7 @@ ALL = (
     "memories_bm25",
     "memories_growth",
     "memories_encoder",
-    "ledger_replay",
+    "ledger",
     "overhead",
     "player",
     "evaluation",

@@ -13,6 +13,7 @@
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── WorkerLost            a worker process ended before its work
+    ├── StoreFailed           a store cannot be used: its disk is full, or its server is gone
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
@@ -71,6 +72,10 @@ class StoreBusy(MemflowError):
 
 class WorkerLost(MemflowError):
     """A worker process ended before it had returned its rows."""
+
+
+class StoreFailed(MemflowError):
+    """A store cannot be used: its disk is full, or its server cannot be reached."""
 
 
 class Interrupted(MemflowError):

@@ -4,13 +4,23 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 
 def digest(*parts: Any) -> str:
     """Return the first 32 hex digits of the SHA-256 of `parts` as canonical JSON."""
-    written = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return _hexdigest(canonical_json(parts))
+
+
+def digest_json(*parts: str) -> str:
+    """Return the digest of parts that are canonical JSON already."""
+    return _hexdigest(f"[{','.join(parts)}]")
+
+
+def canonical_json(value: Any) -> str:
+    """Return plain values, rows and models as JSON with sorted keys and without spaces."""
+    return _CANONICAL.encode(value)
 
 
 def digest_rows(rows: Iterable[Any], *, ignore: frozenset[str] = frozenset()) -> str:
@@ -27,11 +37,23 @@ def seeded(*parts: Any) -> int:
     return int(digest(*parts)[:16], 16) >> 1
 
 
+def _hexdigest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {name: getattr(value, name) for name in _field_names(type(value))}
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     raise TypeError(f"cannot compute the digest of a {type(value).__name__}. Pass plain values or a row.")
+
+
+@cache
+def _field_names(dataclass_: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(dataclass_))
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)

@@ -106,7 +106,7 @@ class EndpointEmbedder:
 
     async def _fetch(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
         """Return the vectors of texts: cached vectors from the ledger, all others from requests of equal size."""
-        kept = self.ledger.vectors([*text_of])
+        kept = await asyncio.to_thread(self.ledger.vectors, [*text_of])
         for key, embedded in kept.items():
             have(key, embedded)
         missing = [key for key in text_of if key not in kept]
@@ -134,7 +134,7 @@ class EndpointEmbedder:
             key: TimedVector(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
             for key, one in zip(keys, data, strict=True)
         }
-        self.ledger.keep_vectors(vectors)
+        await asyncio.to_thread(self.ledger.keep_vectors, vectors)
         return vectors
 
 

@@ -1,18 +1,22 @@
-"""Usage of the models, queried from the tables of the ledger: requests, cache hits, failures, tokens and seconds."""
+"""Usage of the models: requests, cache hits, failures, tokens and seconds, from the ledger's totals.
 
-from collections.abc import Mapping, Sequence
+The totals are sums by run, stage, role, domain, assistant, model and prompt. ledger_writer.py adds to them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
-from resources.ledger_tables import completions, failures, uses
+from resources.ledger_tables import CONTEXT_COLUMNS, TOKEN_SUMS, completions, failures, usage_totals, uses
 from resources.limits import Prices
 
-SUMS = [
-    sa.func.sum(completions.c[name]).label(name)
-    for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_s")
-]
+GROUPS = (*CONTEXT_COLUMNS, "prompt")
+"""The columns by which usage can be grouped."""
+NUMBERS = ("requests", "cache_hits", "failed", *TOKEN_SUMS, "latency_s")
+"""The columns of the totals that are sums."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +45,11 @@ def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
     return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
 
 
-def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
-    names = [uses.c[name] for name in by]
-    columns = completions.c
-    requested = sa.case((uses.c.kept, 0), else_=1)
-    query = (
-        sa.select(
-            *names,
-            sa.func.sum(requested).label("requests"),
-            sa.func.sum(1 - requested).label("cache_hits"),
-            *SUMS,
-            sa.func.sum(columns.prompt_tokens * requested).label("paid_prompt_tokens"),
-            sa.func.sum(columns.completion_tokens * requested).label("paid_completion_tokens"),
-        )
-        .join_from(uses, completions, uses.c.digest == columns.digest)
-        .group_by(*names)
-    )
-    return query if run is None else query.where(uses.c.run == run)
+def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:
+    """Select the totals of these runs, or of all runs, grouped by `by`."""
+    names = [usage_totals.c[name] for name in by]
+    query = sa.select(*names, *(_sum(usage_totals.c[name]) for name in NUMBERS)).group_by(*names)
+    return query if runs is None else query.where(usage_totals.c.run.in_(sorted(runs)))
 
 
 def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
@@ -69,16 +61,49 @@ def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
         sa.select(
             *(once.c[name] for name in by),
             sa.func.count().label("requests"),
-            *SUMS,
-            sa.func.sum(columns.prompt_tokens).label("paid_prompt_tokens"),
-            sa.func.sum(columns.completion_tokens).label("paid_completion_tokens"),
+            *(_sum(columns[name.removeprefix("paid_")], name) for name in (*TOKEN_SUMS, "latency_s")),
         )
         .join_from(once, completions, once.c.digest == columns.digest)
         .group_by(*(once.c[name] for name in by))
     )
 
 
-def failed_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
-    names = [failures.c[name] for name in by]
-    query = sa.select(*names, sa.func.count().label("failed")).select_from(failures).group_by(*names)
-    return query if run is None else query.where(failures.c.run == run)
+def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
+    """Count the failed requests of a run."""
+    names = [usage_totals.c[name] for name in by]
+    query = sa.select(*names, _sum(usage_totals.c.failed)).where(usage_totals.c.run == run).group_by(*names)
+    return query.having(sa.func.sum(usage_totals.c.failed) > 0)
+
+
+def fill_totals(connection: Connection) -> None:
+    """Compute the totals from `uses` and `failures`, for a ledger of a version without totals."""
+    requested = sa.case((uses.c.kept, 0), else_=1)
+    zero = sa.literal(0)
+    of_uses = sa.select(
+        *(uses.c[name] for name in GROUPS),
+        requested.label("requests"),
+        (1 - requested).label("cache_hits"),
+        zero.label("failed"),
+        *(
+            completions.c[name.removeprefix("paid_")] * (requested if name.startswith("paid_") else 1)
+            for name in TOKEN_SUMS
+        ),
+        completions.c.latency_s,
+    ).join_from(uses, completions, uses.c.digest == completions.c.digest)
+    of_failures = sa.select(
+        *(failures.c[name] for name in GROUPS), zero, zero, sa.literal(1), *(zero for _ in TOKEN_SUMS), zero
+    )
+    both = sa.union_all(of_uses, of_failures).subquery()
+    columns = list(both.c)
+    groups, numbers = columns[: len(GROUPS)], columns[len(GROUPS) :]
+    totals = sa.select(*groups, *(_sum(number) for number in numbers)).group_by(*groups)
+    connection.execute(sa.insert(usage_totals).from_select([*GROUPS, *NUMBERS], totals))
+
+
+def _sum(column: sa.ColumnElement[Any], name: str = "") -> sa.ColumnElement[Any]:
+    """Return the labeled sum of a column; of integers as an integer, since PostgreSQL sums them as decimals."""
+    total = sa.func.sum(column)
+    label = name or getattr(column, "name", "")
+    if isinstance(column.type, sa.Float):
+        return total.label(label)
+    return sa.cast(total, sa.BigInteger).label(label)

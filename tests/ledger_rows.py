@@ -3,6 +3,7 @@
 A separate module is needed because a spawned process imports the function by name.
 """
 
+import asyncio
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -31,10 +32,26 @@ def completion(text: str = "yes", key: str = "") -> Completion:
     return Completion(text, "stop", 10, 3, 4, 0.25, key)
 
 
+def store(
+    ledger: SqlLedger, *keys: str, text: str = "yes", account: RequestContext = ACCOUNT
+) -> list[Completion]:
+    """Store a completion for each key, at once. Return the stored completions."""
+
+    async def put() -> list[Completion]:
+        stored = [ledger.put(completion(text, key), request(key), account) for key in keys]
+        return await asyncio.gather(*stored)
+
+    return asyncio.run(put())
+
+
+def find(ledger: SqlLedger, key: str) -> Completion | None:
+    return asyncio.run(ledger.get(key))
+
+
 def fill(url: str, number: int, count: int) -> None:
     with SqlLedger(url) as ledger:
-        for n in range(count):
-            for key in (f"own {number} {n}", f"shared {n}"):
-                ledger.put(key, request(key), completion(f"{number}"), ACCOUNT)
-                assert ledger.get(key) is not None
-                ledger.used(key, request(key), ACCOUNT)
+        for n in range(0, count, 5):
+            keys = [key for m in range(n, n + 5) for key in (f"own {number} {m}", f"shared {m}")]
+            for stored in store(ledger, *keys, text=f"{number}"):
+                assert find(ledger, stored.digest) == stored
+                ledger.used(stored, request(stored.digest), ACCOUNT)

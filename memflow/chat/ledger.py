@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.errors import EndpointDown
@@ -40,30 +41,50 @@ class RequestContext:
     model: str = ""
 
 
+class RequestsInFlight:
+    """The unfinished requests of all chats of one ledger, by digest and event loop."""
+
+    def __init__(self) -> None:
+        self._of: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Future[Completion]]]
+        self._of = WeakKeyDictionary()
+
+    def of_running_loop(self) -> dict[str, asyncio.Future[Completion]]:
+        """Return the completions that requests of the running event loop are waiting for."""
+        return self._of.setdefault(asyncio.get_running_loop(), {})
+
+
 class Ledger(Protocol):
     """The protocol of a ledger: completions by the digest of their request, and the uses of each."""
 
-    def get(self, digest: str) -> Completion | None:
+    in_flight: RequestsInFlight
+
+    async def get(self, digest: str) -> Completion | None:
         """Return the completion under `digest`, or None."""
         ...
 
-    def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Store a completion durably before returning. Do not replace an existing completion of the digest."""
+    def put(
+        self, completion: Completion, request: ChatRequest, account: RequestContext
+    ) -> asyncio.Future[Completion]:
+        """Store a completion under its digest, and its use. Return a future that is done once both are durable.
+
+        Its result is the completion under the digest: an existing one is kept.
+        """
         ...
 
-    def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit. The record may be buffered and written later."""
+    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+        """Record a cache hit. It may be buffered and written later."""
         ...
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        """Record a request that failed."""
+        """Record a request that failed. It may be buffered and written later."""
         ...
 
 
 class LedgeredChat:
     """A chat that sends only requests that are not in the ledger.
 
-    Identical concurrent requests are sent once. Raises the errors of the inner chat.
+    Identical concurrent requests of all chats of a ledger are sent once per event loop. Raises the errors of the inner
+    chat and of the ledger.
     """
 
     def __init__(self, inner: Chat, ledger: Ledger, account: RequestContext) -> None:
@@ -73,41 +94,43 @@ class LedgeredChat:
         self.fingerprint = inner.fingerprint
         self.sampling: Sampling = inner.sampling
         self.scripted = inner.scripted
-        self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Return the cached completion of a request, or send the request and store its completion."""
         key = request.digest(self.fingerprint)
-        while True:
-            kept = self.ledger.get(key)
-            if kept is not None:
-                self.ledger.used(key, request, self.account)
-                return kept
-            asking = self._asking.get(key)
-            if asking is None:
-                return await self._ask(key, request)
-            await asyncio.wait([asking])
-            if (
-                not asking.cancelled()
-            ):  # or else whoever asked was stopped, which is not our end: ask ourselves
-                asking.result()
+        in_flight = self.ledger.in_flight.of_running_loop()
+        while (first := in_flight.get(key)) is not None:
+            await asyncio.wait([first])
+            if not first.cancelled():  # else its request was cancelled, so send it again
+                self.ledger.used(first.result(), request, self.account)
+                return first.result()
+        return await self._complete_first(key, request, in_flight)
 
-    async def _ask(self, key: str, request: ChatRequest) -> Completion:
-        asking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._asking[key] = asking
+    async def _complete_first(
+        self, key: str, request: ChatRequest, in_flight: dict[str, asyncio.Future[Completion]]
+    ) -> Completion:
+        first = in_flight[key] = asyncio.get_running_loop().create_future()
         try:
-            completion = replace(await self.inner.complete(request), digest=key)
-            self.ledger.put(key, request, completion, self.account)
-            asking.set_result(None)
+            completion = await self.ledger.get(key)
+            if completion is not None:
+                self.ledger.used(completion, request, self.account)
+            else:
+                answer = replace(await self.inner.complete(request), digest=key)
+                stored = in_flight[key] = self.ledger.put(answer, request, self.account)
+                completion = await asyncio.shield(stored)  # a cancelled request is stored nevertheless
+            first.set_result(completion)
+            return completion
         except Exception as error:
-            asking.set_exception(error)
-            asking.exception()  # those who wait see it; nobody waiting is no fault
+            first.set_exception(error)
+            first.exception()  # mark it as retrieved: perhaps no other request waits
             self.ledger.failed(request, self.account, str(error))
             raise
         finally:
-            asking.cancel()  # no effect where it is done
-            del self._asking[key]
-        return self.ledger.get(key) or completion  # another process may have been first; its answer stays
+            first.cancel()  # no effect if it is done
+            if in_flight[key].done():
+                del in_flight[key]
+            else:  # cancelled while the completion is stored
+                in_flight[key].add_done_callback(lambda _: in_flight.pop(key))
 
 
 @dataclass
@@ -118,16 +141,21 @@ class MemoryLedger:
     asked: Counter[str] = field(default_factory=Counter)
     uses: Counter[str] = field(default_factory=Counter)
     failures: list[tuple[str, str]] = field(default_factory=list)
+    in_flight: RequestsInFlight = field(default_factory=RequestsInFlight)
 
-    def get(self, digest: str) -> Completion | None:
+    async def get(self, digest: str) -> Completion | None:
         return self.kept.get(digest)
 
-    def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        self.asked[digest] += 1
-        self.kept.setdefault(digest, completion)
+    def put(
+        self, completion: Completion, request: ChatRequest, account: RequestContext
+    ) -> asyncio.Future[Completion]:
+        self.asked[completion.digest] += 1
+        stored: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
+        stored.set_result(self.kept.setdefault(completion.digest, completion))
+        return stored
 
-    def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        self.uses[digest] += 1
+    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+        self.uses[completion.digest] += 1
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
         self.failures.append((request.prompt, reason))

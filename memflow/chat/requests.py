@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from memflow.fingerprint import digest
+from memflow.fingerprint import canonical_json, digest, digest_json
 
 Role = Literal["system", "user", "assistant"]
 
@@ -48,6 +48,11 @@ def schema_digest(output: type[BaseModel]) -> str:
     return digest(json.dumps(schema_of(output)))
 
 
+@lru_cache(maxsize=4096)
+def _sampling_json(sampling: Sampling) -> str:
+    return canonical_json(sampling)
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
@@ -61,12 +66,29 @@ class ChatRequest:
     sampling: Sampling = field(default_factory=Sampling)
     output: type[BaseModel] | None = None
     attempt: int = 0
+    _messages_json: str = field(default="", init=False, repr=False, compare=False)
+    _digests: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def messages_json(self) -> str:
+        """The messages as canonical JSON, [role, content] pairs. It is computed once."""
+        if not self._messages_json:
+            pairs = [[message.role, message.content] for message in self.messages]
+            object.__setattr__(self, "_messages_json", canonical_json(pairs))
+        return self._messages_json
 
     def digest(self, model_fingerprint: str) -> str:
-        """Return the ledger's key: model, messages, parameters, schema and attempt."""
-        said = [[message.role, message.content] for message in self.messages]
-        schema = None if self.output is None else schema_digest(self.output)
-        return digest(model_fingerprint, said, self.sampling, schema, self.attempt)
+        """Return the ledger's key: model, messages, parameters, schema and attempt. It is computed once."""
+        if model_fingerprint not in self._digests:
+            schema = None if self.output is None else schema_digest(self.output)
+            self._digests[model_fingerprint] = digest_json(
+                canonical_json(model_fingerprint),
+                self.messages_json,
+                _sampling_json(self.sampling),
+                canonical_json(schema),
+                canonical_json(self.attempt),
+            )
+        return self._digests[model_fingerprint]
 
 
 @dataclass(frozen=True, slots=True)

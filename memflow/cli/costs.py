@@ -133,7 +133,10 @@ def _usage(
 ) -> "UsageRow | None":
     """Return the memory's requests in a run and stage; None if there are none."""
     wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
-    return next((row for row in ledger.usage((*wanted,), run=run) if row.by == wanted), None)
+    return next(
+        (row for row in ledger.usage((*wanted,), runs=None if run is None else [run]) if row.by == wanted),
+        None,
+    )
 
 
 def _table(domain: str, found: list[Costs]) -> Iterator[Any]:

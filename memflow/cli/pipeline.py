@@ -7,7 +7,6 @@ progress.py shows progress; selection.py selects partitions.
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -161,9 +160,5 @@ class Schedule:
 
 def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
     """Return the usage of these runs, by stage and role."""
-    summed: dict[tuple[str, str], Counter[str]] = {}
-    for row in ledger.usage(("run", "stage", "role")):
-        if row.by["run"] in runs:
-            numbers = {name: value for name, value in asdict(row).items() if name != "by"}
-            summed.setdefault((row.by["stage"], row.by["role"]), Counter()).update(numbers)
-    return [{"stage": stage, "role": role, **numbers} for (stage, role), numbers in summed.items()]
+    rows = [asdict(row) for row in ledger.usage(("stage", "role"), runs=runs)]
+    return [{**row.pop("by"), **row} for row in rows]

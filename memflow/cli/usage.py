@@ -84,7 +84,7 @@ def usage_rows(
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for line in ledger.usage(by_model, run=run):
+    for line in ledger.usage(by_model, runs=None if run is None else [run]):
         names = tuple(line.by[name] for name in by)
         row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **dict.fromkeys(NUMBERS, 0)})
         row["calls"] += line.requests

@@ -1,4 +1,4 @@
-"""Fixtures for event logs, and a PostgreSQL server if its programs are installed."""
+"""Fixtures for event logs and ledgers, and a PostgreSQL server if its programs are installed."""
 
 import os
 from collections.abc import Iterator
@@ -6,10 +6,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
 from checked_graph import build_job, execute
 from event_logs import CHECKS, OURS, SHIPPED, folder_with, opened
 
 from bench.measure import postgres_server
+from resources.ledger_tables import tables
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +24,35 @@ def postgres_url() -> Iterator[str]:
                 pytest.fail(message)
             pytest.skip(message)
         yield f"postgresql+psycopg2://memflow@127.0.0.1:{port}/postgres"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the path of a SQLite ledger that does not exist yet."""
+    return tmp_path / "deep" / "ledger.sqlite"
+
+
+@pytest.fixture
+def url(path: Path) -> str:
+    """Return the URL of a new SQLite ledger."""
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def postgres_ledger_url(postgres_url: str) -> str:
+    """Return the URL of an empty PostgreSQL ledger."""
+    engine = sa.create_engine(postgres_url)
+    tables.drop_all(engine)
+    engine.dispose()
+    return postgres_url
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def either_url(request: pytest.FixtureRequest) -> str:
+    """Return the URL of an empty ledger, once per database."""
+    name = "url" if request.param == "sqlite" else "postgres_ledger_url"
+    url: str = request.getfixturevalue(name)
+    return url
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
-"""The ledger on SQLite and PostgreSQL: completions, vectors, usage, concurrent processes and killed writers."""
+"""The ledger on SQLite and PostgreSQL: completions, vectors, concurrent processes and killed writers."""
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -9,107 +10,62 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
-import sqlalchemy as sa
-from ledger_rows import ACCOUNT, Choice, completion, fill, request
+from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 
-from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
 from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
-from resources.ledger_tables import tables
-from resources.limits import Prices
-from resources.usage import UsageRow, cost
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/deep/ledger.sqlite"
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def either_url(request: pytest.FixtureRequest, url: str) -> str:
-    """Return the URL of an empty ledger, once per database."""
-    if request.param == "sqlite":
-        return url
-    url = request.getfixturevalue("postgres_url")
-    engine = sa.create_engine(url)
-    tables.drop_all(engine)
-    engine.dispose()
-    return url
 
 
 def test_ledger_does_not_replace_a_stored_completion(either_url: str) -> None:
-    url = either_url
-    with SqlLedger(url) as ledger, SqlLedger(url) as other:
-        assert ledger.get("k") is None is other.get("k")
-        ledger.put("k", request("é中\ud83d"), completion(), ACCOUNT)
-        ledger.put("k", request("é中\ud83d"), completion("no"), ACCOUNT)
-        assert ledger.get("k") == completion(key="k") == other.get("k")
-        assert ledger.messages("k") == request("é中\ud83d").messages
+    with SqlLedger(either_url) as ledger, SqlLedger(either_url) as other:
+        assert find(ledger, "k") is None is find(other, "k")
+        assert store(ledger, "k") == [completion(key="k")]
+        assert store(ledger, "j", "k", "l", text="no") == [
+            completion("no", "j"),
+            completion("yes", "k"),
+            completion("no", "l"),
+        ]
+        assert find(ledger, "k") == completion(key="k") == find(other, "k")
+    with SqlLedger(either_url) as ledger:
+        assert find(ledger, "k") == completion(key="k")
+        assert ledger.digests() == {"j", "k", "l"}
+
+
+def test_messages_of_a_request_are_stored(either_url: str) -> None:
+    asked = request("é中\ud83d")
+
+    async def put() -> None:
+        await ledger.put(completion(key="k"), asked, ACCOUNT)
+
+    with SqlLedger(either_url) as ledger:
+        asyncio.run(put())
+        assert ledger.messages("k") == asked.messages
         with pytest.raises(KeyError):
             ledger.messages("other")
+
+
+async def test_identical_puts_of_one_commit_are_stored_once(url: str) -> None:
     with SqlLedger(url) as ledger:
-        assert ledger.get("k") == completion(key="k")
-        assert ledger.digests() == {"k"}
+        puts = [ledger.put(completion(text, "k"), request("k"), ACCOUNT) for text in ("first", "second")]
+        assert [each.text for each in await asyncio.gather(*puts)] == ["first", "first"]
+        assert ledger.usage(by=())[0].requests == 2
 
 
-def test_ledger_sums_usage_by_group(either_url: str) -> None:
+async def test_concurrent_lookups_find_their_completions(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
-        judge = RequestContext("run 1", "score", "judge", "d", "full", "j")
-        later = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
-        ledger.put("a", request("a"), completion(), ACCOUNT)
-        ledger.put("b", request("b"), completion(), ACCOUNT)
-        ledger.put("c", request("c"), completion(), judge)
-        ledger.used("a", request("a"), ACCOUNT)
-        ledger.used("a", request("a"), later)
-        ledger.failed(request("d"), ACCOUNT, "nobody there")
-        ledger.failed(request("d"), judge, "nobody there")
-        rows = ledger.usage(by=("role", "model"), run="run 1")
-        assert rows == [
-            UsageRow({"role": "assistant", "model": "m"}, 2, 1, 1, 30, 9, 12, 0.75, 20, 6),
-            UsageRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3),
-        ]
-        assert cost(rows[0], {"m": Prices(prompt=1e6, completion=2e6)}) == 20 + 12
-        assert cost(rows[1], {"m": Prices(prompt=1e6)}) == 0
-        (whole,) = ledger.usage(by=())
-        assert (whole.requests, whole.cache_hits, whole.failed) == (3, 2, 2)
-        (second,) = ledger.usage(by=("run",), run="run 2")
-        assert second == UsageRow({"run": "run 2"}, 0, 1, 0, 10, 3, 4, 0.25, 0, 0)
-        (hit,) = ledger.usage(by=("model",), run="run 2")
-        assert cost(hit, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
-        with pytest.raises(BadSettings, match="cannot be grouped by colour"):
-            ledger.usage(by=("colour",))
-
-
-def test_needed_usage_of_a_run_counts_each_completion_once(url: str) -> None:
-    """Repeated requests and cache hits of a run count once."""
-    replay = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
-    with SqlLedger(url) as ledger:
-        ledger.put("a", request("a"), completion(), ACCOUNT)
-        ledger.put("b", request("b"), completion(), ACCOUNT)
-        ledger.used("b", request("b"), ACCOUNT)
-        for key in ("a", "b", "b", "b"):
-            ledger.used(key, request(key), replay)
-        (first,) = ledger.needed(("role",), "run 1")
-        (second,) = ledger.needed(("role",), "run 2")
-        assert first == UsageRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6) == second
-        ledger.failed(request("c"), ACCOUNT, "nobody there")
-        assert ledger.needed(("role",), "run 1")[0].failed == 1
-        assert ledger.needed(("role",), "run 3") == []
-
-
-def test_ledger_calls_on_use_for_sent_cached_and_failed_requests(url: str) -> None:
-    seen: list[tuple[str, str, str]] = []
-    with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:
-        ledger.put("a", request("a"), completion(), ACCOUNT)
-        ledger.used("a", request("a"), ACCOUNT)
-        ledger.failed(request("b"), ACCOUNT, "no")
-    assert seen == [(event, "a/prompt", "answer") for event in ("asked", "kept", "failed")]
+        await asyncio.gather(
+            *(ledger.put(completion(f"{n}", f"k{n}"), request("x"), ACCOUNT) for n in range(0, 1200, 2))
+        )
+        found = await asyncio.gather(*(ledger.get(f"k{n}") for n in range(1200)))
+    assert found == [None if n % 2 else completion(f"{n}", f"k{n}") for n in range(1200)]
 
 
 def test_ledger_does_not_replace_a_stored_vector(either_url: str) -> None:
@@ -145,9 +101,9 @@ def test_ledger_rejects_an_invalid_url_without_showing_the_password(tmp_path: Pa
 
 def test_pickled_ledger_opens_its_own_connections(url: str) -> None:
     with SqlLedger(url) as ledger:
-        ledger.put("a", request("a"), completion(), ACCOUNT)
+        store(ledger, "a")
         other = pickle.loads(pickle.dumps(ledger))  # noqa: S301
-        assert other.get("a") is not None
+        assert find(other, "a") is not None
         assert other._engine is not ledger._engine
         other.close()
 
@@ -167,33 +123,47 @@ def test_four_processes_write_to_a_new_ledger_without_losing_rows(either_url: st
         assert (row.requests, row.cache_hits) == (8 * count, 8 * count)
 
 
-def test_forked_process_and_its_parent_can_both_use_the_ledger(url: str) -> None:
-    with SqlLedger(url) as ledger:
-        ledger.put("a", request("a"), completion(), ACCOUNT)
-        ledger.used("a", request("a"), ACCOUNT)
+def test_forked_process_and_its_parent_can_both_use_the_ledger(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        (stored,) = store(ledger, "a")
+        ledger.used(stored, request("a"), ACCOUNT)
         child = os.fork()
         if child == 0:
-            ledger.put("b", request("b"), completion(), ACCOUNT)
+            store(ledger, "b")
             ledger.flush()
-            os._exit(0 if ledger.get("a") else 1)
+            os._exit(0 if find(ledger, "a") else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert ledger.get("b") is not None
+        assert find(ledger, "b") is not None
         (row,) = ledger.usage(by=("run",))
         assert (row.requests, row.cache_hits) == (2, 1)
 
 
+def test_threads_with_event_loops_share_a_ledger(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger, ThreadPoolExecutor(4) as threads:
+        for number in range(4):
+            threads.submit(store, ledger, *(f"{number} {n}" for n in range(50)))
+        counts = [sum(row.requests for row in threads.submit(ledger.usage).result()) for _ in range(5)]
+        threads.shutdown()
+        assert counts == sorted(counts)
+        assert len(ledger.digests()) == 200 == ledger.usage(by=())[0].requests
+
+
 WRITER = """
+import asyncio
 import sys
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
 
 ledger = SqlLedger(sys.argv[1])
 said = (ChatMessage("user", "x" * 500),)
-for n in range(100000):
-    ledger.put(f"k{n}", ChatRequest("p", {}, said), Completion("y" * 500), RequestContext())
-    print(n, flush=True)
+async def put(n):
+    for m in range(n, 10**6, 8):
+        await ledger.put(Completion("y" * 500, digest=f"k{m}"), ChatRequest("p", {}, said), RequestContext())
+        print(m, flush=True)
+async def main():
+    await asyncio.gather(*map(put, range(8)))
+asyncio.run(main())
 """
 
 
@@ -205,19 +175,33 @@ def test_killed_process_loses_no_completion_stored_in_the_ledger(url: str) -> No
         time.sleep(0.2)
         process.send_signal(signal.SIGKILL)
         said += process.stdout.read()
-    last = int(said.split()[-1])
-    assert last > 10
+    stored = {f"k{number}" for number in said.split("\n")[:-1]}
+    assert len(stored) > 10
     with SqlLedger(url) as ledger:
-        assert {f"k{n}" for n in range(last + 1)} <= ledger.digests()
+        assert stored <= ledger.digests()
+        assert ledger.usage(by=())[0].requests == len(ledger.digests())
 
 
 def test_ledger_stores_request_parameters_in_columns(url: str, tmp_path: Path) -> None:
     sampled = ChatRequest("p", {}, (ChatMessage("user", "x"),), Sampling(0.7, 0.9, 12, 5), Choice, 2)
+
+    async def put() -> None:
+        await ledger.put(completion(key="a"), sampled, ACCOUNT)
+
     with SqlLedger(url) as ledger:
-        ledger.put("a", sampled, completion(), ACCOUNT)
+        asyncio.run(put())
     with sqlite3.connect(tmp_path / "deep" / "ledger.sqlite") as connection:
         (row,) = connection.execute(
             "select prompt, model, parameters, schema, attempt, text from completions"
         )
     assert json.loads(row[2]) == {"temperature": 0.7, "top_p": 0.9, "max_tokens": 12, "seed": 5}
     assert (row[0], row[1], row[3], row[4], row[5]) == ("p", "m", schema_digest(Choice), 2, "yes")
+
+
+def test_messages_of_former_ledger_can_be_read(url: str, path: Path) -> None:
+    with SqlLedger(url) as ledger:
+        store(ledger, "a")
+        with sqlite3.connect(path) as connection:
+            written = zlib.compress(json.dumps([["user", "hé"]]).encode(), 1)
+            connection.execute("update completions set messages = ?", (written,))
+        assert ledger.messages("a") == (ChatMessage("user", "hé"),)

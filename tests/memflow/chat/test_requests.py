@@ -1,10 +1,15 @@
 """The digest of a request."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_of
+from memflow.chat import requests
+from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest, schema_of
+from memflow.fingerprint import digest
 
 
 class Answer(BaseModel):
@@ -32,6 +37,14 @@ def test_request_digest_changes_with_every_part_of_the_model_input() -> None:
     assert len(set(digests)) == len(digests)
 
 
+def test_digest_is_computed_once_per_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = replace(REQUEST)
+    first = [request.digest("model"), request.digest("other")]
+    monkeypatch.setattr(requests, "digest_json", None)
+    assert [request.digest("model"), request.digest("other")] == first
+    assert request == REQUEST
+
+
 def test_request_digest_ignores_prompt_name_and_fields() -> None:
     same = replace(REQUEST, prompt="b/prompt", fields={"y": 2})
     assert same.digest("model") == REQUEST.digest("model")
@@ -41,3 +54,16 @@ def test_output_schema_requires_all_properties_and_forbids_others() -> None:
     schema = schema_of(Answer)
     assert schema["required"] == ["first", "second"]
     assert schema["additionalProperties"] is False
+
+
+@given(text=st.text(), attempt=st.integers(0, 3), seed=st.none() | st.integers())
+def test_digest_is_that_of_the_parts_as_json(text: str, attempt: int, seed: int | None) -> None:
+    """Recorded completions are found by it, so it must not change."""
+    sampling = Sampling(temperature=0.5, seed=seed)
+    request = ChatRequest("p", {}, (ChatMessage("user", text),), sampling, Answer, attempt)
+    parts = ("model", [["user", text]], asdict(sampling), schema_digest(Answer), attempt)
+    assert request.digest("model") == digest(*parts)
+
+
+def test_digest_of_a_known_request_is_stable() -> None:
+    assert REQUEST.digest("model") == "967b03e7fdb4ff9588de3d0d5ecaa379"

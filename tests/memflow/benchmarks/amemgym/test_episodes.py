@@ -153,13 +153,13 @@ class Counting(MemoryLedger):
     prompts: Counter[str] = field(default_factory=Counter)
     replays: Counter[str] = field(default_factory=Counter)
 
-    def put(self, digest, request, completion, account):
+    def put(self, completion, request, account):
         self.prompts[request.prompt] += 1
-        super().put(digest, request, completion, account)
+        return super().put(completion, request, account)
 
-    def used(self, digest, request, account):
+    def used(self, completion, request, account):
         self.replays[request.prompt] += 1
-        super().used(digest, request, account)
+        super().used(completion, request, account)
 
 
 async def ask_oracle(made, ledger: Counting, model: str = "one"):

@@ -267,7 +267,7 @@ def test_annotation_resumes_after_budget_stop_without_repeated_requests(context:
                 return asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
-                rows = ledger.usage(("role",), run=str(len(accounts)))
+                rows = ledger.usage(("role",), runs=[str(len(accounts))])
                 accounts.append([(row.by["role"], row.requests, row.cache_hits) for row in rows])
 
     with pytest.raises(BudgetSpent):

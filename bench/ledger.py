@@ -1,0 +1,221 @@
+"""The ledger on SQLite and PostgreSQL: the client's rate with it, the replay of completions, and concurrent writers.
+
+    python -m bench.ledger
+
+* `ledger_client`: requests per second at 256 connections to a stub with 50 ms latency, against the same client without
+  a ledger. Bound: 0.9.
+* `ledger_replay`: recorded completions per second, against one query for each lookup, as in former versions. Bound:
+  10,000 per second, or 4 times as many.
+* `ledger_writers`: completions per second of 8 processes that write to one ledger; a third of their requests are the
+  same. Bound: none is lost, and none is stored or counted twice.
+
+Prompts have 6,000 characters. PostgreSQL is measured if it is installed. Clients with and without a ledger alternate in
+rounds of 2,000 requests; the best round of each counts.
+"""
+
+import asyncio
+import multiprocessing
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+
+import sqlalchemy as sa
+
+from bench.measure import postgres_server, report, request_context
+from memflow.chat.ledger import LedgeredChat, RecordedChat
+from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
+from resources.chat import OpenAIChat
+from resources.ledger import SqlLedger
+from resources.stub import stub_process
+
+REQUESTS, CONCURRENCY, LATENCY, ROUNDS = 2000, 256, 0.05, 6
+WRITERS, OWN, SHARED = 8, 400, 200
+CLIENT_BOUND, REPLAY_BOUND, REPLAY_PEER_BOUND = 0.9, 10_000, 4.0
+ACCOUNT = request_context("bench", "bench", "answer")
+TEXT = "".join(random.Random(0).choices("abcdefghij klmnop qrstuv", k=6000))
+
+NewUrl = Callable[[], str]
+"""Returns the URL of a new, empty ledger."""
+
+
+class LookupPerQuery(SqlLedger):
+    """The ledger with a query for each lookup, as in former versions."""
+
+    async def get(self, digest: str) -> Completion | None:
+        """Look one completion up in the event loop."""
+        return self._read([digest]).get(digest)
+
+
+class ImmediateChat(RecordedChat):
+    """A chat that answers immediately."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Return a fixed answer."""
+        return Completion("because it was said so, and more than once", "stop", 1500, 10, 0, 0.05)
+
+
+def build_requests(names: Sequence[str]) -> list[ChatRequest]:
+    """Return a request for each name."""
+    return [
+        ChatRequest("bench/ledger", {}, (ChatMessage("user", f"{name} {TEXT}"),), Sampling(max_tokens=64))
+        for name in names
+    ]
+
+
+async def complete_all(chat: Chat, requests: Sequence[ChatRequest]) -> float:
+    """Send all requests at once. Return the number of requests per second."""
+    began = time.perf_counter()
+    await asyncio.gather(*(chat.complete(request) for request in requests))
+    return len(requests) / (time.perf_counter() - began)
+
+
+def measure_client(database: str, ledger: SqlLedger, url: str) -> bool:
+    """Compare the client with and without a ledger. Return whether the bound holds."""
+    rates: dict[bool, list[float]] = {True: [], False: []}
+    cpu_ms: dict[bool, list[float]] = {True: [], False: []}
+
+    async def send(number: int, recorded: bool) -> None:
+        async with OpenAIChat(url, "stub", "bench", Sampling(), concurrency=CONCURRENCY) as chat:
+            requests = build_requests([f"{number} {item}" for item in range(REQUESTS)])
+            used = time.process_time()
+            rate = await complete_all(LedgeredChat(chat, ledger, ACCOUNT) if recorded else chat, requests)
+            ledger.flush()
+            rates[recorded].append(rate)
+            cpu_ms[recorded].append((time.process_time() - used) / REQUESTS * 1000)
+
+    for number in range(ROUNDS):
+        for recorded in (False, True):
+            asyncio.run(send(number, recorded))
+    bare, own = max(rates[False]), max(rates[True])
+    report(
+        {"name": f"ledger_client_{database}", "value": round(own), "unit": "requests/s", "peer": round(bare)},
+        ratio=round(own / bare, 3),
+        bound=CLIENT_BOUND,
+        cpu_ms_per_request=[round(min(cpu_ms[recorded]), 3) for recorded in (True, False)],
+    )
+    return own >= CLIENT_BOUND * bare
+
+
+def measure_replay(database: str, url: str) -> bool:
+    """Replay recorded completions. Return whether the bound holds."""
+    names = [f"{item}" for item in range(REQUESTS)]
+    with SqlLedger(url) as ledger:
+        asyncio.run(
+            complete_all(
+                LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT), build_requests(names)
+            )
+        )
+    rates: dict[type[SqlLedger], float] = {}
+    for _ in range(ROUNDS):
+        for kind in (LookupPerQuery, SqlLedger):
+            with kind(url) as ledger:
+                chat = LedgeredChat(RecordedChat("bench", Sampling()), ledger, ACCOUNT)
+                rate = asyncio.run(complete_all(chat, build_requests(names)))
+            rates[kind] = max(rate, rates.get(kind, 0))
+    own, peer = rates[SqlLedger], rates[LookupPerQuery]
+    report(
+        {
+            "name": f"ledger_replay_{database}",
+            "value": round(own),
+            "unit": "completions/s",
+            "peer": round(peer),
+        },
+        ratio=round(own / peer, 2),
+        bound=f"{REPLAY_BOUND} or {REPLAY_PEER_BOUND:g} x the peer",
+    )
+    return own >= min(REPLAY_BOUND, REPLAY_PEER_BOUND * peer)
+
+
+def write(url: str, number: int) -> None:
+    """Store the completions of one writer, 32 at a time, in a process of its own."""
+
+    async def store(chat: Chat, requests: Sequence[ChatRequest]) -> None:
+        places = asyncio.Semaphore(32)
+
+        async def complete(request: ChatRequest) -> None:
+            async with places:
+                await chat.complete(request)
+
+        await asyncio.gather(*map(complete, requests))
+
+    names = [f"{number} {item}" for item in range(OWN)] + [f"shared {item}" for item in range(SHARED)]
+    random.Random(number).shuffle(names)
+    with SqlLedger(url) as ledger:
+        chat = LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT)
+        asyncio.run(store(chat, build_requests(names)))
+
+
+def measure_writers(database: str, url: str) -> bool:
+    """Let several processes write to one ledger. Return whether every completion is there, and counted once."""
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=write, args=(url, number)) for number in range(WRITERS)]
+    began = time.perf_counter()
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    seconds = time.perf_counter() - began
+    with SqlLedger(url) as ledger:
+        stored = len(ledger.digests())
+        (row,) = ledger.usage(by=())
+    distinct, uses = WRITERS * OWN + SHARED, WRITERS * (OWN + SHARED)
+    counted = row.requests + row.cache_hits
+    report(
+        {"name": f"ledger_writers_{database}", "value": round(uses / seconds), "unit": "completions/s"},
+        processes=WRITERS,
+        lost=distinct - stored,
+        uses_missing_or_twice=uses - counted,
+        failed_processes=sum(process.exitcode != 0 for process in processes),
+    )
+    return (stored, counted) == (distinct, uses) and not any(process.exitcode for process in processes)
+
+
+def measure_all(database: str, new_url: NewUrl, stub_url: str) -> bool:
+    """Run all measurements on a database. Return whether all bounds hold."""
+    with SqlLedger(new_url()) as ledger:
+        client = measure_client(database, ledger, stub_url)
+    return all([client, measure_replay(database, new_url()), measure_writers(database, new_url())])
+
+
+@contextmanager
+def postgres_urls() -> Iterator[NewUrl | None]:
+    """Start a PostgreSQL server. Yield a function that creates a database; None if PostgreSQL is not installed."""
+    numbers = count()
+    with postgres_server() as port:
+        if port is None:
+            yield None
+            return
+        address = f"postgresql+psycopg2://memflow@127.0.0.1:{port}"
+
+        def new_url() -> str:
+            name = f"ledger{next(numbers)}"
+            engine = sa.create_engine(f"{address}/postgres", isolation_level="AUTOCOMMIT")
+            with engine.connect() as connection:
+                connection.exec_driver_sql(f"CREATE DATABASE {name}")
+            engine.dispose()
+            return f"{address}/{name}"
+
+        yield new_url
+
+
+def main() -> int:
+    """Measure both databases. Return the exit code."""
+
+    files = count()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        stub_process(latency=LATENCY) as stub_url,
+        postgres_urls() as new_postgres_url,
+    ):
+        held = measure_all("sqlite", lambda: f"sqlite:///{folder}/{next(files)}.sqlite", stub_url)
+        if new_postgres_url is not None:
+            held &= measure_all("postgresql", new_postgres_url, stub_url)
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

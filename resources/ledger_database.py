@@ -1,0 +1,118 @@
+"""The ledger's database: opening it, creating its tables, and the errors of its drivers as sentences."""
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from memflow.errors import BadSettings, StoreBusy, StoreFailed
+from resources.ledger_tables import tables, usage_totals
+from resources.usage import fill_totals
+
+BUSY_TIMEOUT_S = 60.0
+"""Seconds to wait for the transaction of another process."""
+_SCHEMA_LOCK = 0x6D656D666C6F77
+"""Key of the PostgreSQL advisory lock under which the tables are created ("memflow")."""
+
+
+def open_engine(url: str) -> Engine:
+    """Open a database and create missing tables; several processes may do so at the same time.
+
+    Raises BadSettings if it cannot be opened, StoreBusy if another process locks it.
+    """
+    try:
+        engine = _connect(url)
+        with engine.connect() as connection:
+            found = set(sa.inspect(connection).get_table_names())
+        if not found >= tables.tables.keys():
+            _create_tables(engine)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
+        if isinstance(error, DBAPIError) and is_locked(error):
+            raise store_error(error, url) from error
+        raise BadSettings(
+            f"cannot open the ledger {without_password(url)}: {error}. Fix `ledger` in memflow.toml."
+        ) from error
+    return engine
+
+
+def _connect(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        return sa.create_engine(parsed, pool_pre_ping=True)
+    if not parsed.database or parsed.database == ":memory:":
+        raise BadSettings(
+            "the SQLite URL of the ledger has no path. Add one in memflow.toml; in code, use "
+            "memflow.chat.ledger.MemoryLedger for a ledger in memory."
+        )
+    Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def _create_tables(engine: Engine) -> None:
+    """Create missing tables under a lock. The totals of a former version's ledger are computed from its uses."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+        else:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        found = set(sa.inspect(connection).get_table_names())
+        for table in tables.sorted_tables:
+            connection.execute(CreateTable(table, if_not_exists=True))
+            for index in sorted(table.indexes, key=lambda index: str(index.name)):
+                connection.execute(CreateIndex(index, if_not_exists=True))
+        if usage_totals.name not in found:
+            fill_totals(connection)
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    """Set WAL mode with synchronous=NORMAL.
+
+    Commits survive a killed process; a power failure may lose the last commits.
+    """
+    over = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            # SQLite does not wait where another process sets the mode of a new file.
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError:
+            if time.monotonic() > over:
+                raise
+            time.sleep(0.02)
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def is_locked(error: DBAPIError) -> bool:
+    return any(word in str(error.orig) for word in ("locked", "busy"))
+
+
+def store_error(error: DBAPIError, url: str) -> StoreBusy | StoreFailed:
+    """Return the exception that states a database error and what to do."""
+    ledger = f"the ledger {without_password(url)}"
+    reason = " ".join(str(error.orig).split())
+    if is_locked(error):
+        return StoreBusy(
+            f"another process locked {ledger} for {BUSY_TIMEOUT_S:g} s. End that process, then rerun."
+        )
+    if any(words in reason for words in ("is full", "No space left")):
+        return StoreFailed(f"the disk of {ledger} is full ({reason}). Free some space, then rerun.")
+    if error.connection_invalidated or isinstance(error, InterfaceError):
+        return StoreFailed(
+            f"lost the connection to {ledger} ({reason}). Check the database server, then rerun."
+        )
+    return StoreFailed(f"cannot use {ledger} ({reason}). Fix the database, then rerun.")
+
+
+def without_password(url: str) -> str:
+    """Return the URL with its password hidden."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(an invalid URL)"

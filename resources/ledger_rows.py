@@ -1,0 +1,194 @@
+"""What the ledger records of a request, and the statements that store it: one INSERT per table for many records.
+
+Threads and waiting are in ledger_writer.py.
+"""
+
+import asyncio
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+import pyarrow as pa
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
+from resources.ledger_tables import CONTEXT_COLUMNS, completions, failures, usage_totals, uses
+from resources.usage import GROUPS, NUMBERS
+
+MAX_ROWS = 500
+"""Maximum number of rows of a statement; SQLite bounds its parameters."""
+
+_ANSWER = tuple(each.name for each in fields(Completion) if each.name != "digest")
+_answer_of = attrgetter(*_ANSWER)
+_context_of = attrgetter(*CONTEXT_COLUMNS)
+SELECT_COMPLETIONS = sa.select(*(completions.c[each.name] for each in fields(Completion)))
+"""The columns of a Completion, in the order of its fields."""
+
+_LZ4_FRAME = b"\x04\x22\x4d\x18"
+
+Row = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Record:
+    """A request and its completion, a cache hit, or a failed request (without a completion, with the reason)."""
+
+    request: ChatRequest
+    account: RequestContext
+    at: float
+    completion: Completion | None = None
+    cached: bool = False
+    reason: str = ""
+    messages: bytes = b""
+    """The compressed messages of a request whose completion is new."""
+    stored: asyncio.Future[Completion] | None = None
+    """Done when the record is stored, if something waits for it."""
+
+    @property
+    def groups(self) -> Row:
+        """The values of the columns GROUPS."""
+        return (*_context_of(self.account), self.request.prompt)
+
+
+class InsertStatement:
+    """An INSERT of many rows into a table, in SQLite or PostgreSQL. SQLAlchemy's takes several times as long."""
+
+    def __init__(self, engine: Engine, table: sa.Table, names: Sequence[str], on_conflict: str = "") -> None:
+        quote = engine.dialect.identifier_preparer
+        columns = ", ".join(quote.quote(name) for name in names)
+        mark = "?" if engine.dialect.paramstyle == "qmark" else "%s"
+        self._into = f"INSERT INTO {quote.format_table(table)} ({columns}) VALUES "
+        self._row = f"({', '.join([mark] * len(names))})"
+        self._on_conflict = on_conflict
+
+    def execute(self, connection: Connection, rows: Sequence[Row]) -> int:
+        """Insert the rows. Return how many were inserted."""
+        inserted = 0
+        for start in range(0, len(rows), MAX_ROWS):
+            some = rows[start : start + MAX_ROWS]
+            values = ", ".join([self._row] * len(some))
+            parameters = tuple(value for row in some for value in row)
+            statement = f"{self._into}{values}{self._on_conflict}"
+            inserted += connection.exec_driver_sql(statement, parameters).rowcount
+        return inserted
+
+
+class RecordWriter:
+    """Stores records in one transaction. Rows are sorted by key, so that concurrent transactions cannot deadlock."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        sums = ", ".join(f"{name} = {usage_totals.name}.{name} + excluded.{name}" for name in NUMBERS)
+        self._completions = InsertStatement(
+            engine, completions, completions.columns.keys(), " ON CONFLICT DO NOTHING"
+        )
+        self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
+        self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "at"))
+        self._totals = InsertStatement(
+            engine,
+            usage_totals,
+            (*GROUPS, *NUMBERS),
+            f" ON CONFLICT ({', '.join(GROUPS)}) DO UPDATE SET {sums}",
+        )
+
+    def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
+        """Store records. Return the completions under the digests of the requests: existing ones are kept."""
+        stored: dict[str, Completion] = {}
+        rows: dict[str, Row] = {}
+        use_rows: list[Row] = []
+        failure_rows: list[Row] = []
+        for record in records:
+            if record.completion is None:
+                failure_rows.append((*record.groups, record.reason, record.at))
+                continue
+            digest = record.completion.digest
+            use_rows.append((*record.groups, digest, record.cached, record.at))
+            if not record.cached and digest not in rows:
+                stored[digest], rows[digest] = record.completion, _completion_row(record, record.completion)
+        with self._engine.begin() as connection:
+            if self._completions.execute(connection, [rows[digest] for digest in sorted(rows)]) < len(rows):
+                stored |= read_completions(connection, [*rows])
+            self._uses.execute(connection, use_rows)
+            self._failures.execute(connection, failure_rows)
+            self._totals.execute(connection, _total_rows(records, stored))
+        return stored
+
+
+def read_completions(connection: Connection, digests: Sequence[str]) -> dict[str, Completion]:
+    """Return the stored completions of these digests."""
+    found: dict[str, Completion] = {}
+    for start in range(0, len(digests), MAX_ROWS):
+        query = SELECT_COMPLETIONS.where(completions.c.digest.in_(digests[start : start + MAX_ROWS]))
+        for row in connection.execute(query):
+            completion = Completion(*row)
+            found[completion.digest] = completion
+    return found
+
+
+def _completion_row(record: Record, completion: Completion) -> Row:
+    request = record.request
+    return (
+        completion.digest,
+        request.prompt,
+        record.account.model,
+        record.messages,
+        _parameters(request.sampling),
+        None if request.output is None else schema_digest(request.output),
+        request.attempt,
+        *_answer_of(completion),
+        record.at,
+    )
+
+
+def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> list[Row]:
+    """Return the sums of the records: rows of GROUPS and NUMBERS."""
+    totals: dict[Row, list[float]] = {}
+    for record in records:
+        total = totals.setdefault(record.groups, [0] * len(NUMBERS))
+        for index, number in enumerate(_numbers(record, stored)):
+            total[index] += number
+    return [(*groups, *totals[groups]) for groups in sorted(totals)]
+
+
+def _numbers(record: Record, stored: Mapping[str, Completion]) -> tuple[float, ...]:
+    """Return what a record adds to NUMBERS."""
+    given = record.completion
+    if given is None:
+        return (0, 0, 1)
+    answer = given if record.cached else stored[given.digest]
+    prompt, completion = answer.prompt_tokens, answer.completion_tokens
+    paid = (0, 0) if record.cached else (prompt, completion)
+    return (
+        not record.cached, record.cached, 0, prompt, completion, answer.cached_tokens, *paid, answer.latency_s
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _parameters(sampling: Sampling) -> str:
+    return json.dumps(asdict(sampling))
+
+
+def compress_messages(request: ChatRequest) -> bytes:
+    """Return the messages of a request as JSON in an LZ4 frame.
+
+    LZ4 takes a fifth of zlib's time, so it runs before a record is added: a thread that computes beside a busy event
+    loop would wait milliseconds for the interpreter lock after each message.
+    """
+    written = request.messages_json.encode("utf-8", "surrogatepass")
+    compressed: bytes = pa.compress(written, codec="lz4", asbytes=True)
+    return compressed
+
+
+def decompress_messages(compressed: bytes) -> tuple[ChatMessage, ...]:
+    """Return messages from an LZ4 frame, or from zlib, which former versions used."""
+    if compressed.startswith(_LZ4_FRAME):
+        written = pa.CompressedInputStream(pa.BufferReader(compressed), "lz4").read()
+    else:
+        written = zlib.decompress(compressed)
+    return tuple(ChatMessage(role, content) for role, content in json.loads(written))
