@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
@@ -18,8 +19,9 @@ Kind = Literal["call", "post", "result", "error"]
 
 
 class Channel:
-    """One end of a connection. The other end calls the public methods of `handler`.
+    """One end of a connection. The other end calls the public methods of `handler`, which must not block.
 
+    A method whose result takes time returns a future of it.
     `on_close` is called once in the reading thread, when the process at the other end has ended.
     """
 
@@ -41,11 +43,12 @@ class Channel:
         self._reader.start()
 
     def call(self, method: str, *arguments: Any) -> Future[Any]:
-        """Call a method of the other end's handler in a thread of its own. The future has its result or exception.
+        """Call a method of the other end's handler. The future has its result or exception, and cannot be cancelled.
 
         The future raises ConnectionError if the other process ends first.
         """
         future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
         with self._state_lock:
             if self._closed:
                 future.set_exception(_ended())
@@ -86,7 +89,7 @@ class Channel:
             case "post":
                 getattr(self._handler, method)(*content)
             case "call":
-                threading.Thread(target=self._answer, args=(number, method, content), daemon=True).start()
+                self._answer(number, method, content)
             case "result":
                 self._waiting.pop(number).set_result(content)
             case "error":
@@ -95,8 +98,19 @@ class Channel:
     def _answer(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
         try:
             result = getattr(self._handler, method)(*arguments)
-            self._send("result", number, method, result)
         except BaseException as error:  # noqa: BLE001  (it is raised at the other end)
+            self._send("error", number, method, _sendable(error))
+            return
+        if isinstance(result, Future):
+            result.add_done_callback(partial(self._reply, number, method))
+        else:
+            self._send("result", number, method, result)
+
+    def _reply(self, number: int, method: str, result: Future[Any]) -> None:
+        error = result.exception()
+        if error is None:
+            self._send("result", number, method, result.result())
+        else:
             self._send("error", number, method, _sendable(error))
 
     def _end(self) -> None:

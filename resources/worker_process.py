@@ -10,6 +10,8 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from multiprocessing.connection import Connection
 
 from memflow.benchmarks.domains import Domain
@@ -19,15 +21,17 @@ from memflow.run.context import Tables
 from memflow.shares import Share
 from resources.channel import Channel
 from resources.lake import Lake
-from resources.ledger import SqlLedger
 from resources.library import CHECKSUMS, Library
 from resources.limits import Budget, Spending
 from resources.models import Models, VllmServers
 from resources.steps import StepRunner
+from resources.worker_ledger import WorkerLedger
 from resources.workers import WorkerSetup
 
 PROGRESS_S = 0.1
 """Minimum number of seconds between two progress messages of a step."""
+STEPS_AT_ONCE = 256
+"""Maximum number of steps of different partitions that run at once."""
 
 
 def main(file_descriptor: int) -> None:
@@ -47,6 +51,7 @@ class _Worker:
     def __init__(self, setup: WorkerSetup) -> None:
         self._setup = setup
         self._closing = threading.Event()
+        self._threads = ThreadPoolExecutor(STEPS_AT_ONCE)
         self._reported: dict[RequestContext, float] = {}
 
     def serve(self, connection: Connection) -> None:
@@ -55,7 +60,7 @@ class _Worker:
         self._channel = Channel(connection, self, self._closing.set)
         self._models = Models(
             settings,
-            SqlLedger(settings.ledger_url),
+            WorkerLedger(settings.ledger_url, self._channel),
             _ParentBudget(self._channel) if self._setup.has_budget else None,
             _ParentServers(self._channel),
             share=self._setup.share,
@@ -71,11 +76,17 @@ class _Worker:
 
     def run(
         self, name: str, run_id: str, domain: Domain, assistant: str, asks_early: bool, share: Share
-    ) -> Tables:
+    ) -> Future[Tables]:
         """Return the rows of a step's tables for a share of the episodes."""
         step = next(step for step in STEPS if step.name == name)
-        return self._runner.run(
-            step, run_id, domain=domain, assistant=assistant, asks_early=asks_early, share=share
+        return self._threads.submit(
+            self._runner.run,
+            step,
+            run_id,
+            domain=domain,
+            assistant=assistant,
+            asks_early=asks_early,
+            share=share,
         )
 
     def end_run(self, run_id: str) -> None:
@@ -105,11 +116,20 @@ class _ParentBudget(Budget):
         self._channel = channel
 
     async def request(self, most: Spending) -> bool:
-        reserved: bool = await asyncio.wrap_future(self._channel.call("reserve", most))
+        reserving = self._channel.call("reserve", most)
+        try:
+            reserved: bool = await asyncio.wrap_future(reserving)
+        except asyncio.CancelledError:
+            reserving.add_done_callback(partial(self._give_back, most))
+            raise
         return reserved
 
     def settle(self, reserved: Spending, spent: Spending) -> None:
         self._channel.post("settle", reserved, spent)
+
+    def _give_back(self, most: Spending, reserving: Future[bool]) -> None:
+        if reserving.exception() is None and reserving.result():
+            self.settle(most, Spending())
 
 
 class _ParentServers(VllmServers):

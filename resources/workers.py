@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from typing import Any
@@ -26,6 +26,7 @@ from resources.channel import Channel
 from resources.embedder import CONCURRENCY
 from resources.limits import Budget, Spending
 from resources.process import default_signals, terminate
+from resources.request_claims import RequestClaims
 from resources.settings import Settings
 
 PROGRAM = (
@@ -58,8 +59,10 @@ class Workers:
     def __init__(self, budget: Budget | None, server_url: Callable[[str], str], watch: Watch) -> None:
         self.budget = budget
         self.server_url = server_url
+        self.claims = RequestClaims()
         self._watch = watch
         self._lock = threading.Lock()
+        self._interrupted = False
         self._workers: dict[int, _Worker] = {}
         self._progress: dict[RequestContext, dict[int, tuple[int, int]]] = {}
 
@@ -98,6 +101,7 @@ class Workers:
 
     def interrupt(self) -> None:
         """Cancel the running steps, and reject further steps."""
+        self._interrupted = True
         self._post("interrupt")
 
     def close(self) -> None:
@@ -134,6 +138,8 @@ class Workers:
             worker = self._workers.get(number)
             if worker is None or worker.process.poll() is not None:
                 worker = self._workers[number] = _Worker(self, settings, number)
+                if self._interrupted:
+                    worker.channel.post("interrupt")
             return worker
 
 
@@ -144,6 +150,7 @@ class _Worker:
         self.running: set[Future[Tables]] = set()
         self._workers = workers
         self._number = number
+        self._starting = ThreadPoolExecutor(1)
         self._reserved = Spending()
         parent, child = Pipe()
         setup = WorkerSetup(
@@ -193,9 +200,17 @@ class _Worker:
         """Report the progress of a step."""
         self._workers.add_progress(self._number, context, done, total)
 
-    def server_url(self, name: str) -> str:
+    def server_url(self, name: str) -> Future[str]:
         """Return the address of a model's server, started if necessary."""
-        return self._workers.server_url(name)
+        return self._starting.submit(self._workers.server_url, name)
+
+    def claim(self, digest: str) -> Future[None]:
+        """Wait until no other worker sends a request."""
+        return self._workers.claims.claim(self, digest)
+
+    def release(self, digest: str) -> None:
+        """Let other workers send a request, or find its stored completion."""
+        self._workers.claims.release(self, digest)
 
     def reserve(self, most: Spending) -> bool:
         """Reserve a part of the budget for a request."""
@@ -212,7 +227,9 @@ class _Worker:
         self._workers.budget.settle(reserved, spent)
 
     def _on_end(self) -> None:
-        """Count the requests of an ended process as spent: their servers may have answered them."""
+        """Count the requests of an ended process as spent, since their servers may answer them."""
+        self._starting.shutdown(wait=False, cancel_futures=True)
+        self._workers.claims.release_all(self)
         if self._workers.budget is not None:
             self._workers.budget.settle(self._reserved, self._reserved)
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
@@ -20,13 +21,20 @@ class Handler:
     def __init__(self) -> None:
         self.posted: list[int] = []
         self.arrived = threading.Event()
+        self.threads = ThreadPoolExecutor(1)
         self.other: Channel
 
     def double(self, number: int) -> int:
         return 2 * number
 
-    def double_here(self, number: int) -> int:
-        return self.other.call("double", number).result(10)
+    def double_later(self, number: int) -> Future[int]:
+        return self.threads.submit(self.double, number)
+
+    def double_here(self, number: int) -> Future[int]:
+        return self.other.call("double", number)
+
+    def divide_later(self) -> Future[float]:
+        return self.threads.submit(self.divide)
 
     def spend(self) -> None:
         raise BudgetSpent("the budget is used up")
@@ -42,8 +50,8 @@ class Handler:
         if last:
             self.arrived.set()
 
-    def block(self) -> None:
-        threading.Event().wait(30)
+    def block(self) -> Future[None]:
+        return Future()
 
 
 @pytest.fixture
@@ -62,11 +70,17 @@ def test_call_returns_the_result_of_the_method_at_the_other_end(ends) -> None:
     assert ends[0].call("double", 21).result(10) == 42
 
 
+def test_call_returns_the_later_result_of_a_method_that_returns_a_future(ends) -> None:
+    assert ends[0].call("double_later", 21).result(10) == 42
+    with pytest.raises(ZeroDivisionError):
+        ends[0].call("divide_later").result(10)
+
+
 def test_method_can_call_back_while_its_own_call_waits(ends) -> None:
     assert ends[0].call("double_here", 4).result(10) == 8
 
 
-def test_calls_run_concurrently(ends) -> None:
+def test_call_is_answered_while_another_waits(ends) -> None:
     ends[0].call("block")
     assert ends[0].call("double", 1).result(10) == 2
 

@@ -219,6 +219,13 @@ def test_interrupt_ends_the_step_within_seconds_and_keeps_the_answers(
     assert sum(sent.values()) - len(sent) <= 4, "only requests in flight may be sent again"
 
 
+def test_step_after_an_interrupt_is_rejected(generated, tmp_path: Path) -> None:
+    with runner(generated, tmp_path / "home", processes=2) as running:
+        running.models.interrupt()
+        with pytest.raises(Interrupted, match="Rerun"):
+            play(running)
+
+
 def test_early_answers_of_a_process_are_the_replies_of_its_share(generated, tmp_path: Path) -> None:
     replies = []
     for processes in (1, 2):
