@@ -41,11 +41,10 @@ def main(file_descriptor: int) -> None:
     connection = Connection(file_descriptor)
     setup: WorkerSetup = connection.recv()
     gc.set_threshold(*setup.collect_after)
-    worker = _Worker(setup)
-    worker.serve(connection)
+    _StepServer(setup).serve(connection)
 
 
-class _Worker:
+class _StepServer:
     """The methods that the parent calls."""
 
     def __init__(self, setup: WorkerSetup) -> None:

@@ -75,7 +75,9 @@ def test_processes_return_the_rows_of_one_process_in_every_benchmark(
 
 
 def children(pid: int) -> list[int]:
-    shown = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=True
+    )
     return [int(line) for line in shown.stdout.split()]
 
 
