@@ -4,46 +4,47 @@ The parent process decides. worker_ledger.py makes the claims of a worker.
 """
 
 import threading
-from collections.abc import Hashable
-from concurrent.futures import Future
+from collections import deque
+from typing import Generic, TypeVar
+
+W = TypeVar("W")
 
 
-class RequestClaims:
-    """The claimed requests by digest, and the owners that wait for each, in order."""
+class RequestClaims(Generic[W]):
+    """The claimed requests by digest, each with the claims on it in order. The first claim is granted.
+
+    A claim is a worker and its own number of the claim.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._queues: dict[str, list[tuple[Hashable, Future[None]]]] = {}
+        self._queues: dict[str, deque[tuple[W, int]]] = {}
 
-    def claim(self, owner: Hashable, digest: str) -> Future[None]:
-        """Claim a request. The future is done when no earlier claim is left."""
-        granted: Future[None] = Future()
+    def claim(self, worker: W, number: int, digest: str) -> bool:
+        """Claim a request. Return whether the claim is granted at once."""
         with self._lock:
-            queue = self._queues.setdefault(digest, [])
-            queue.append((owner, granted))
-            is_first = len(queue) == 1
-        if is_first:
-            granted.set_result(None)
-        return granted
+            queue = self._queues.setdefault(digest, deque())
+            queue.append((worker, number))
+            return len(queue) == 1
 
-    def release(self, owner: Hashable, digest: str) -> None:
-        """Give up the claim of an owner on a request, whether it was granted or not."""
+    def release(self, worker: W, number: int, digest: str) -> tuple[W, int] | None:
+        """Give up a claim, granted or not. Return the claim that is granted in its place, if any."""
         with self._lock:
             queue = self._queues[digest]
-            left = [claim for claim in queue if claim[0] != owner]
-            following = left[0][1] if left and left[0] is not queue[0] else None
-            if left:
-                self._queues[digest] = left
-            else:
+            was_granted = queue[0] == (worker, number)
+            queue.remove((worker, number))
+            if not queue:
                 del self._queues[digest]
-        if following is not None:
-            following.set_result(None)
+            return queue[0] if queue and was_granted else None
 
-    def release_all(self, owner: Hashable) -> None:
-        """Give up all claims of an owner."""
+    def release_all(self, worker: W) -> list[tuple[W, int]]:
+        """Give up all claims of a worker. Return the claims that are granted in their place."""
         with self._lock:
             claimed = [
-                digest for digest, queue in self._queues.items() if any(each == owner for each, _ in queue)
+                (number, digest)
+                for digest, queue in self._queues.items()
+                for each, number in queue
+                if each == worker
             ]
-        for digest in claimed:
-            self.release(owner, digest)
+        granted = (self.release(worker, number, digest) for number, digest in claimed)
+        return [claim for claim in granted if claim is not None and claim[0] != worker]

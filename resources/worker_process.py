@@ -25,8 +25,8 @@ from resources.library import CHECKSUMS, Library
 from resources.limits import Budget, Spending
 from resources.models import Models, VllmServers
 from resources.steps import StepRunner
+from resources.worker import WorkerSetup
 from resources.worker_ledger import WorkerLedger
-from resources.workers import WorkerSetup
 
 PROGRESS_S = 0.1
 """Minimum number of seconds between two progress messages of a step."""
@@ -57,9 +57,10 @@ class _StepServer:
         """Answer calls until the parent closes the worker or ends."""
         settings = self._setup.settings
         self._channel = Channel(connection, self, self._closing.set)
+        self._ledger = WorkerLedger(settings.ledger_url, self._channel)
         self._models = Models(
             settings,
-            WorkerLedger(settings.ledger_url, self._channel),
+            self._ledger,
             _ParentBudget(self._channel) if self._setup.has_budget else None,
             _ParentServers(self._channel),
             share=self._setup.share,
@@ -91,6 +92,10 @@ class _StepServer:
     def end_run(self, run_id: str) -> None:
         """Drop what a run has left."""
         self._models.end_run(run_id)
+
+    def grant(self, numbers: list[int]) -> None:
+        """Send the requests whose claims are granted."""
+        self._ledger.grant(numbers)
 
     def interrupt(self) -> None:
         """Cancel the running steps, and reject further steps."""

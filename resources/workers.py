@@ -4,50 +4,24 @@ A worker starts when it is first needed, and serves all partitions of its parent
 worker_process.py is the program of a worker.
 """
 
-import gc
-import json
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from multiprocessing import Pipe
+from concurrent.futures import wait
 from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
-from memflow.errors import WorkerLost
 from memflow.pipeline import Step
 from memflow.run.context import Tables
 from memflow.shares import WHOLE, Share
-from resources.channel import Channel
 from resources.embedder import CONCURRENCY
-from resources.limits import Budget, Spending
-from resources.process import default_signals, terminate
-from resources.request_claims import RequestClaims
+from resources.limits import Budget
 from resources.settings import Settings
-
-PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from resources.worker_process import main; main(int(sys.argv[1]))"
-)
-CLOSING_S = 3.0
-"""Seconds in which a worker can end by itself."""
+from resources.worker import ParentServices, Worker
 
 Watch = Callable[[RequestContext, int, int], None]
-
-
-@dataclass(frozen=True)
-class WorkerSetup:
-    """The first message to a worker. `share` is its share of the models' concurrency."""
-
-    settings: Settings
-    share: Share
-    has_budget: bool
-    collect_after: tuple[int, int, int]
-    """The thresholds of the garbage collection."""
 
 
 class Workers:
@@ -57,13 +31,11 @@ class Workers:
     """
 
     def __init__(self, budget: Budget | None, server_url: Callable[[str], str], watch: Watch) -> None:
-        self.budget = budget
-        self.server_url = server_url
-        self.claims = RequestClaims()
+        self._services = ParentServices(budget, server_url, self._add_progress)
         self._watch = watch
         self._lock = threading.Lock()
         self._interrupted = False
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, Worker] = {}
         self._progress: dict[RequestContext, dict[int, tuple[int, int]]] = {}
 
     def run(
@@ -113,7 +85,7 @@ class Workers:
         for worker in workers:
             worker.close()
 
-    def add_progress(self, number: int, context: RequestContext, done: int, total: int) -> None:
+    def _add_progress(self, number: int, context: RequestContext, done: int, total: int) -> None:
         """Add the progress of one worker to that of the others, and report the sum."""
         with self._lock:
             shares = self._progress.setdefault(context, {})
@@ -132,106 +104,15 @@ class Workers:
             busy = {number: len(worker.running) for number, worker in self._workers.items()}
         return min(range(count), key=lambda number: busy.get(number, 0))
 
-    def _worker(self, number: int, settings: Settings) -> "_Worker":
+    def _worker(self, number: int, settings: Settings) -> Worker:
         """Return a worker; start it if it does not run."""
         with self._lock:
             worker = self._workers.get(number)
             if worker is None or worker.process.poll() is not None:
-                worker = self._workers[number] = _Worker(self, settings, number)
+                worker = self._workers[number] = Worker(self._services, settings, number)
                 if self._interrupted:
                     worker.channel.post("interrupt")
             return worker
-
-
-class _Worker:
-    """One worker process, and the methods that it calls."""
-
-    def __init__(self, workers: Workers, settings: Settings, number: int) -> None:
-        self.running: set[Future[Tables]] = set()
-        self._workers = workers
-        self._number = number
-        self._starting = ThreadPoolExecutor(1)
-        self._reserved = Spending()
-        parent, child = Pipe()
-        setup = WorkerSetup(
-            Settings.model_construct(**dict(settings) | {"processes": 1}),
-            Share(number, settings.processes),
-            workers.budget is not None and workers.budget.is_limited,
-            gc.get_threshold(),
-        )
-        with child:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, str(child.fileno()), json.dumps(sys.path)],
-                pass_fds=[child.fileno()],
-                preexec_fn=default_signals(),  # noqa: PLW1509  (it calls no Python code that takes locks)
-                start_new_session=True,  # Ctrl-C in a terminal reaches only the parent
-            )
-            parent.send(setup)
-        self.channel = Channel(parent, self, self._on_end)
-        self.channel.open()
-
-    def run(self, *arguments: Any) -> Future[Tables]:
-        """Start a step."""
-        call = self.channel.call("run", *arguments)
-        self.running.add(call)
-        call.add_done_callback(self.running.discard)
-        return call
-
-    def result(self, call: Future[Tables]) -> Tables:
-        """Return the rows of a step that has ended."""
-        try:
-            return call.result()
-        except ConnectionError:
-            code = self.process.wait()
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            raise WorkerLost(
-                f"worker process {self._number} (pid {self.process.pid}) {how}. Rerun: answered requests come "
-                "from the ledger. If memory was short, use fewer `processes`."
-            ) from None
-
-    def close(self) -> None:
-        """Wait until the process has ended; terminate it if that takes too long."""
-        try:
-            self.process.wait(CLOSING_S)
-        except subprocess.TimeoutExpired:
-            terminate(self.process)
-
-    def progress(self, context: RequestContext, done: int, total: int) -> None:
-        """Report the progress of a step."""
-        self._workers.add_progress(self._number, context, done, total)
-
-    def server_url(self, name: str) -> Future[str]:
-        """Return the address of a model's server, started if necessary."""
-        return self._starting.submit(self._workers.server_url, name)
-
-    def claim(self, digest: str) -> Future[None]:
-        """Wait until no other worker sends a request."""
-        return self._workers.claims.claim(self, digest)
-
-    def release(self, digest: str) -> None:
-        """Let other workers send a request, or find its stored completion."""
-        self._workers.claims.release(self, digest)
-
-    def reserve(self, most: Spending) -> bool:
-        """Reserve a part of the budget for a request."""
-        assert self._workers.budget is not None, "only a worker with a budget reserves"
-        reserved = self._workers.budget.reserve(most)
-        if reserved:
-            self._reserved += most
-        return reserved
-
-    def settle(self, reserved: Spending, spent: Spending) -> None:
-        """Replace a reservation by the actual spending."""
-        assert self._workers.budget is not None, "only a worker with a budget reserves"
-        self._reserved -= reserved
-        self._workers.budget.settle(reserved, spent)
-
-    def _on_end(self) -> None:
-        """Count the requests of an ended process as spent, since their servers may answer them."""
-        self._starting.shutdown(wait=False, cancel_futures=True)
-        self._workers.claims.release_all(self)
-        if self._workers.budget is not None:
-            self._workers.budget.settle(self._reserved, self._reserved)
 
 
 def _concurrency(settings: Settings, step: Step, assistant: str) -> int:

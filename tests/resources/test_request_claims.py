@@ -1,4 +1,4 @@
-"""Claims on requests: one owner at a time, in order, and none left after its owner has ended."""
+"""Claims on requests: one worker at a time, in order, and none left after its worker has ended."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,38 +7,39 @@ from resources.request_claims import RequestClaims
 
 
 def test_claim_is_granted_when_the_earlier_one_is_released() -> None:
-    claims = RequestClaims()
-    first, second, third = (claims.claim(owner, "k") for owner in "abc")
-    assert [each.done() for each in (first, second, third)] == [True, False, False]
-    claims.release("a", "k")
-    assert second.done() and not third.done()
-    claims.release("b", "k")
-    assert third.done()
+    claims: RequestClaims[str] = RequestClaims()
+    assert [claims.claim(worker, 0, "k") for worker in "abc"] == [True, False, False]
+    assert claims.release("a", 0, "k") == ("b", 0)
+    assert claims.release("b", 0, "k") == ("c", 0)
+    assert claims.release("c", 0, "k") is None
 
 
 def test_released_claim_that_was_not_granted_is_passed_over() -> None:
-    claims = RequestClaims()
-    _, second, third = (claims.claim(owner, "k") for owner in "abc")
-    claims.release("b", "k")
-    assert not second.done() and not third.done()
-    claims.release("a", "k")
-    assert third.done() and not second.done()
+    claims: RequestClaims[str] = RequestClaims()
+    for worker in "abc":
+        claims.claim(worker, 0, "k")
+    assert claims.release("b", 0, "k") is None
+    assert claims.release("a", 0, "k") == ("c", 0)
 
 
 def test_claims_on_different_requests_are_independent() -> None:
-    claims = RequestClaims()
-    assert claims.claim("a", "k").done() and claims.claim("b", "j").done()
+    claims: RequestClaims[str] = RequestClaims()
+    assert claims.claim("a", 0, "k") and claims.claim("b", 0, "j")
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("kj")), unique=True), st.permutations("abc")
-)
-def test_ended_owners_leave_no_claims(claimed: list[tuple[str, str]], ending: list[str]) -> None:
-    claims = RequestClaims()
-    granted = {claim: claims.claim(*claim) for claim in claimed}
-    for place, owner in enumerate(ending):
-        claims.release_all(owner)
+places = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.sampled_from("kj"))
+
+
+@given(st.lists(places, unique=True), st.permutations("abc"))
+def test_the_first_claim_of_the_workers_that_are_left_is_granted(claimed, ending) -> None:
+    claims: RequestClaims[str] = RequestClaims()
+    granted = {
+        (worker, number, digest) for worker, number, digest in claimed if claims.claim(worker, number, digest)
+    }
+    for place, worker in enumerate(ending):
+        following = claims.release_all(worker)
+        granted |= {each for each in claimed if each[:2] in following}
         for digest in "kj":
-            alive = [claim for claim in claimed if claim[1] == digest and claim[0] in ending[place + 1 :]]
-            assert not alive or granted[alive[0]].done()
+            left = [each for each in claimed if each[2] == digest and each[0] in ending[place + 1 :]]
+            assert not left or left[0] in granted
     assert not claims._queues
