@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from multiprocessing.synchronize import Barrier
 
 import sqlalchemy as sa
 
@@ -30,6 +31,8 @@ from memflow.chat.ledger import LedgeredChat, RecordedChat
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
+from resources.ledger_rows import SELECT_COMPLETIONS
+from resources.ledger_tables import completions
 from resources.stub import stub_process
 
 REQUESTS, CONCURRENCY, LATENCY, ROUNDS = 2000, 256, 0.05, 6
@@ -43,11 +46,25 @@ NewUrl = Callable[[], str]
 
 
 class LookupPerQuery(SqlLedger):
-    """The ledger with a query for each lookup, as in former versions."""
+    """The ledger with a compiled query for each lookup on an open connection, as in former versions."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        query = SELECT_COMPLETIONS.where(completions.c.digest == sa.bindparam("key"))
+        compiled = query.compile(dialect=self._engine.dialect)
+        self._query, self._positional = str(compiled), compiled.positiontup is not None
+        self._open_connection = self._reader.connect()
 
     async def get(self, digest: str) -> Completion | None:
         """Look one completion up in the event loop."""
-        return self._read([digest]).get(digest)
+        given = (digest,) if self._positional else {"key": digest}
+        row = self._open_connection.exec_driver_sql(self._query, given).first()
+        return Completion(*row) if row else None
+
+    def close(self) -> None:
+        """Close the connection of the lookups too."""
+        self._open_connection.close()
+        super().close()
 
 
 class ImmediateChat(RecordedChat):
@@ -130,8 +147,8 @@ def measure_replay(database: str, url: str) -> bool:
     return own >= min(REPLAY_BOUND, REPLAY_PEER_BOUND * peer)
 
 
-def write(url: str, number: int) -> None:
-    """Store the completions of one writer, 32 at a time, in a process of its own."""
+def write(url: str, number: int, start: Barrier) -> None:
+    """Store the completions of one writer, 32 at a time, in a process of its own, once all writers are ready."""
 
     async def store(chat: Chat, requests: Sequence[ChatRequest]) -> None:
         places = asyncio.Semaphore(32)
@@ -146,16 +163,20 @@ def write(url: str, number: int) -> None:
     random.Random(number).shuffle(names)
     with SqlLedger(url) as ledger:
         chat = LedgeredChat(ImmediateChat("bench", Sampling()), ledger, ACCOUNT)
-        asyncio.run(store(chat, build_requests(names)))
+        requests = build_requests(names)
+        start.wait()
+        asyncio.run(store(chat, requests))
 
 
 def measure_writers(database: str, url: str) -> bool:
     """Let several processes write to one ledger. Return whether every completion is there, and counted once."""
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=write, args=(url, number)) for number in range(WRITERS)]
-    began = time.perf_counter()
+    start = context.Barrier(WRITERS + 1, timeout=120)
+    processes = [context.Process(target=write, args=(url, number, start)) for number in range(WRITERS)]
     for process in processes:
         process.start()
+    start.wait()
+    began = time.perf_counter()
     for process in processes:
         process.join()
     seconds = time.perf_counter() - began

@@ -34,8 +34,9 @@ def open_engine(url: str) -> Engine:
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         if isinstance(error, DBAPIError) and is_locked(error):
             raise store_error(error, url) from error
+        reason = error.orig if isinstance(error, DBAPIError) else error
         raise BadSettings(
-            f"cannot open the ledger {without_password(url)}: {error}. Fix `ledger` in memflow.toml."
+            f"cannot open the ledger {without_password(url)}: {reason}. Fix `ledger` in memflow.toml."
         ) from error
     return engine
 

@@ -42,7 +42,7 @@ class LedgerWriter:
         self._wake = threading.Event()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._closing = False
 
     def store(self, record: Record) -> asyncio.Future[Completion]:
         """Return a future of the running event loop that is done when the record is stored."""
@@ -66,14 +66,16 @@ class LedgerWriter:
             done.result()
 
     def close(self) -> None:
-        """Store all records and end the thread."""
+        """Store all records and end the thread. A later record starts it again."""
         try:
             self.flush()
         finally:
-            self._closed = True
-            self._wake.set()
-            if self._thread is not None:
-                self._thread.join()
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._closing = True
+                self._wake.set()
+                thread.join()
+                self._closing = False
 
     def _start(self) -> None:
         if self._thread is None:
@@ -86,9 +88,11 @@ class LedgerWriter:
             self._wake.set()
 
     def _work(self) -> None:
-        while not self._closed:
+        closing = False
+        while not closing:
             self._wake.wait()
             self._wake.clear()
+            closing = self._closing
             began = time.perf_counter()
             flushes = _drain(self._flushes)  # before the records that were added before them
             error = self._commit(_drain(self._records))

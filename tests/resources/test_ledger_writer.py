@@ -60,6 +60,16 @@ def test_close_stores_everything(either_url: str) -> None:
         assert (row.requests, row.cache_hits, row.failed) == (1, 1, 1)
 
 
+def test_closed_ledger_can_be_closed_and_used_again(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        store(ledger, "a")
+        ledger.close()
+        ledger.flush()
+        ledger.close()
+        store(ledger, "b")
+        assert ledger.digests() == {"a", "b"}
+
+
 def test_locked_ledger_fails_waiting_requests_and_works_again(
     url: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
