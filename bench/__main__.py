@@ -17,6 +17,7 @@ ALL = (
     "overhead",
     "player",
     "evaluation",
+    "probes",
     "trajectories",
     "checkpoints",
     "leaderboard",

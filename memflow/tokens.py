@@ -19,4 +19,4 @@ def estimate(text: str) -> int:
 
 def quarters(text: str) -> int:
     """Return the estimate in quarters of a token. Estimates of several texts in this unit can be added."""
-    return len(text) + 3 * len(_WIDE.findall(text))
+    return len(text) if text.isascii() else len(text) + 3 * len(_WIDE.findall(text))

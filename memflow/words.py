@@ -6,6 +6,7 @@ own tokenization.
 
 import re
 import unicodedata
+from string import ascii_lowercase
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
@@ -23,6 +24,7 @@ _CHINESE = (
 )
 STOP = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
 """English and Chinese stop words."""
+_OMITTED = STOP | frozenset(ascii_lowercase)
 
 
 def search_words(text: str) -> list[str]:
@@ -37,7 +39,7 @@ def search_words(text: str) -> list[str]:
         words = []
         for run in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
             words.extend(_chinese_words(run[0]) if run[1] else (run[0],))
-    return [word for word in words if word not in STOP and (len(word) > 1 or not "a" <= word <= "z")]
+    return [word for word in words if word not in _OMITTED]
 
 
 def _chinese_words(text: str) -> list[str]:

@@ -116,6 +116,8 @@ def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
 
 def _printable(text: str) -> str:
     """Return the text without lone surrogates and NUL, which JSON servers and PostgreSQL reject."""
+    if text.isascii() and "\0" not in text:  # ten times faster than the pattern
+        return text
     return _UNWRITABLE.sub("\ufffd", text)
 
 

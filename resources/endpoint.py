@@ -9,16 +9,19 @@ import json
 import os
 import random
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from memflow.errors import ChatError, EndpointDown, RequestRefused
 from resources.limits import AdaptiveLimiter, limiter_of
+
+if TYPE_CHECKING:
+    import aiohttp
 
 NO_KEY = "EMPTY"
 """The key that is sent where none is set."""
@@ -28,6 +31,10 @@ FIRST_CONTACT = 5.0
 """Seconds of retries at an address that has not answered yet, or has just been given up."""
 LONGEST_WAIT = 20.0
 """Maximum of the back-off in seconds."""
+CONNECT_TIMEOUT = 10.0
+"""Maximum of seconds until a connection opens."""
+
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass
@@ -58,36 +65,31 @@ class Endpoint:
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
     def __post_init__(self) -> None:
-        self._client: Any = None
-        self._stack = AsyncExitStack()
+        self._session: aiohttp.ClientSession | None = None
         self._limiter: AdaptiveLimiter | None = None
         self._down = False
 
     async def __aenter__(self) -> "Endpoint":
-        import httpx2  # noqa: PLC0415
-        from openai import DefaultAioHttpClient
+        import aiohttp  # noqa: PLC0415  (takes 0.1 s)
 
-        connections = httpx2.Limits(
-            max_connections=self.concurrency, max_keepalive_connections=self.concurrency, keepalive_expiry=30
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self.concurrency, keepalive_timeout=30),
+            timeout=aiohttp.ClientTimeout(self.timeout, sock_connect=CONNECT_TIMEOUT),
+            headers={"Authorization": f"Bearer {self._key()}", "Content-Type": "application/json"},
+            proxy=_proxy_of(self.url),
         )
-        timeout = httpx2.Timeout(self.timeout, connect=10)
-        near = urlsplit(self.url).hostname in ("127.0.0.1", "localhost", "::1")
-        headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": "application/json"}
-        client = DefaultAioHttpClient(
-            limits=connections, timeout=timeout, trust_env=not near, headers=headers
-        )
-        self._client = await self._stack.enter_async_context(client)
         self._limiter = limiter_of(self.url, self.concurrency)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._client = None
-        await self._stack.aclose()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
     @property
     def is_open(self) -> bool:
         """Whether the context manager is entered."""
-        return self._client is not None
+        return self._session is not None
 
     async def post(self, path: str, body: dict[str, Any], key: str = "") -> tuple[dict[str, Any], float]:
         """Return the server's JSON response and the seconds of the successful attempt.
@@ -126,36 +128,41 @@ class Endpoint:
         return self.patience
 
     async def _try(self, path: str, body: dict[str, Any], key: str) -> tuple[dict[str, Any], float]:
-        import httpx2  # noqa: PLC0415
-
         started = time.perf_counter()
-        sent = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        try:
-            # The client's typed methods cost as much CPU time as everything else here.
-            response = await self._client.post(
-                self.url.rstrip("/") + path, content=sent, headers={"Idempotency-Key": key} if key else None
-            )
-        except httpx2.TimeoutException as error:
-            raise _RetryableError(
-                f"timeout after {self.timeout:g} s", unreachable=True, overloaded=True
-            ) from error
-        except (httpx2.RequestError, httpx2.InvalidURL, OSError) as error:
-            raise _RetryableError(
-                self._redacted(str(error) or type(error).__name__), unreachable=True
-            ) from error
-        if response.status_code >= 400:
+        code, headers, content = await self._send(path, _JSON.encode(body).encode(), key)
+        if code >= 400:
             self.answers[self.url] = True
-            code, said = response.status_code, self._redacted(_error_text(response.text))
+            said = self._redacted(_error_text(content.decode(errors="replace")))
             if code >= 500 or code in REPEATABLE:
                 raise _RetryableError(
-                    f"{code}: {said}", retry_after=_retry_after(response.headers), overloaded=code == 429
+                    f"{code}: {said}", retry_after=_retry_after(headers), overloaded=code == 429
                 )
             raise RequestRefused(self._redacted(self._refusal(code, said, body)))
         try:
-            answer = json.loads(response.content)
+            answer = json.loads(content)
         except ValueError as error:
             raise _RetryableError(f"the answer is not JSON ({error})") from error
         return answer, time.perf_counter() - started
+
+    async def _send(self, path: str, body: bytes, key: str) -> tuple[int, Mapping[str, str], bytes]:
+        """Return status, headers and content of one response."""
+        from aiohttp import ClientError  # noqa: PLC0415
+
+        assert self._session is not None, f"enter the endpoint {self.url} first (async with)"
+        headers = {"Idempotency-Key": key} if key else None
+        try:
+            async with self._session.post(
+                self.url.rstrip("/") + path, data=body, headers=headers
+            ) as response:
+                return response.status, response.headers, await response.read()
+        except TimeoutError as error:
+            raise _RetryableError(
+                f"timeout after {self.timeout:g} s", unreachable=True, overloaded=True
+            ) from error
+        except (ClientError, OSError) as error:
+            raise _RetryableError(
+                self._redacted(str(error) or type(error).__name__), unreachable=True
+            ) from error
 
     def _refusal(self, code: int, said: str, body: dict[str, Any]) -> str:
         if code in (401, 403):
@@ -183,6 +190,21 @@ class Endpoint:
         """Return a server's message without the API key, since messages may repeat the key and are stored."""
         key = self._key()
         return text if key == NO_KEY else text.replace(key, f"<{self.key_variable}>")
+
+
+def _proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment sets for an address; None for an address on this machine.
+
+    It is looked up once, since the client's own lookup costs two thread switches per request.
+    """
+    parts = urlsplit(url)
+    if parts.hostname is None or parts.hostname in ("127.0.0.1", "localhost", "::1"):
+        return None
+    if proxy_bypass(parts.hostname):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 
 class _RetryableError(Exception):

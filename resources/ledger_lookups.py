@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from memflow.chat.requests import Completion
+from resources.event_loop import detached
 
 
 class LookupBatcher:
@@ -19,11 +20,10 @@ class LookupBatcher:
 
     def find(self, digest: str) -> asyncio.Future[Completion | None]:
         """Return a future of the completion under `digest`; of None if there is none."""
-        loop = asyncio.get_running_loop()
-        found: asyncio.Future[Completion | None] = loop.create_future()
+        found: asyncio.Future[Completion | None] = asyncio.get_running_loop().create_future()
         self._gathered.append((digest, found))
         if self._reader is None:
-            self._reader = loop.create_task(self._read_all())
+            self._reader = detached(self._read_all())
         return found
 
     async def _read_all(self) -> None:

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TextIO
 
+import uvloop
 from aiohttp import web
 
 from memflow.fingerprint import digest, seeded
@@ -281,7 +282,7 @@ def main() -> None:
             await asyncio.Event().wait()
 
     try:
-        asyncio.run(serve())
+        uvloop.run(serve())
     except KeyboardInterrupt:
         return
 

@@ -13,7 +13,7 @@ OUTER = {
     "dagster",
     "duckdb",
     "lancedb",
-    "openai",
+    "aiohttp",
     "vllm",
     "great_expectations",
     "resources",

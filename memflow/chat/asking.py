@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 ATTEMPTS = 3
 
+_JSON = json.JSONDecoder(strict=False)
+"""A decoder that accepts raw control characters, which xgrammar allows in bounded strings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
@@ -91,8 +94,7 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
     if completion.finish_reason == "length":
         return None, "it was cut off at the token limit"
     try:
-        # strict=False: xgrammar lets raw control characters into bounded strings.
-        return output.model_validate(json.loads(_unfenced(text), strict=False)), ""
+        return output.model_validate(_JSON.decode(_unfenced(text))), ""
     except json.JSONDecodeError as error:
         return None, f"it is not JSON ({error.msg} at character {error.pos})"
     except ValidationError as error:

@@ -20,7 +20,7 @@ Python modules contain no prompt text, and prompts contain no code.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.resources import files
 from string import Template
@@ -65,9 +65,9 @@ class Prompt:
         self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
     ) -> tuple[ChatMessage, ...]:
         """Return the messages with all fields filled in. Raises PromptError for missing or unknown fields."""
-        missing = [name for name in self.fields if name not in fields]
-        unknown = [name for name in fields if name not in self.fields]
-        if missing or unknown:
+        if fields.keys() != set(self.fields):
+            missing = [name for name in self.fields if name not in fields]
+            unknown = [name for name in fields if name not in self.fields]
             wrong = ", ".join(
                 [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
             )
@@ -78,9 +78,25 @@ class Prompt:
         for role, text in self.sections:
             if role == "history":
                 said.extend(history)
-            elif content := Template(text).substitute(fields).strip():
+            elif content := _fill(text, fields).strip():
                 said.append(ChatMessage(cast(Role, role), content))
         return tuple(said)
+
+
+def _fill(text: str, fields: Mapping[str, Any]) -> str:
+    """Replace every $field of a section."""
+    return "".join(
+        str(fields[part]) if number % 2 else part for number, part in enumerate(_split_at_fields(text))
+    )
+
+
+@cache
+def _split_at_fields(text: str) -> tuple[str, ...]:
+    """Return literal texts and field names in turn, starting and ending with a literal text."""
+    template = Template(text)
+    return tuple(
+        template.substitute({name: f"\0{name}\0" for name in template.get_identifiers()}).split("\0")
+    )
 
 
 @cache
@@ -158,6 +174,7 @@ def translated_stems(package: str) -> frozenset[str]:
     return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
 
 
+@lru_cache(maxsize=4096)
 def load_in_language(
     package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
 ) -> Prompt:

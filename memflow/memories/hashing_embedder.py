@@ -47,7 +47,8 @@ class HashingEmbedder:
         counts = Counter(search_words(text)) or Counter([""])
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
         # Summed row after row, never by BLAS: what else is in the batch must not change the last bit.
-        summed = np.add.reduce(np.stack([self._word(word) for word in counts]) * weights[:, None], axis=0)
+        vectors = np.concatenate([self._word(word) for word in counts]).reshape(len(counts), self.dimensions)
+        summed = np.add.reduce(vectors * weights[:, None], axis=0)
         length = np.sqrt(np.add.reduce(summed * summed))
         if length == 0:
             # Words whose features cancel out: as good as no words.

@@ -82,16 +82,20 @@ class SearchIndex(ABC):
         """Return the `k` best live documents with scores above `above`, best first; equal scores oldest first."""
         if self._dead:
             scores[self._dead] = -np.inf
-        numbers = np.flatnonzero(scores > above)
+        numbers = (scores > above).nonzero()[0]
         if k <= 0:
             return []
+        values = scores[numbers]
         if len(numbers) > k:
-            values = scores[numbers]
-            edge = np.partition(values, len(values) - k)[len(values) - k]
-            better, level = numbers[values > edge], numbers[values == edge]
-            numbers = np.concatenate((better, level[: k - len(better)]))
-        ranked = numbers[np.lexsort((numbers, -scores[numbers]))]
-        return [SearchHit(self._items[number], float(scores[number])) for number in ranked]
+            ordered = values.copy()
+            ordered.partition(len(values) - k)
+            chosen = (values >= ordered[len(values) - k]).nonzero()[0]
+            numbers, values = numbers[chosen], values[chosen]
+        ranked = (-values).argsort(kind="stable")[:k]
+        return [
+            SearchHit(self._items[number], score)
+            for number, score in zip(numbers[ranked].tolist(), values[ranked].tolist(), strict=True)
+        ]
 
 
 class _Postings:

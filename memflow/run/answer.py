@@ -6,12 +6,13 @@ A probe never changes a memory. Scoring replies does not belong here.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
-from memflow.chat.requests import Chat
+from memflow.chat.requests import Chat, Completion
 from memflow.errors import BadInput, BudgetSpent, EndpointDown, MemflowError
 from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
@@ -21,6 +22,8 @@ from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
 """Probes that read concurrently: a bound on the restored memories in RAM."""
+RUNNING = 2048
+"""Probes that read or wait for an answer: a bound on the prompts in RAM, above any model's concurrency."""
 
 RANKED = 10
 """Entries of the ranking that a reply stores, for recall@10."""
@@ -77,7 +80,7 @@ async def answer_all(
     last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Raises
     BudgetSpent and EndpointDown.
     """
-    turn, reading = asyncio.Lock(), asyncio.Semaphore(READING)
+    running, reading = asyncio.Semaphore(RUNNING), asyncio.Semaphore(READING)
     memories: dict[_Place, Memory] = {}
     waiting = Counter(_place(probe) for probe in probes)
 
@@ -99,8 +102,6 @@ async def answer_all(
             memories.pop(place, None)
 
     async def read(probe: Probe) -> _Read:
-        async with turn:
-            await asyncio.sleep(0)  # let the loop process answers that have arrived
         async with reading:
             try:
                 return await _read(benchmark, domain, probe, memory_of(probe), clock)
@@ -114,10 +115,21 @@ async def answer_all(
             raise
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
+        finally:
+            running.release()
         answered()
         return reply
 
-    return list(await asyncio.gather(*(one(probe) for probe in probes)))
+    tasks = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            for probe in probes:
+                await running.acquire()
+                tasks.append(group.create_task(one(probe)))
+                await asyncio.sleep(0)  # let the loop process answers that have arrived
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 async def answer_one(
@@ -149,7 +161,7 @@ def _place(probe: Probe) -> _Place:
 
 def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> Reply:
     reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
-    return _reply(domain, assistant, probe, Recall(), reason=reason)
+    return _reply(domain, assistant, probe, _Read(), reason=reason)
 
 
 @dataclass(frozen=True)
@@ -176,33 +188,39 @@ async def _read(
 async def _ask(
     benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, read: _Read, chat: Chat
 ) -> Reply:
-    recall = read.recall
     if probe.reason is not None:
-        return _reply(domain, assistant, probe, recall, reason=f"the probe is quarantined: {probe.reason}")
-    question = benchmark.question(domain, probe, recall, read.told)
-    answer = await ask(chat, question.prompt, question.fields, recall.messages)
-    reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
-    if read.ranks:
-        reply = replace(reply, ranked=[item.entry_id for item in recall.ranked[:RANKED]])
-    if read.took is not None:
-        reply = replace(reply, models_s=read.took.models, own_s=read.took.own, model_calls=read.took.calls)
-    prompt = question.prompt
-    reply = replace(reply, prompt=f"{prompt.name}@{prompt.digest[:8]}", model=chat.fingerprint)
-    completion = answer.completion
-    if completion is not None:
-        reply = replace(
-            reply,
-            text=completion.text,
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-            latency_s=completion.latency_s,
-            completion=completion.digest,
-        )
-    parsed = None if answer.value is None else benchmark.parse(probe, answer.value)
-    return replace(reply, parsed=parsed, attempts=answer.attempts)
+        reason = f"the probe is quarantined: {probe.reason}"
+        return _reply(domain, assistant, probe, read, reason=reason)
+    question = benchmark.question(domain, probe, read.recall, read.told)
+    answer = await ask(chat, question.prompt, question.fields, read.recall.messages)
+    return _reply(
+        domain,
+        assistant,
+        probe,
+        read,
+        reason=answer.reason,
+        parsed=None if answer.value is None else benchmark.parse(probe, answer.value),
+        attempts=answer.attempts,
+        prompt=f"{question.prompt.name}@{question.prompt.digest[:8]}",
+        model=chat.fingerprint,
+        **_completion_columns(answer.completion),
+    )
 
 
-def _reply(domain: Domain, assistant: str, probe: Probe, recall: Recall, *, reason: str | None) -> Reply:
+def _completion_columns(completion: Completion | None) -> dict[str, Any]:
+    if completion is None:
+        return {}
+    return {
+        "text": completion.text,
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "latency_s": completion.latency_s,
+        "completion": completion.digest,
+    }
+
+
+def _reply(domain: Domain, assistant: str, probe: Probe, read: _Read, **answer: Any) -> Reply:
+    recall, took = read.recall, read.took
     return Reply(
         domain=domain.name,
         assistant=assistant,
@@ -213,5 +231,9 @@ def _reply(domain: Domain, assistant: str, probe: Probe, recall: Recall, *, reas
         recalled_sources=list(recall.sources),
         injected_tokens=recall.injected_tokens,
         dropped_tokens=recall.dropped_tokens,
-        reason=reason,
+        ranked=[item.entry_id for item in recall.ranked[:RANKED]] if read.ranks else [],
+        models_s=None if took is None else took.models,
+        own_s=None if took is None else took.own,
+        model_calls=None if took is None else took.calls,
+        **answer,
     )

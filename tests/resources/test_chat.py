@@ -277,3 +277,25 @@ async def test_chat_stores_one_answer_per_request_of_an_unreliable_server(tmp_pa
     # A request whose answer was on its way when the server died is asked again, and no other.
     assert sum(count - 1 for count in times.values()) <= 16
     ledger.close()
+
+
+async def test_proxy_of_the_environment_is_used_for_other_machines_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Stub() as proxy, Stub() as local:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1").removeprefix("http://"))
+        for url in ("http://model.invalid/v1", local.url):
+            async with chat_at(url) as chat:
+                assert (await chat.complete(request(url))).text
+        monkeypatch.setenv("no_proxy", "model.invalid")
+        async with chat_at("http://model.invalid/v1", tries=1) as chat:
+            with pytest.raises(EndpointDown, match=r"model\.invalid"):
+                await chat.complete(request())
+    assert (proxy.counts.asked, local.counts.asked) == (1, 1)
+
+
+async def test_invalid_address_raises_endpoint_down() -> None:
+    for url in ("not-an-address", "ftp://127.0.0.1/v1"):
+        async with chat_at(url, Time()) as chat:
+            with pytest.raises(EndpointDown, match=r"fix the url in memflow\.toml"):
+                await chat.complete(request())

@@ -1,4 +1,6 @@
-"""A run killed at random moments and restarted: it repeats no stored request and writes the same tables."""
+"""A run with eight partitions side by side, killed at random moments: it repeats no stored request, and writes the
+same tables as one partition at a time.
+"""
 
 import json
 import os
@@ -16,15 +18,20 @@ import pytest
 
 from resources.stub import stub_process
 
-KILLS = 20
+KILLS = 30
 DOMAIN = "amemgym_base"
 SEED = 20
 IN_FLIGHT = 64
+MEMORIES = (
+    *("full", "recent", "none", "rag_2_4_30"),
+    *("bm25_message", "bm25_session", "embed_message", "embed_session"),
+)
 
 
-def command(home: Path, url: str) -> list[str]:
-    wanted = f"--domain {DOMAIN} --memory full --memory rag_2_4_30 --url {url} --model stub".split()
-    return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *wanted]
+def command(home: Path, url: str, parallel: int) -> list[str]:
+    memories = [part for name in MEMORIES for part in ("--memory", name)]
+    wanted = f"--domain {DOMAIN} --no-bounds --url {url} --model stub --parallel {parallel}".split()
+    return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *memories, *wanted]
 
 
 def stored_digests(home: Path) -> set[str]:
@@ -51,21 +58,21 @@ def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
 ) -> None:
     environment = {
         **clean_environment,
-        "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=12, periods=6, questions=4)),
+        "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=6, periods=6, questions=4)),
     }
     chance = random.Random(SEED)
     undisturbed, home = tmp_path / "undisturbed", tmp_path / "home"
     log = tmp_path / "asked.jsonl"
     with stub_process(latency=0.05) as url:
         subprocess.run(
-            command(undisturbed, url), env=environment, check=True, capture_output=True, timeout=900
+            command(undisturbed, url, 1), env=environment, check=True, capture_output=True, timeout=900
         )
     moments, unkept = [], 0
     with stub_process(latency=0.05, log=log) as url:
         for _ in range(KILLS):
             known, before = stored_digests(home), len(request_digests(log))
             process = subprocess.Popen(
-                command(home, url),
+                command(home, url, 8),
                 env=environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -90,7 +97,7 @@ def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
             assert max(Counter(new).values(), default=1) == 1, "asked twice by one process"
             settle(url)
         known, before = stored_digests(home), len(request_digests(log))
-        subprocess.run(command(home, url), env=environment, check=True, capture_output=True, timeout=900)
+        subprocess.run(command(home, url, 8), env=environment, check=True, capture_output=True, timeout=900)
         assert not known & set(request_digests(log)[before:])
     assert sum(moment > 0 for moment in moments) >= KILLS // 2, f"the kills hit nothing: {moments}"
     assert contents(home) == contents(undisturbed)

@@ -1,6 +1,11 @@
 """The prompt of a probe, and the parsing of the assistant's answer."""
 
 import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from pydantic import BaseModel
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
 from memflow.benchmarks.amemgym.wording import number_options, prompt
@@ -11,19 +16,36 @@ from memflow.records import Probe
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
     """Return the prompt of a probe. As in the published code, the memory query is the whole prompt with its options."""
-    if probe.kind == "choice":
-        fields = {"question": probe.question, "options": number_options(probe.options)}
-        output: type = choice_of(len(probe.options))
-    else:
-        fields = {"schema": probe.question}
-        output = values_of(json.loads(probe.question))
-    query = prompt(probe.kind, language=probe.language).render(fields)[-1].content
-    suffix = ""
+    template = _question_template(probe.kind, probe.language, probe.question, tuple(probe.options))
+    suffix, fields = "", dict(template.fields)
     if gold_context is not None:
         suffix, fields["told"] = "_told", gold_context
     elif recall.notes:
         suffix, fields["notes"] = "_with_notes", recall.notes
-    return Question(prompt(f"{probe.kind}{suffix}", output, probe.language), fields, query)
+    return Question(prompt(f"{probe.kind}{suffix}", template.output, probe.language), fields, template.query)
+
+
+class _QuestionTemplate(NamedTuple):
+    """The part of a question that does not depend on the memory."""
+
+    fields: Mapping[str, str]
+    output: type[BaseModel]
+    query: str
+
+
+@lru_cache(maxsize=4096)
+def _question_template(
+    kind: str, language: str, question: str, options: tuple[str, ...]
+) -> _QuestionTemplate:
+    """Return the same part of a question for every period in which it is asked."""
+    output: type[BaseModel]
+    if kind == "choice":
+        fields = {"question": question, "options": number_options(options)}
+        output = choice_of(len(options))
+    else:
+        fields = {"schema": question}
+        output = values_of(json.loads(question))
+    return _QuestionTemplate(fields, output, prompt(kind, language=language).render(fields)[-1].content)
 
 
 def parse_answer(value: ChoiceAnswer | Values) -> str:

@@ -194,14 +194,17 @@ def _recover(request: ChatRequest) -> ChoiceAnswer:
 
 def _choice(request: ChatRequest) -> ChoiceAnswer:
     options = [line.partition(": ")[2] for line in request.fields["options"].split("\n")]
-    return ChoiceAnswer(answer=1 + _chance(request).choice(best_options(_seen(request), options)))
+    best = best_options(_seen(request), options)
+    return ChoiceAnswer(answer=1 + (best[0] if len(best) == 1 else _chance(request).choice(best)))
 
 
 def _state(request: ChatRequest) -> str:
-    chance = _chance(request)
     schema = _json(request, "schema")
     read = stated_values(_seen(request), schema)
-    return json.dumps({name: read[name] or chance.choice(values) for name, values in schema.items()})
+    if not all(read.values()):
+        chance = _chance(request)
+        read = {name: read[name] or chance.choice(values) for name, values in schema.items()}
+    return json.dumps(read)
 
 
 def _claims(request: ChatRequest) -> Findings:

@@ -5,10 +5,13 @@ The extracted value is the last one in the last sentence that contains the varia
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-_SENTENCE = re.compile(r"[.!?;。！？；\n]+")
+_SENTENCE = re.compile(r"[.!?;。！？；]+")
 _STATEMENT = re.compile(r"your ([a-z0-9 ]+?) is ([a-z0-9 ]+?)(?= and your |,)|你的([^，。]+?)是([^，。]+)")
 _GONE = re.compile(r"no longer .*? but ")
+_CACHED = 16384
+"""Number of cached lines, names and options, which repeat from probe to probe."""
 
 
 def in_words(name: str) -> str:
@@ -18,16 +21,7 @@ def in_words(name: str) -> str:
 
 def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
     """Return the last value that `text` states for the variable, or None."""
-    name = in_words(variable)
-    for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
-        if _position(sentence, name) < 0:
-            continue
-        # If one value contains another, both end at the same place and the longer one is meant.
-        places = [(_position(sentence, in_words(value)), len(value), value) for value in values]
-        place, _, value = max(places, default=(-1, 0, ""))
-        if place >= 0:
-            return value
-    return None
+    return _last_stated(_sentences(text), variable, values)
 
 
 def latest_statement_is(text: str, variable: str, value: str) -> bool:
@@ -36,18 +30,14 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
     Other possible values are unknown, so a longer value that contains this one also matches.
     """
     name = in_words(variable)
-    for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
+    for sentence in reversed(_sentences(text)):
         if _position(sentence, name) >= 0:
             return last_stated(_GONE.sub("", sentence), variable, [value]) == value
     return False
 
 
-def in_words_by_line(text: str) -> str:
-    """Return `text` with all names in words; line breaks are preserved."""
-    return "\n".join(in_words(line) for line in text.split("\n"))
-
-
-def statements(option: str) -> dict[str, str]:
+@lru_cache(maxsize=_CACHED)
+def statements(option: str) -> Mapping[str, str]:
     """Return the (variable, value) pairs that a scripted option is correct for, in words."""
     found = _STATEMENT.findall(option.lower())
     return {name or chinese: value or meant for name, value, chinese, meant in found}
@@ -60,21 +50,49 @@ def best_options(text: str, options: Sequence[str]) -> list[int]:
     for claim in claims:
         for name, value in claim.items():
             values.setdefault(name, []).append(value)
-    stated = {name: last_stated(text, name, possible) for name, possible in values.items()}
+    stated = stated_values(text, values)
     matches = [sum(stated[name] == value for name, value in claim.items()) for claim in claims]
     return [index for index, count in enumerate(matches) if count == max(matches)]
 
 
 def stated_values(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
     """Return the last value that `text` states for each variable of `schema`, or None."""
-    return {name: last_stated(text, name, values) for name, values in schema.items()}
+    sentences = _sentences(text)
+    return {name: _last_stated(sentences, name, values) for name, values in schema.items()}
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of `text` with all names in words. A line break ends a sentence."""
+    return [sentence for line in text.split("\n") for sentence in _sentences_of_line(line)]
+
+
+@lru_cache(maxsize=_CACHED)
+def _sentences_of_line(line: str) -> tuple[str, ...]:
+    return tuple(_SENTENCE.split(in_words(line)))
+
+
+def _last_stated(sentences: Sequence[str], variable: str, values: Sequence[str]) -> str | None:
+    name = in_words(variable)
+    for sentence in reversed(sentences):
+        if name not in sentence or _position(sentence, name) < 0:
+            continue
+        # If one value contains another, both end at the same place and the longer one is meant.
+        places = [(_position(sentence, in_words(value)), len(value), value) for value in values]
+        place, _, value = max(places, default=(-1, 0, ""))
+        if place >= 0:
+            return value
+    return None
 
 
 def _position(sentence: str, words: str) -> int:
-    """Return the end position of the last occurrence of `words` as whole words, or -1 without any occurrence.
+    """Return the end position of the last occurrence of `words` as whole words, or -1 without any occurrence."""
+    if words not in sentence:  # much faster than the pattern
+        return -1
+    return max((match.end() for match in _whole_words(words).finditer(sentence)), default=-1)
 
-    Chinese words match anywhere, because Chinese text has no word boundaries.
-    """
+
+@lru_cache(maxsize=_CACHED)
+def _whole_words(words: str) -> re.Pattern[str]:
+    """Return the pattern of `words` as whole words. Chinese words match anywhere, as Chinese has no word boundaries."""
     left, right = (r"(?<!\w)" if words[:1].isascii() else "", r"(?!\w)" if words[-1:].isascii() else "")
-    found = [match.end() for match in re.finditer(left + re.escape(words) + right, sentence)]
-    return found[-1] if found else -1
+    return re.compile(left + re.escape(words) + right)

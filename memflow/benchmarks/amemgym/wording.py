@@ -5,6 +5,7 @@ with the same fields.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -58,7 +59,7 @@ def written(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-def number_options(options: list[str]) -> str:
+def number_options(options: Sequence[str]) -> str:
     """Return the options of a multiple-choice question as numbered lines: `1: ...`."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
 

@@ -7,6 +7,7 @@ assistant replies that it does not know, or guesses between two options. So scor
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.chat.requests import ChatRequest
@@ -32,8 +33,8 @@ class _Sentence:
     speaker: str
     date: str
 
-    def words(self) -> set[str]:
-        return {_root(word) for word in search_words(self.text)}
+    def words(self) -> frozenset[str]:
+        return _roots(self.text)
 
 
 def handlers() -> dict[str, Handler]:
@@ -81,7 +82,7 @@ def _choice(request: ChatRequest) -> str:
     sentences = _visible(request)
     if not sentences:
         return "ab"[seeded("choice", question) % 2]
-    claimed = {_root(word) for word in search_words(options[other])}
+    claimed = _roots(options[other])
     for sentence in _ranked(question, sentences)[:3]:
         named = sentence.speaker and sentence.speaker.lower() in question.lower()
         if named and len(claimed & sentence.words()) * 2 > len(claimed):
@@ -154,7 +155,7 @@ def _sentences(text: str, speaker: str = "", date: str = "") -> Iterator[_Senten
 
 def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
     """Return the sentences that share words with the question, best first. The speaker's name counts as a word."""
-    asked = {_root(word) for word in search_words(question)}
+    asked = _roots(question)
     scored = []
     for place, sentence in enumerate(sentences):
         shared = len(asked & sentence.words())
@@ -166,9 +167,15 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 def _news(question: str, sentence: _Sentence) -> str:
     """Return the sentence without stop words and words of the question, or the whole sentence if no words are left."""
-    asked = {_root(word) for word in search_words(question)}
+    asked = _roots(question)
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text
+
+
+@lru_cache(maxsize=16384)
+def _roots(text: str) -> frozenset[str]:
+    """Return the roots of the words of a text, which is read again for every question about it."""
+    return frozenset(_root(word) for word in search_words(text))
 
 
 def _root(word: str) -> str:

@@ -19,7 +19,7 @@ from resources.settings import Settings, load
 DOMAIN = "amemgym_demo"
 ASSISTANTS = ("none", "rag_2_4_30")
 HEAVY = {
-    *("dagster", "great_expectations", "lancedb", "nltk", "openai", "pandas", "scipy", "textstat"),
+    *("dagster", "great_expectations", "lancedb", "nltk", "aiohttp", "pandas", "scipy", "textstat"),
     *("matplotlib", "rjieba", "pyarrow.dataset"),
 }
 GRAPH = {*HEAVY, "duckdb", "pyarrow", "sqlalchemy"}

@@ -5,14 +5,17 @@ import gc
 import weakref
 from dataclasses import replace
 
+import pytest
+
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import Completion, Sampling
-from memflow.errors import RecallFailed
+from memflow.errors import EndpointDown, RecallFailed
 from memflow.memories.baselines import Nothing
 from memflow.memories.entries import Item
 from memflow.memories.memory import Recall
 from memflow.records import Entry, Probe, TranscriptMessage
+from memflow.run import answer
 from memflow.run.answer import EpisodeHistory, answer_all
 from memflow.run.transcripts import episode_histories
 
@@ -78,6 +81,35 @@ async def test_reply_has_a_reason_if_recall_fails_and_other_probes_are_answered(
     assert replies[0].reason == "recall for p0: RecallFailed: it is broken"
     assert replies[1].parsed == "1"
     assert replies[2].reason == "recall for p2: KeyError: 7"
+
+
+async def test_running_probes_are_bounded_and_replies_keep_the_order_of_probes(monkeypatch):
+    monkeypatch.setattr(answer, "RUNNING", 5)
+    chat, probes = Waiting(5), [probe(at, 0) for at in range(40)]
+    pasts = {"e": EpisodeHistory([], {0: 0})}
+    answering = asyncio.ensure_future(answer_all(MemBench(), DOMAIN, "a", probes, pasts, Nothing, chat))
+    await asyncio.wait_for(chat.full.wait(), 30)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert chat.asked == 5
+    chat.go.set()
+    assert [reply.probe_id for reply in await answering] == [each.probe_id for each in probes]
+
+
+async def test_unreachable_server_ends_all_probes_with_its_error():
+    class Down(Waiting):
+        async def complete(self, request):
+            self.asked += 1
+            if self.asked == 3:
+                raise EndpointDown("no server")
+            await asyncio.Event().wait()
+
+    chat, pasts = Down(), {"e": EpisodeHistory([], {0: 0})}
+    answering = answer_all(MemBench(), DOMAIN, "a", [probe(at, 0) for at in range(500)], pasts, Nothing, chat)
+    with pytest.raises(EndpointDown, match="no server"):
+        await asyncio.wait_for(answering, 30)
+    assert chat.asked < 10
+    assert len(asyncio.all_tasks()) == 1
 
 
 class Parrot(Nothing):

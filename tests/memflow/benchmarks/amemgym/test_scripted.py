@@ -6,9 +6,16 @@ import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.amemgym.scripted_reading import best_options, last_stated, statements
+from memflow.benchmarks.amemgym.scripted_reading import (
+    best_options,
+    last_stated,
+    stated_values,
+    statements,
+)
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask
@@ -86,6 +93,37 @@ def test_scripted_assistant_selects_chinese_option_with_stated_value():
     ]
     assert statements(options[0]) == {"缝纫水平": "刚刚入门", "缝纫预算": "中等"}
     assert best_options("我的缝纫水平是略有练习。", options) == [1]
+
+
+STATEMENTS = st.sampled_from(
+    [
+        "my sewing level is first steps",
+        "Cooking_level: practice",
+        "level",
+        "some practice",
+        "",
+        " sewing  level",
+    ]
+)
+
+
+def last_in(sentence: str, words: str) -> int:
+    """Return the end position of the last occurrence of whole words, or -1."""
+    return max((found.end() for found in re.finditer(rf"(?<!\w){words}(?!\w)", sentence)), default=-1)
+
+
+@given(st.lists(st.tuples(STATEMENTS, st.sampled_from([". ", "\n", ", ", "!\n\n", "; "])), max_size=12))
+def test_stated_value_is_the_last_value_in_the_last_sentence_with_variable_and_value(parts):
+    text = "".join(statement + mark for statement, mark in parts)
+    schema = {"sewing_level": LEVELS, "cooking_level": LEVELS, "level": ["some_practice"]}
+    expected: dict[str, str | None] = dict.fromkeys(schema)
+    for sentence in re.split(r"[.!;\n]", text.lower().replace("_", " ")):
+        words = " ".join(sentence.split())
+        for variable, values in schema.items():
+            ends = {last_in(words, value.replace("_", " ")): value for value in sorted(values, key=len)}
+            if last_in(words, variable.replace("_", " ")) >= 0 and max(ends) >= 0:
+                expected[variable] = ends[max(ends)]
+    assert stated_values(text, schema) == expected
 
 
 OPTIONS = [
