@@ -62,11 +62,12 @@ def runner(
     processes: int = 1,
     budget: Budget | None = None,
     data: Path | None = None,
+    ledger: str = "",
     **model: Any,
 ) -> Iterator[StepRunner]:
     """Yield a runner of steps. The model at `url` has every role; without a URL, the scripted chat."""
     home.mkdir(exist_ok=True)
-    over: dict[str, Any] = {"home": home, "lake": lake.root, "processes": processes}
+    over: dict[str, Any] = {"home": home, "lake": lake.root, "processes": processes, "ledger": ledger}
     if url:
         over |= {
             "models": {"stub": {"url": url, "model": "stub", **model}},
@@ -126,6 +127,19 @@ def test_processes_return_the_rows_of_one_process_and_share_the_limit_of_request
         assert text(play(running)) == expected
         assert counts(url)["most_in_flight"] <= 3
         assert len(pids(running)) == min(processes, 3), "each process needs a share of the limit"
+    assert max(count_answers(log).values()) == 1
+
+
+@pytest.mark.postgres
+def test_processes_share_a_ledger_in_postgresql(generated, expected, tmp_path: Path, postgres_url) -> None:
+    log = tmp_path / "answers.jsonl"
+    with (
+        stub_process(latency=0.05, log=log) as url,
+        runner(generated, tmp_path / "home", url, 2, ledger=postgres_url) as running,
+    ):
+        assert text(play(running)) == expected
+        [usage] = running.models.ledger.usage(by=())
+        assert usage.requests == sum(count_answers(log).values())
     assert max(count_answers(log).values()) == 1
 
 
