@@ -4,10 +4,12 @@ The parent process decides. worker_ledger.py makes the claims of a worker.
 """
 
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from typing import Generic, TypeVar
 
 W = TypeVar("W")
+RECENT = 100_000
+"""Number of released requests that are remembered: more than are released while a worker looks one up."""
 
 
 class RequestClaims(Generic[W]):
@@ -19,6 +21,7 @@ class RequestClaims(Generic[W]):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._queues: dict[str, deque[tuple[W, int]]] = {}
+        self._released: OrderedDict[str, None] = OrderedDict()
 
     def claim(self, worker: W, number: int, digest: str) -> bool:
         """Claim a request. Return whether the claim is granted at once."""
@@ -35,7 +38,15 @@ class RequestClaims(Generic[W]):
             queue.remove((worker, number))
             if not queue:
                 del self._queues[digest]
+            self._released[digest] = None
+            if len(self._released) > RECENT:
+                self._released.popitem(last=False)
             return queue[0] if queue and was_granted else None
+
+    def was_released(self, digest: str) -> bool:
+        """Return whether a claim on a request was released recently, so that its completion may be stored."""
+        with self._lock:
+            return digest in self._released
 
     def release_all(self, worker: W) -> list[tuple[W, int]]:
         """Give up all claims of a worker. Return the claims that are granted in their place."""

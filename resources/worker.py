@@ -22,7 +22,7 @@ from resources.limits import Budget, Spending
 from resources.process import default_signals, terminate
 from resources.request_claims import RequestClaims
 from resources.settings import Settings
-from resources.worker_ledger import Change
+from resources.worker_ledger import Change, Grant
 
 PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
@@ -119,13 +119,16 @@ class Worker:
     def change_claims(self, changes: Iterable[Change]) -> None:
         """Make and release claims on requests."""
         claims = self._parent.claims
-        granted: list[tuple[Worker, int] | None] = []
+        following: list[tuple[Worker, int] | None] = []
+        granted: list[Grant] = []
         for number, digest, claimed in changes:
             if not claimed:
-                granted.append(claims.release(self, number, digest))
+                following.append(claims.release(self, number, digest))
             elif claims.claim(self, number, digest):
-                granted.append((self, number))
-        grant(claim for claim in granted if claim is not None)
+                granted.append((number, claims.was_released(digest)))
+        if granted:
+            self.channel.post("grant", granted)
+        grant_following(claim for claim in following if claim is not None)
 
     def reserve(self, most: Spending) -> bool:
         """Reserve a part of the budget for a request."""
@@ -144,15 +147,12 @@ class Worker:
     def _on_end(self) -> None:
         """Count the requests of an ended process as spent, since their servers may answer them."""
         self._starting.shutdown(wait=False, cancel_futures=True)
-        grant(self._parent.claims.release_all(self))
+        grant_following(self._parent.claims.release_all(self))
         if self._parent.budget is not None:
             self._parent.budget.settle(self._reserved, self._reserved)
 
 
-def grant(claims: Iterable[tuple[Worker, int]]) -> None:
-    """Tell workers which of their claims are granted."""
-    numbers: dict[Worker, list[int]] = {}
+def grant_following(claims: Iterable[tuple[Worker, int]]) -> None:
+    """Grant claims that waited for another one on the same request."""
     for worker, number in claims:
-        numbers.setdefault(worker, []).append(number)
-    for worker, granted in numbers.items():
-        worker.channel.post("grant", granted)
+        worker.channel.post("grant", [(number, True)])

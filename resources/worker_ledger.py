@@ -10,6 +10,8 @@ from resources.ledger import SqlLedger
 
 Change = tuple[int, str, bool]
 """The number of a claim, the digest of its request, and whether it is made or released."""
+Grant = tuple[int, bool]
+"""The number of a claim, and whether another worker may have stored the completion."""
 
 
 class WorkerLedger(SqlLedger):
@@ -22,7 +24,8 @@ class WorkerLedger(SqlLedger):
         super().__init__(url)
         self._channel = channel
         self._numbers = count()
-        self._waiting: dict[int, asyncio.Future[None]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: dict[int, asyncio.Future[bool]] = {}
         self._changes: list[Change] = []
 
     async def get(self, digest: str) -> Completion | None:
@@ -31,18 +34,22 @@ class WorkerLedger(SqlLedger):
         if completion is not None:
             return completion
         number = next(self._numbers)
-        granted = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        granted = self._waiting[number] = self._loop.create_future()
         self._change(number, digest, True)
         self.in_flight.of_running_loop()[digest].add_done_callback(lambda _: self._release(number, digest))
-        await granted
-        return await super().get(digest)  # another process may have stored it in the meantime
+        return await super().get(digest) if await granted else None
 
-    def grant(self, numbers: Iterable[int]) -> None:
+    def grant(self, granted: Iterable[Grant]) -> None:
         """Continue the requests whose claims the parent granted. Any thread may call it."""
-        for number in numbers:
-            granted = self._waiting.pop(number, None)
-            if granted is not None:
-                granted.get_loop().call_soon_threadsafe(_finish, granted)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._grant, granted)
+
+    def _grant(self, granted: Iterable[Grant]) -> None:
+        for number, may_be_stored in granted:
+            waiting = self._waiting.pop(number, None)
+            if waiting is not None and not waiting.done():  # else its request was cancelled
+                waiting.set_result(may_be_stored)
 
     def _release(self, number: int, digest: str) -> None:
         self._waiting.pop(number, None)
@@ -60,8 +67,3 @@ class WorkerLedger(SqlLedger):
     def _send(self) -> None:
         changes, self._changes = self._changes, []
         self._channel.post("change_claims", changes)
-
-
-def _finish(granted: asyncio.Future[None]) -> None:
-    if not granted.done():
-        granted.set_result(None)

@@ -26,7 +26,7 @@ from resources.limits import Budget, Spending
 from resources.models import Models, VllmServers
 from resources.steps import StepRunner
 from resources.worker import WorkerSetup
-from resources.worker_ledger import WorkerLedger
+from resources.worker_ledger import Grant, WorkerLedger
 
 PROGRESS_S = 0.1
 """Minimum number of seconds between two progress messages of a step."""
@@ -93,9 +93,9 @@ class _StepServer:
         """Drop what a run has left."""
         self._models.end_run(run_id)
 
-    def grant(self, numbers: list[int]) -> None:
-        """Send the requests whose claims are granted."""
-        self._ledger.grant(numbers)
+    def grant(self, granted: list[Grant]) -> None:
+        """Continue the requests whose claims are granted."""
+        self._ledger.grant(granted)
 
     def interrupt(self) -> None:
         """Cancel the running steps, and reject further steps."""

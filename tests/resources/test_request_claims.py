@@ -22,6 +22,14 @@ def test_released_claim_that_was_not_granted_is_passed_over() -> None:
     assert claims.release("a", 0, "k") == ("c", 0)
 
 
+def test_released_request_may_be_stored() -> None:
+    claims: RequestClaims[str] = RequestClaims()
+    claims.claim("a", 0, "k")
+    assert not claims.was_released("k")
+    claims.release("a", 0, "k")
+    assert claims.was_released("k") and not claims.was_released("j")
+
+
 def test_claims_on_different_requests_are_independent() -> None:
     claims: RequestClaims[str] = RequestClaims()
     assert claims.claim("a", 0, "k") and claims.claim("b", 0, "j")
