@@ -146,8 +146,8 @@ def _description(table: str, severity: Severity) -> str:
     rules: dict[str | None, list[str]] = {}
     for each in expectations_of(table):
         if each.severity == severity:
-            rules.setdefault(each.benchmark, []).append(each.description.lower())
+            rules.setdefault(each.benchmark, []).append(f"- `{each.name}`: {each.description}")
     listed = (
-        f"**{benchmark or 'all benchmarks'}**: {'; '.join(names)}." for benchmark, names in rules.items()
+        "\n".join([f"**{benchmark or 'all benchmarks'}**", *lines]) for benchmark, lines in rules.items()
     )
     return "\n\n".join([effect, *listed])

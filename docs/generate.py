@@ -121,9 +121,12 @@ def checks() -> str:
     ]
     for table in TABLES:
         cells = [
-            (f"`{each.name}`", each.severity, each.benchmark or "all") for each in expectations_of(table)
+            (f"`{each.name}`", each.severity, each.benchmark or "all", each.description)
+            for each in expectations_of(table)
         ]
-        parts += [f"## {table}", _table(("rule", "severity", "benchmark"), cells)] if cells else []
+        parts += (
+            [f"## {table}", _table(("rule", "severity", "benchmark", "property"), cells)] if cells else []
+        )
     return "\n\n".join(parts)
 
 

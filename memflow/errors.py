@@ -23,51 +23,51 @@ row with the message in `reason`.
 
 
 class MemflowError(Exception):
-    """Base class of memflow's exceptions."""
+    """The base class of memflow's exceptions."""
 
 
 class BadInput(MemflowError):
-    """A file, a row or a setting is invalid."""
+    """The error of an invalid file, row or setting."""
 
 
 class MissingData(BadInput):
-    """A file or a partition is missing."""
+    """The error of a missing file or partition."""
 
 
 class BadSettings(BadInput):
-    """memflow.toml or the command line is invalid."""
+    """The error of an invalid value in memflow.toml or on the command line."""
 
 
 class PromptError(MemflowError):
-    """A prompt file is malformed, or a declared field is missing."""
+    """The error of a malformed prompt file or of a missing prompt field."""
 
 
 class ChatError(MemflowError):
-    """A chat request failed."""
+    """The error of a failed chat request."""
 
 
 class EndpointDown(ChatError):
-    """The endpoint's address cannot be reached."""
+    """The error of an endpoint whose address cannot be reached."""
 
 
 class RequestRefused(ChatError):
-    """The server rejected the request; a retry would not help."""
+    """The error of a chat request that the server rejected and that a retry would not fix."""
 
 
 class BudgetSpent(ChatError):
-    """The hard limit of a run (calls, tokens or cost) is reached; no more requests are sent."""
+    """The error of a chat request beyond the hard limit of a run (calls, tokens or cost); it is not sent."""
 
 
 class RecallFailed(MemflowError):
-    """A memory could not recall: its model gave no usable answer."""
+    """The error of a memory read whose model gave no usable answer."""
 
 
 class TrainingFailed(MemflowError):
-    """A training produced no adapter."""
+    """The error of a training job that produced no adapter."""
 
 
 class StoreBusy(MemflowError):
-    """A store was locked for too long."""
+    """The error of a store that was locked for too long."""
 
 
 class WorkerLost(MemflowError):
@@ -79,8 +79,8 @@ class StoreFailed(MemflowError):
 
 
 class Interrupted(MemflowError):
-    """The user ended the run before it was complete."""
+    """The error of a run that the user ended before it was complete."""
 
 
 class EventLogError(MemflowError):
-    """Dagster's event log cannot be opened: the log is damaged, or its schema or Dagster has another version."""
+    """The error of a Dagster event log that is damaged, or whose schema has another version than the code."""

@@ -22,7 +22,7 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the pipeline: it reads the rows of its inputs and returns the rows of its tables."""
+    """A step of the pipeline, whose function reads rows of the input tables and returns rows of its own tables."""
 
     name: str
     function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
@@ -39,7 +39,7 @@ class Step:
 
     @property
     def stage(self) -> str:
-        """The stage of the step: the first part of its tables' names."""
+        """The stage of the step, which is the first part of its table names: `state` for `state.profiles`."""
         return next(iter(self.writes)).partition(".")[0]
 
     @property
@@ -62,7 +62,7 @@ class Step:
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:
-        """Return, for each input, whether the step reads it for one partition."""
+        """Return for each input table whether the step reads it on a partition of this domain and memory."""
         return {
             table: memory is None
             or table not in self.conditional
@@ -206,22 +206,22 @@ JOBS: Mapping[Scope, tuple[str, str]] = {
 
 
 def steps_of(scope: Scope) -> tuple[Step, ...]:
-    """Return the steps of a scope, in order."""
+    """Return the steps whose partitions have this scope (such as `domain`), in pipeline order."""
     return tuple(step for step in STEPS if step.scope == scope)
 
 
 def tables_of(scope: Scope) -> tuple[str, ...]:
-    """Return the tables of a scope, in order."""
+    """Return the tables whose partitions have this scope (such as `domain`), in pipeline order."""
     return tuple(table for step in steps_of(scope) for table in step.writes)
 
 
 def partition_key(domain: str, assistant: str = "") -> str:
-    """Return the lake's key of a partition: `amemgym_demo` or `amemgym_demo/full`."""
+    """Return the key of a partition in the lake, such as `amemgym_demo` or `amemgym_demo/full`."""
     return f"{domain}/{assistant}" if assistant else domain
 
 
 def markdown_table() -> str:
-    """Return the steps as the Markdown table of docs/architecture.md."""
+    """Return the pipeline's steps as the Markdown table in docs/architecture.md."""
     rows = [
         "| step | tables | partition | inputs | models | what it does |",
         "|---|---|---|---|---|---|",
@@ -240,7 +240,7 @@ def markdown_table() -> str:
 
 
 def _names(tables: Iterable[str]) -> str:
-    """Return the tables as Markdown; `state.*` for all tables of a stage."""
+    """Return the table names as Markdown code. All tables of a stage are abbreviated, for example to `state.*`."""
     names = list(tables)
     for stage in {table.partition(".")[0] for table in names}:
         of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]

@@ -60,7 +60,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One row per user, period and state variable that takes a value in it (period 0: every variable)."""
+    """One row per user, period and state variable whose value is set in the period (period 0: every variable)."""
 
     domain: Domain
     user_id: Annotated[str, "The user."]
@@ -490,7 +490,7 @@ RECALL_AT_10 = "recall_at_10"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: Python type, nullability and description."""
+    """A column of a table: its name, Python type, nullability and description."""
 
     name: str
     type: Any
@@ -512,5 +512,5 @@ def columns(table: str) -> list[Column]:
 
 
 def required(table: str) -> list[str]:
-    """Return the columns that have no default."""
+    """Return the names of a table's columns that have no default value, so every row must set them."""
     return [f.name for f in fields(TABLES[table]) if f.default is MISSING and f.default_factory is MISSING]

@@ -135,7 +135,7 @@ class SqlLedger:
                 (embeddings, "vector", [np.asarray(each, dtype="<f4").tobytes() for _, (each, _) in rows]),
                 (embedding_times, "seconds", [seconds for _, (_, seconds) in rows]),
             ):
-                insert = InsertStatement(self._engine, table, ("digest", column), " ON CONFLICT DO NOTHING")
+                insert = InsertStatement(self._engine, table, ("digest", column))
                 insert.execute(connection, list(zip((digest for digest, _ in rows), values, strict=True)))
 
     def usage(

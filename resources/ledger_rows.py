@@ -9,11 +9,12 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import pyarrow as pa
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
 from memflow.chat.ledger import RequestContext
@@ -57,15 +58,34 @@ class Record:
 
 
 class InsertStatement:
-    """An INSERT of many rows into a table, in SQLite or PostgreSQL. SQLAlchemy's takes several times as long."""
+    """An insert of many rows: SQLAlchemy compiles it for one row, whose placeholders are repeated for the others.
 
-    def __init__(self, engine: Engine, table: sa.Table, names: Sequence[str], on_conflict: str = "") -> None:
-        quote = engine.dialect.identifier_preparer
-        columns = ", ".join(quote.quote(name) for name in names)
-        mark = "?" if engine.dialect.paramstyle == "qmark" else "%s"
-        self._into = f"INSERT INTO {quote.format_table(table)} ({columns}) VALUES "
+    SQLAlchemy's own statements for many rows take several times as long. `sums` are columns that a conflict adds to
+    the existing row; without them an existing row is kept.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        table: sa.Table,
+        names: Sequence[str],
+        sums: Sequence[str] = (),
+        key: Sequence[str] = (),
+    ) -> None:
+        module = postgresql if engine.dialect.name == "postgresql" else sqlite
+        statement = module.insert(table).values({name: sa.bindparam(name) for name in names})
+        if sums:
+            added = {name: table.c[name] + statement.excluded[name] for name in sums}
+            statement = statement.on_conflict_do_update(index_elements=[*key], set_=added)
+        else:
+            statement = statement.on_conflict_do_nothing()
+        style = "qmark" if engine.dialect.paramstyle == "qmark" else "format"
+        compiled = statement.compile(dialect=type(engine.dialect)(paramstyle=style))  # type: ignore[call-arg]
+        assert compiled.positiontup is not None
+        self._order = itemgetter(*(names.index(name) for name in compiled.positiontup))
+        mark = "?" if style == "qmark" else "%s"
         self._row = f"({', '.join([mark] * len(names))})"
-        self._on_conflict = on_conflict
+        self._before, self._after = str(compiled).split(self._row)
 
     def execute(self, connection: Connection, rows: Sequence[Row]) -> int:
         """Insert the rows. Return how many were inserted."""
@@ -73,8 +93,8 @@ class InsertStatement:
         for start in range(0, len(rows), MAX_ROWS):
             some = rows[start : start + MAX_ROWS]
             values = ", ".join([self._row] * len(some))
-            parameters = tuple(value for row in some for value in row)
-            statement = f"{self._into}{values}{self._on_conflict}"
+            parameters = tuple(value for row in some for value in self._order(row))
+            statement = f"{self._before}{values}{self._after}"
             inserted += connection.exec_driver_sql(statement, parameters).rowcount
         return inserted
 
@@ -84,18 +104,10 @@ class RecordWriter:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        sums = ", ".join(f"{name} = {usage_totals.name}.{name} + excluded.{name}" for name in NUMBERS)
-        self._completions = InsertStatement(
-            engine, completions, completions.columns.keys(), " ON CONFLICT DO NOTHING"
-        )
+        self._completions = InsertStatement(engine, completions, completions.columns.keys())
         self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
         self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "at"))
-        self._totals = InsertStatement(
-            engine,
-            usage_totals,
-            (*GROUPS, *NUMBERS),
-            f" ON CONFLICT ({', '.join(GROUPS)}) DO UPDATE SET {sums}",
-        )
+        self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *NUMBERS), sums=NUMBERS, key=GROUPS)
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
         """Store records. Return the completions under the digests of the requests: existing ones are kept."""

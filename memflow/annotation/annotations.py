@@ -55,7 +55,7 @@ class Annotations:
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
     """Return the annotations in one annotator's file.
 
-    Raises BadInput with file and line if the file belongs to another sheet, or for an unknown item or label.
+    Raises BadInput with file and line for a file of another sheet, an unknown item or label, or a duplicate item.
     """
     lines = read_lines(path)
     header = parse_line(path, 1, lines, AnnotationsHeader)
@@ -71,8 +71,8 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
         row = parse_line(path, number, lines, Annotation)
         if row.item not in allowed:
             raise BadInput(
-                f"{path}, line {number}: the sheet has no item {row.item!r}. Remove the line, or annotate "
-                "the item's own sheet."
+                f"{path}, line {number}: the item {row.item!r} is not in this folder's sheet. Remove the "
+                "line, or move it to the file of the item's sheet."
             )
         if row.item in rows:
             raise BadInput(
@@ -81,8 +81,8 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
             )
         if row.label is None and (header.by == "person" or row.reason is None):
             raise BadInput(
-                f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason. Add one, "
-                "or remove the line."
+                f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason. Add a "
+                "label, or remove the line."
             )
         if row.label is not None and row.label not in allowed[row.item]:
             known = ", ".join(allowed[row.item])
@@ -102,7 +102,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
 
 
 def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
-    """Return the annotations in every file of a sheet's folder. Raises BadInput if an annotator has two files."""
+    """Return the annotations of every file in a sheet's folder. Raises BadInput if an annotator has two files."""
     found: dict[str, tuple[Path, Annotations]] = {}
     for path in sorted(folder.glob(ANNOTATION_FILES)):
         one = read_annotations(path, sheet)
@@ -117,7 +117,7 @@ def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
 
 
 def write_annotations(path: Path, sheet: Sheet, made: Annotations) -> None:
-    """Write one annotator's file, in the order of the sheet."""
+    """Write one annotator's annotations to `path`, one line per item in the order of the sheet."""
     header = AnnotationsHeader(
         items=sheet.header.digest, annotator=made.annotator, by=made.by, note=made.note
     )

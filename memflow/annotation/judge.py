@@ -21,9 +21,9 @@ LONGEST_REASON = 2_000
 async def annotate(
     sheet: Sheet, chat: Chat, name: str, tick: Callable[[], None] = lambda: None
 ) -> Annotations:
-    """Return the annotations of `chat`, as annotator `name`. Raises the errors of `ask`.
+    """Return the annotations of the model `chat` under the annotator name `name`. Raises the errors of `ask`.
 
-    `tick` is called after each item.
+    The callback `tick` is called after each item.
     """
     asked = [(unit, item) for unit in sheet.units for item in unit.items]
 

@@ -17,7 +17,7 @@ from memflow.records import Probe, TranscriptMessage, Turn
 
 @dataclass(frozen=True)
 class DomainTables:
-    """The rows of one domain from which items are built; `said` contains the transcripts of one assistant."""
+    """The rows of one domain from which annotation items are built. `said` has the transcripts of one assistant."""
 
     states: States
     turns: Sequence[Turn]
@@ -29,7 +29,7 @@ class KindConfig(StrictModel):
     """The configuration of a kind of annotation items, from a benchmark's annotation.yaml.
 
     `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
-    sampled units, `draw` is their default number. Every item has its options, if any, followed by `labels`.
+    sampled units, `draw` is their default number. An annotator chooses among an item's options and the `labels`.
     """
 
     title: ShortText
@@ -44,11 +44,11 @@ class KindConfig(StrictModel):
 
     @property
     def played(self) -> bool:
-        """Whether items come from conversations with one assistant."""
+        """Whether the items come from one assistant's transcripts."""
         return self.stage == "memory"
 
     def guide_text(self) -> str:
-        """Return the guide for annotators: its paragraphs, and the meaning of each label."""
+        """Return the annotators' instructions as text: the paragraphs of `guide`, then the meaning of each label."""
         meanings = [
             f"{label.says}: {self.means[label.name]}" for label in self.labels if label.name in self.means
         ]
@@ -57,7 +57,7 @@ class KindConfig(StrictModel):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of items: its configuration and the function that builds candidates from a domain's tables."""
+    """A kind of annotation items: its configuration and the function that builds candidates from a domain's rows."""
 
     name: str
     benchmark: str
@@ -74,7 +74,7 @@ class Kind:
         seed: int = 0,
         note: str | None = None,
     ) -> tuple[Sheet, dict[str, str]]:
-        """Return a sheet of `count` sampled units (0: the default), and its key. Raises BadInput without units."""
+        """Return a sheet of `count` sampled units (0: the default) and its key. Raises BadInput if no unit exists."""
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,
@@ -94,7 +94,8 @@ class Kind:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
-                f"{domain}: item of kind {self.name} is invalid: {wrong.title} {place}: {first['msg']}. Fix the kind."
+                f"{domain}: the annotation kind {self.name} builds an invalid {wrong.title}: {place}: "
+                f"{first['msg']}. Fix the kind's function in {self.candidates.__module__}."
             ) from wrong
         return draw(header, candidates, count or self.config.draw)
 

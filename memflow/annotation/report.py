@@ -1,6 +1,6 @@
 """The report of a sheet: mean score, agreement and Gwet's AC1 of people, and of a model against their majority.
 
-The mean is over items, each the mean of its scores by people. Agreement is over categories (sheet.label_category).
+An item's score is the mean of the scores that people gave. Agreement compares label categories (sheet.label_category).
 Confidence intervals are bootstrapped over episodes.
 """
 
@@ -19,7 +19,7 @@ NO_INTERVAL = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """A row of a report: all people, one annotator, or a model compared with the people.
+    """A row of the annotation report: all people together, one annotator, or a model compared with the people.
 
     `labelled` counts items with a label, `paired` counts items with two or more labels, from which agreement is
     computed. `kappa` is Cohen's, for exactly two raters. `missing` counts items without a usable label of a model.
@@ -38,7 +38,7 @@ class AgreementRow:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedItem:
-    """One item with its labels; `differs` is True if people disagree."""
+    """An annotated item with the labels and comments of each annotator; `differs` is True if people disagree."""
 
     item: str
     labels: Mapping[str, str]
@@ -50,7 +50,7 @@ class AnnotatedItem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of one sheet. The first row of `measured` covers all people."""
+    """The annotation report of one sheet. The first row of `measured` covers all human annotators."""
 
     sheet: Sheet
     measured: Sequence[AgreementRow]
@@ -87,7 +87,7 @@ def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> Agree
 def _row_of_model(
     sheet: Sheet, key: Mapping[str, str], model: Annotations, persons: Sequence[Annotations]
 ) -> AgreementRow:
-    """Return the row that compares a model with the majority labels of the people. `mean` is the model's mean."""
+    """Return the row that compares a model with the majority label of the people. `mean` is the model's mean score."""
     alone = _row_of_one(sheet, key, model)
     if not persons:
         return alone

@@ -1,4 +1,4 @@
-"""Seeded sampling of a sheet, stratified by episode."""
+"""Seeded sampling of the items of an annotation sheet, stratified by episode."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class Candidate:
-    """A unit that may be sampled, with the correct labels of its items if known."""
+    """A unit of a domain that may be sampled for annotation, with the correct labels of its items if known."""
 
     unit: Unit
     key: Mapping[str, str] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Sheets: samples of items for annotators, and their keys with the correct labels.
+"""Annotation sheets (samples of items for annotators), and their keys (the correct labels).
 
-A sheet is JSON Lines: a header with a digest of the content, then one unit per line. A unit is a text to show together
-(a message, a session, a question), with the items to label. The key is a separate file.
+A sheet is a JSON Lines file: a header with a digest of the content, then one unit per line. A unit is a text (a
+message, a session, a question) with the items to label. The key is a separate file.
 """
 
 import json
@@ -30,13 +30,13 @@ Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """The base class of all parts of a sheet or key, which rejects unknown fields."""
+    """The base class of the parts of an annotation sheet or key. Unknown fields are validation errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Label(StrictModel):
-    """A label of an item. `value` is its score; null for an option, whose score depends on the key."""
+    """A label that annotators can choose. `value` is the score, or null for an option, which the key scores."""
 
     name: Name
     says: LongText
@@ -44,7 +44,7 @@ class Label(StrictModel):
 
 
 class Part(StrictModel):
-    """A passage of text with a title."""
+    """A titled passage of text that annotators read."""
 
     title: ShortText
     text: LongText
@@ -60,7 +60,7 @@ class Item(StrictModel):
 
 
 class Unit(StrictModel):
-    """Passages to show together, and their items. Confidence intervals are bootstrapped over `episode`."""
+    """Passages to show together, and the items to label about them. `episode` is the unit of the bootstrap."""
 
     id: Id
     episode: Id
@@ -70,7 +70,7 @@ class Unit(StrictModel):
 
 
 class Header(StrictModel):
-    """The first line of a sheet: the sampled population and the guide for annotators."""
+    """The first line of an annotation sheet: the sampled population and the instructions for annotators."""
 
     format: Literal["memflow annotation items 1"] = "memflow annotation items 1"
     benchmark: ShortText
@@ -96,7 +96,7 @@ class CorrectLabel(StrictModel):
 
 
 class KeyHeader(StrictModel):
-    """The first line of a key: the digest of its sheet."""
+    """The first line of an answer key: the digest of the sheet that the key belongs to."""
 
     format: Literal["memflow annotation key 1"] = "memflow annotation key 1"
     items: str
@@ -104,14 +104,14 @@ class KeyHeader(StrictModel):
 
 
 class Sheet(StrictModel):
-    """A header with its digest, and the units in order."""
+    """An annotation sheet: a header that contains the digest, and the units in order."""
 
     header: Header
     units: list[Unit]
 
     @property
     def digest(self) -> str:
-        """The digest of header and units."""
+        """The digest of the sheet's header and units."""
         return digest(self.header.model_copy(update={"digest": ""}), self.units)
 
     @property
@@ -126,7 +126,7 @@ class Sheet(StrictModel):
 
 
 def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
-    """Return a sheet with its digest. Raises BadInput for a duplicate id."""
+    """Return the sheet of these units, with its digest in the header. Raises BadInput for a duplicate id."""
     sheet = Sheet(header=header, units=list(units))
     for what, names in (
         ("unit", [unit.id for unit in sheet.units]),
@@ -138,7 +138,7 @@ def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
 
 
 def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path]:
-    """Write the sheet and its key, if any. Return their paths. Raises BadInput if the folder has a sheet."""
+    """Write the sheet and its key, if any. Return the file paths. Raises BadInput if the folder contains a sheet."""
     items = folder / ITEMS
     if items.exists():
         raise BadInput(f"{items} already exists and may have annotations. Choose another folder.")
@@ -153,7 +153,7 @@ def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path
 
 
 def read_sheet(folder: Path) -> Sheet:
-    """Return the sheet in a folder. Raises BadInput with the line of an error."""
+    """Return the annotation sheet in a folder. Raises BadInput with the line of the first error."""
     path = folder / ITEMS
     if not path.is_file():
         raise MissingData(f"{path} is missing. Write it with `memflow annotate sample`.")
@@ -170,7 +170,7 @@ def read_sheet(folder: Path) -> Sheet:
 
 
 def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
-    """Return the correct labels by item; empty without a key. Raises BadInput with the line of an error."""
+    """Return the correct labels by item id; empty for a sheet without a key. Raises BadInput with the error's line."""
     if not sheet.header.keyed:
         return {}
     path = folder / KEY
@@ -190,7 +190,7 @@ def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
 
 
 def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
-    """Return the category of a label for the agreement: `right` or `wrong` for an option, otherwise the label."""
+    """Return the category of a label for agreement metrics: `right` or `wrong` for an option, otherwise the label."""
     if _label(item, label).value is not None:
         return label
     return RIGHT if key.get(item.id) == label else WRONG
@@ -203,7 +203,7 @@ def label_score(item: Item, label: str, key: Mapping[str, str]) -> float:
 
 
 def label_categories(sheet: Sheet) -> list[str]:
-    """Return the categories of all items, in the order of the labels."""
+    """Return the label categories that occur in a sheet, in the order of the labels."""
     found: dict[str, None] = {}
     for item in sheet.items.values():
         for label in item.labels:
@@ -220,7 +220,7 @@ def language_of(text: str) -> Literal["en", "zh"]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a JSON Lines file. Raises BadInput if the file is empty or not UTF-8."""
+    """Return the lines of a JSON Lines file as text. Raises BadInput if the file is empty or not UTF-8."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
@@ -234,7 +234,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
-    """Return line `number` (from 1), parsed as `shape`. Raises BadInput with file, line and error."""
+    """Return line `number` (from 1) as the Pydantic model `shape`. Raises BadInput with file, line and error."""
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
     except json.JSONDecodeError as wrong:

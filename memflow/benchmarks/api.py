@@ -106,7 +106,7 @@ class AssistantResults:
 
 
 class Benchmark(ABC):
-    """One benchmark. Every method takes the domain, including its limit.
+    """The protocol of a benchmark. Every method gets the domain, which includes the limit on its size.
 
     Every benchmark implements the abstract methods. The other methods have defaults: no states, no feedback, replies
     given by the data set, and metrics computed without a judge.
@@ -129,7 +129,7 @@ class Benchmark(ABC):
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        """Return the messages of all episodes in order, before any dialogue is played."""
+        """Return the messages of all episodes in order, without the replies that assistants generate later."""
 
     @abstractmethod
     async def probes(
@@ -199,8 +199,7 @@ class Benchmark(ABC):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
-        """Return the gold labels per checkpoint. The table is empty if probes contain the gold or if gold follows from
-        states.
+        """Return the gold labels per checkpoint; empty if probes contain the gold or if gold follows from states.
 
         `annotators` are passed if `annotation_prompts` returns any prompt.
         """

@@ -10,13 +10,13 @@ from memflow.run.play import Episode, Event
 
 
 def message_of(turn: Turn) -> Message:
-    """Return the part of a turn that a memory receives."""
+    """Return a turn as the message that a memory receives, without gold."""
     role = cast(Literal["user", "assistant"], turn.role)
     return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 
 
 def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """Yield one list of turns per event of an episode, in order."""
+    """Yield the turns of an episode in order, one list for each event (turns that are written to memory together)."""
     ordered = sorted(turns, key=lambda turn: (turn.event, turn.position))
     for _, come in groupby(ordered, key=lambda turn: turn.event):
         yield list(come)

@@ -36,7 +36,7 @@ def lettered(options: Sequence[str]) -> str:
 
 
 def unlettered(shown: str) -> tuple[str, ...]:
-    """Parse the output of `lettered`; an option may have several lines."""
+    """Return the options in a text that `lettered` formatted. An option may have several lines."""
     found: list[str] = []
     for line in shown.split("\n"):
         letter = LETTERS[len(found) : len(found) + 1]

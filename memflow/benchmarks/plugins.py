@@ -86,7 +86,7 @@ def distribution(point: EntryPoint) -> str:
 
 
 def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
-    """Return the reason why an object does not implement a spec, or an empty text without such a reason."""
+    """Return the reason why an object is not the implementation that a spec describes, or an empty text if it is."""
     from memflow.benchmarks.api import Benchmark  # noqa: PLC0415  (listing domains needs no implementation)
 
     if not (isinstance(implementation, type) and issubclass(implementation, Benchmark)):

@@ -58,12 +58,12 @@ class File:
                     raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
 
     def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
-        """Yield (JSON object, instance of `shape`) for each non-empty line. Raises BadInput."""
+        """Yield each non-empty line as a JSON object and as an instance of the model `shape`. Raises BadInput."""
         for number, raw in self.numbered():
             yield raw, self.shaped(shape, raw, f"line {number}")
 
     def shaped(self, shape: type[M], raw: Any, where: str) -> M:
-        """Parse `raw` as `shape`. Raises BadInput with the fault and its location, `where`."""
+        """Return `raw` as an instance of the model `shape`. Raises BadInput with `where` and the fault."""
         try:
             return shape.model_validate(raw)
         except ValidationError as wrong:
@@ -71,7 +71,7 @@ class File:
 
     @staticmethod
     def first(wrong: ValidationError) -> str:
-        """Return a description of the first error of a validation."""
+        """Return the first error of a failed validation as text: the path of the field and the fault."""
         error = wrong.errors(include_url=False, include_input=False)[0]
         return f"at {'.'.join(str(part) for part in error['loc']) or 'the top level'}: {error['msg']}"
 
@@ -98,7 +98,7 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
         sha256 = hashlib.sha256(file.content).hexdigest()
         for record_id, raw in reader(source)(file):
             if record_id in seen:
-                raise file.bad(f"the id {record_id} occurs twice")
+                raise file.bad(f"the record id {record_id} occurs twice")
             seen.add(record_id)
             found.append(
                 Record(

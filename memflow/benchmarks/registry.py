@@ -1,5 +1,4 @@
-"""The installed benchmarks, found by the entry point group `memflow.benchmarks`. memflow registers its own the same
-way.
+"""The registry of installed benchmarks, which are found by the entry point group `memflow.benchmarks`.
 
 An entry point names a `BenchmarkSpec`. The code of a benchmark is imported at its first use. Lists omit plug-ins whose
 code cannot be imported; a lookup by name raises BadSettings with the package and the reason.
@@ -180,7 +179,7 @@ def annotation_kinds(name: str) -> "Mapping[str, Kind]":
 
 
 def problems(ours: bool = False) -> list[Unusable]:
-    """Return the plug-ins whose code cannot be imported, with the reasons. `ours` includes memflow's own benchmarks."""
+    """Return the plug-ins whose code cannot be imported, with reasons. If `ours`, include memflow's own benchmarks."""
     catalog = installed()
     examined = [plugin for plugin in catalog.plugins.values() if ours or not plugin.ours]
     found = [Unusable(each.spec.name, each.package, code_problem(each.spec)) for each in examined]

@@ -25,8 +25,8 @@ class _ShownLine:
     words: frozenset[str]
     chinese: bool
 
-    def says(self, text: str) -> bool:
-        """Return whether the line contains a normalized text as whole words or numbers."""
+    def contains(self, text: str) -> bool:
+        """Return whether the line contains the normalized text, not as a part of a longer word or number."""
         if self.chinese:
             text = text.replace(" ", "")
         at = self.plain.find(text)
@@ -51,7 +51,7 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
     return _best([_covered(lines, asks.words, _line(option).words) for option in options])
 
 
-def near(shown: str, question: str) -> str:
+def relevant_lines(shown: str, question: str) -> str:
     """Return the lines that contain at least one word of the question."""
     words = _line(question).words
     return "\n".join(line for line in shown.split("\n") if words & _line(line).words)
@@ -63,14 +63,17 @@ def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
 
 
 def _nearest(lines: Sequence[_ShownLine], asks: _ShownLine, text: str) -> tuple[int, int, int] | None:
-    """Return (question words, position, text length) of the best line that contains the text, or None without such a
-    line.
+    """Return the number of question words, the position and the text length of the best line that contains the text.
+
+    Return None if no line contains the text.
     """
-    said = [(len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.says(text)]
+    said = [
+        (len(asks.words & line.words), at) for at, line in enumerate(lines) if text and line.contains(text)
+    ]
     if not said:
         return None
     near, at = max(said)
-    return (near, 0, 0) if asks.says(text) else (near, at, len(text))
+    return (near, 0, 0) if asks.contains(text) else (near, at, len(text))
 
 
 def _covered(lines: Iterable[_ShownLine], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
@@ -92,7 +95,8 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
 def _item_sets(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[str]) -> list[frozenset[str]]:
     """Return the items found near each question word, or all items in the text if no item is near a question word."""
     beside = {
-        item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
+        item: [line.words - _line(item).words for line in lines if line.contains(item)]
+        for item in sorted(items)
     }
     sets = [
         frozenset(item for item, lines_of in beside.items() if any(word in words for words in lines_of))

@@ -16,9 +16,7 @@ Action = Literal["like", "copy"]
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """The parameters of a LoRA training. Defaults are those of MemoryBench (A.3.9), which states no `targets` and no
-    `seed`.
-    """
+    """The parameters of a LoRA training. Defaults are from MemoryBench (A.3.9), except `targets` and `seed`."""
 
     rank: int = 8
     alpha: int = 32
@@ -80,7 +78,7 @@ class TrainingSet:
         return digest([example.written() for example in self.examples])
 
     def counts(self) -> list[tuple[str, int, int, int]]:
-        """Return (data set, first answers, examples, excluded cases) with counts for each data set."""
+        """Return the name and the numbers of first answers, examples and excluded cases of each data set."""
         used = Counter(example.dataset for example in self.examples)
         lost = Counter(each.dataset for each in self.excluded)
         return [(name, n, used[name], lost[name]) for name, n in self.first_answers.items()]

@@ -54,9 +54,7 @@ class Script(BaseModel):
 
 
 def utterances(script: str) -> tuple[Utterance, ...]:
-    """Return the utterances of a script. A line without a speaker continues the previous utterance. Empty utterances
-    are dropped.
-    """
+    """Return the non-empty utterances of a script. A line without a speaker continues the previous utterance."""
     said: list[Utterance] = []
     for number, line in enumerate(script.split("\n"), start=1):
         if found := _SAID.match(line):
@@ -72,7 +70,9 @@ def scripts(whole: str) -> Iterator[Script]:
     text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
-        raise ValueError("the first line does not have the form [Date: September 22, 1994, Session #1]")
+        raise ValueError(
+            "the first line of the script does not have the form [Date: September 22, 1994, Session #1]"
+        )
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=True):
         raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}
@@ -95,12 +95,12 @@ def sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pickled(file: File) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield (episode, scene number, scene) of DialSim's pickle file. Raises BadInput."""
+    """Yield the episode, number and content of each scene in DialSim's pickle file. Raises BadInput."""
     try:
         episodes = safe_pickle.load(file.content)
     except safe_pickle.NotPlain as wrong:
         raise file.bad(str(wrong)) from wrong
-    for episode, scenes in entries(file, episodes, "the whole"):
+    for episode, scenes in entries(file, episodes, "the whole file"):
         for number, raw in entries(file, scenes, f"episode {episode}"):
             yield episode, number, raw
 

@@ -52,7 +52,7 @@ def verdict_row(
     reason: str | None,
     **more: Any,
 ) -> Verdict:
-    """Return the verdict of one metric on the reply to a probe. `more` has further columns of the row."""
+    """Return the verdict of one metric on the reply to a probe. `more` contains the values of further columns."""
     return Verdict(
         domain=domain.name,
         assistant=assistant,

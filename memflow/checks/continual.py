@@ -1,7 +1,7 @@
 """Checks that the continual-learning metrics on the leaderboard are consistent with each other.
 
-memflow/scoring/continual.py computes these metrics from the same questions at every checkpoint, so the metrics satisfy
-identities.
+memflow/scoring/continual.py computes the metrics of all checkpoints from the same questions, so that they satisfy
+identities such as accuracy = no-context accuracy + forward transfer - forgetting.
 """
 
 import math
@@ -20,9 +20,7 @@ Positions = Mapping[tuple[str, str], int]
 
 
 def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]:
-    """Yield the continual-learning metrics of each assistant in each domain, and their positions; null values are
-    skipped.
-    """
+    """Yield each assistant's continual-learning metrics in each domain, and the index of each; nulls are skipped."""
     values: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
     positions: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
     for at, score in enumerate(scores):
@@ -37,13 +35,13 @@ def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]
 
 
 def _checkpoints(values: Values) -> list[str]:
-    """Return the slices of the checkpoints that have a transfer or forgetting score, in order."""
+    """Return the slice names (`checkpoint N`) that have a transfer or forgetting score, in order."""
     named = {name for metric, name in values if metric in BY_CHECKPOINT and name.startswith("checkpoint ")}
     return sorted(named, key=lambda name: int(name.partition(" ")[2]))
 
 
 def _violates_identity(scores: Sequence[Score]) -> list[int]:
-    """Return the positions of accuracies that differ from no-context accuracy + forward transfer - forgetting.
+    """Return the indices of accuracies that differ from no-context accuracy + forward transfer - forgetting.
 
     An accuracy also violates the identity if one of these scores is missing.
     """
@@ -65,7 +63,7 @@ def _violates_identity(scores: Sequence[Score]) -> list[int]:
 
 
 def _out_of_bounds(scores: Sequence[Score]) -> list[int]:
-    """Return the positions of the scores that violate the bounds set by other metrics.
+    """Return the indices of scores outside the bounds that other metrics imply.
 
     Forgetting is at most the share known before, forward transfer at most the share not known before. `all_correct` is
     at most the lowest accuracy of any checkpoint, `all_wrong` at most the lowest error rate. Backward transfer equals

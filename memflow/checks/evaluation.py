@@ -1,6 +1,6 @@
-"""Evaluation of rules over the rows of a table.
+"""Evaluation of check rules over the rows of a table.
 
-Rows, and a function that returns the rows of other tables, are arguments, so this module depends on no store.
+Rows are arguments and a function returns the rows of other tables, so this module depends on no store.
 resources/gx.py evaluates the same rules with Great Expectations.
 """
 
@@ -38,7 +38,7 @@ OtherRows = Callable[[str], Sequence[Any]]
 
 
 class Engine(StrEnum):
-    """The evaluator of rules: this module, or Great Expectations."""
+    """The program that evaluates the check rules: memflow itself (this module) or Great Expectations."""
 
     memflow = "memflow"
     gx = "gx"
@@ -50,9 +50,9 @@ KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class RuleResult:
-    """The result of one rule: `unexpected` of `total` rows violate it; `offending` has the keys of some of these rows.
+    """The result of one rule: `unexpected` of `total` rows violate the rule; `offending` lists the keys of some rows.
 
-    If the rule raised, `error` contains the exception and the key of the row that caused it.
+    If the rule raised an exception, `error` contains the exception and the key of the row that caused it.
     """
 
     table: str
@@ -67,7 +67,7 @@ class RuleResult:
 
 
 class RuleError(Exception):
-    """A rule raised an exception at the row `position`; None for a rule on all rows."""
+    """An exception that a rule raised, with the index of the row, or None for a rule on all rows together."""
 
     def __init__(self, cause: Exception, position: int | None = None) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
@@ -83,7 +83,7 @@ def check_rows(
 ) -> list[RuleResult]:
     """Return the results of the expectations of `table` that apply to `domain`, in the declared order.
 
-    If a rule raises, its result is a failure with the rule, table and row; the other rules are still evaluated. Raises
+    A rule that raises an exception fails, with the exception in its result; the other rules are still evaluated. Raises
     BadInput if a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
     """
 
@@ -95,7 +95,7 @@ def check_rows(
 
 
 def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
-    """Return one result per rule, summed over several partitions."""
+    """Return the results of several partitions summed up to one result per rule."""
     grouped: dict[tuple[str, str], list[RuleResult]] = {}
     for each in results:
         grouped.setdefault((each.table, each.name), []).append(each)
@@ -113,7 +113,7 @@ def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
 
 
 def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> Iterator[Expectation]:
-    """Yield the expectations that apply to `domain`, each with its rule for that domain."""
+    """Yield each expectation that applies to `domain`, with its domain-dependent rule replaced by the domain's rule."""
     for expectation in expectations:
         resolved = expectation.for_domain(domain)
         if resolved is not None:
@@ -121,7 +121,7 @@ def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> It
 
 
 def checked_table(expectation: Expectation) -> str:
-    """Return the table whose rows an expectation counts. For some rules, this is not the table of the expectation."""
+    """Return the table whose rows are checked. For RowForEvery and AcrossTables, this may be another table."""
     match expectation.rule:
         case RowForEvery(_, table) | AcrossTables((table, *_)):
             return table
@@ -134,7 +134,7 @@ def row_key(table: str, row: Any) -> str:
 
 
 def known_values(rows_of: OtherRows) -> KnownValues:
-    """Return a cached function that collects the distinct values of some columns of a table."""
+    """Return a cached function that returns the distinct values of given columns of a table."""
 
     @cache
     def known(table: str, columns: tuple[str, ...]) -> set[tuple[Any, ...]]:
@@ -171,7 +171,7 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
 
 
 def rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
-    """Return the rows that an expectation counts. Raises RuleError if the rule's filter raises."""
+    """Return the rows that an expectation checks. Raises RuleError if the rule's filter raises an exception."""
     found = rows(checked_table(expectation))
     if not isinstance(expectation.rule, RowForEvery):
         return found
@@ -185,9 +185,9 @@ def violations(
     other: OtherRows,
     known: KnownValues,
 ) -> set[int]:
-    """Return the positions of the rows that violate a rule; none for MinimumRows.
+    """Return the indices of the rows that violate a rule; empty for MinimumRows, which no single row violates.
 
-    Raises RuleError if the rule raises, and the errors of `other`, such as MissingData.
+    Raises RuleError if the rule raises an exception, and the errors of `other`, such as MissingData.
     """
     match expectation.rule:
         case MinimumRows():
@@ -203,7 +203,7 @@ def violations(
 
 
 def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], bool]:
-    """Return the predicate of a rule on single rows."""
+    """Return a function that checks a single row against the rule of an expectation."""
     match expectation.rule:
         case NotNull(columns):
             return lambda row: all(getattr(row, name) is not None for name in columns)
@@ -237,7 +237,7 @@ def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], b
 
 
 def _not(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
-    """Return the positions of the rows for which `holds` is False. Raises RuleError if `holds` raises."""
+    """Return the indices of rows for which `holds` returns False. Raises RuleError if `holds` raises an exception."""
     at, found = -1, set()
     try:
         for at, row in enumerate(rows):
@@ -256,7 +256,7 @@ def _attempt(work: Callable[[], set[int]]) -> set[int]:
 
 
 def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
-    """Return the positions of rows with equal values in `columns`, except rows that are null in all of them."""
+    """Return the indices of rows whose values in `columns` occur more than once; rows with only nulls are skipped."""
     values = [tuple(getattr(row, name) for name in columns) for row in rows]
     counts: Mapping[tuple[Any, ...], int] = Counter(values)
     return {
@@ -265,7 +265,7 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Return one tuple of the columns `names` per combination of list items; none for a null or an empty list."""
+    """Return the row's values in the columns `names`, one tuple per combination of list items; empty for a null."""
     values = (getattr(row, name) for name in names)
     return product(
         *(value if isinstance(value, list) else () if value is None else (value,) for value in values)

@@ -1,4 +1,4 @@
-"""Rules that apply to every table: unique keys, no nulls in required columns, few quarantined rows."""
+"""Check rules of every table: unique keys, no nulls in required columns, at most 10 % quarantined rows."""
 
 from memflow.checks.rules import EachRow, Expectation, MinimumRows, NotNull, Unique
 from memflow.records import KEYS, TABLES, columns

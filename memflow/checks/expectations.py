@@ -1,13 +1,15 @@
-"""All rules by table: rules shared by all benchmarks, and those that each benchmark declares (`spec.checks`)."""
+"""All check rules by table: the shared rules, and the rules that each benchmark declares (`spec.checks`)."""
 
 from functools import cache
 
 from memflow.benchmarks import registry
 from memflow.checks import continual, every_table, inputs, outputs
-from memflow.checks.rules import Expectation
+from memflow.checks.rules import Expectation, add_descriptions
 from memflow.records import TABLES
 
-SHARED = (*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXPECTED, *continual.EXPECTED)
+SHARED = add_descriptions(
+    (*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXPECTED, *continual.EXPECTED), "memflow.checks"
+)
 """The rules that hold for every benchmark."""
 
 
@@ -19,6 +21,8 @@ def all_expectations() -> tuple[Expectation, ...]:
 
 
 def expectations_of(table: str, benchmark: str | None = None) -> list[Expectation]:
-    """Return the rules of a table: the shared ones and those of `benchmark`, or of all benchmarks if it is None."""
+    """Return the rules of a table: the shared rules, and the rules of `benchmark` or, without `benchmark`, of all
+    benchmarks.
+    """
     every = all_expectations() if benchmark is None else (*SHARED, *registry.expectations(benchmark))
     return [each for each in every if each.table == table]

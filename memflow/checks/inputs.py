@@ -1,4 +1,4 @@
-"""Rules of the tables that are built before a memory is evaluated (raw to feedback), and of memory.feedback.
+"""Check rules of the tables that are built before a memory is evaluated (raw to feedback), and of memory.feedback.
 
 Rules about content skip quarantined rows.
 """
@@ -40,7 +40,7 @@ def _is_json(text: str, kind: type = object) -> bool:
 
 
 def _gold_in_options(probe: Probe) -> bool:
-    """Return whether the gold of a choice probe is the number of an option, and no other option has the same text."""
+    """Return whether a choice probe's gold is an option's number and no other option has the same text."""
     if probe.kind != "choice":
         return True
     if not (probe.gold.isascii() and probe.gold.isdigit() and 1 <= int(probe.gold) <= len(probe.options)):
@@ -54,7 +54,7 @@ def _has_gold(probe: Probe) -> bool:
 
 
 def _frequent_gold_positions(probes: Sequence[Probe]) -> set[int]:
-    """Return the positions of choice probes whose gold position is unusually frequent (by over 3 standard errors).
+    """Return the indices of choice probes whose gold option number is too frequent (by over 3 standard errors).
 
     A question that is asked at several checkpoints counts once.
     """
@@ -85,7 +85,7 @@ def _test_questions_in_training(probes: Sequence[Probe]) -> list[int]:
 
 
 def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:
-    """Return the positions of rounds whose number is not one more than the previous round's in their dialogue."""
+    """Return the indices of feedback rounds whose number is not one more than in the dialogue's previous round."""
     seen: Counter[tuple[str, int]] = Counter()
     found = []
     for at, round_ in sorted(enumerate(rounds), key=lambda each: each[1].round):

@@ -1,4 +1,4 @@
-"""Rules of the tables of an assistant: transcripts, memory, replies and scores.
+"""Check rules of the tables of an assistant: transcripts, memory, replies and scores.
 
 Rules about content skip quarantined rows.
 """
@@ -25,7 +25,7 @@ from memflow.scoring.comparability import differing_settings
 
 
 def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
-    """Return the positions of steps whose number is not one more than the previous step's in their episode."""
+    """Return the indices of policy steps whose number is not one more than the episode's previous step."""
     seen: Counter[str] = Counter()
     found = []
     for at, step in sorted(enumerate(policies), key=lambda each: (each[1].episode_id, each[1].step)):
@@ -36,7 +36,7 @@ def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
 
 
 def _minority_simulators(scores: Sequence[Score]) -> list[int]:
-    """Return the positions of scores whose simulator differs from that of most scores of their domain."""
+    """Return the indices of scores whose simulator differs from the most frequent simulator of the domain."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for score in scores:
         counts[score.domain][score.simulator] += 1
@@ -57,7 +57,7 @@ _FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
 def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
-    """Return the positions of failure rates that are inconsistent with the accuracy.
+    """Return the indices of failure rates that contradict the accuracy.
 
     Attributed failures and unattributed errors must sum to the number of wrong answers.
     """
@@ -79,7 +79,7 @@ def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
 
 
 def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
-    """Return the positions of scores whose `differing_settings` differ from a new comparison with the other scores."""
+    """Return the indices of scores whose stored `differing_settings` are not what a new comparison returns."""
     found = differing_settings(scores)
     return [
         at
@@ -89,7 +89,7 @@ def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
 
 
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
-    """Return the positions of scores whose prompt or model version differs from that of comparable scores.
+    """Return the indices of scores whose prompt or model version differs from comparable scores.
 
     Scores are comparable if they have the same domain and model.
     """

@@ -1,22 +1,19 @@
-"""Types of rules for the rows of a table.
+"""Types of check rules for the rows of a table.
 
 The rules of each table are in the other modules of this package and in each benchmark's checks. evaluation.py evaluates
 them; resources/gx.py translates them for Great Expectations.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.packaged import load_yaml
 from memflow.errors import BadInput
 
 Severity = Literal["error", "warn"]
 """An `error` blocks the downstream steps; a `warn` is only reported."""
-
-SPELLINGS = {"json": "JSON", "iso": "ISO", "no context": "no-context"}
-"""The spelling in descriptions of words that a rule name writes differently."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class MinimumRows:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """The rule that the values of `columns` exist in `referenced` of `table`. Rows with a null are skipped.
+    """The rule that the values in `columns` exist in the columns `referenced` of `table`. Rows with a null pass.
 
     A list column, in either table, counts as one row per item. Values that begin with `exempt_prefix` are skipped.
     """
@@ -72,7 +69,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class RowForEvery:
-    """The rule that the checked table has a row with equal `columns` for each row of `table` that satisfies `where`."""
+    """The rule that each row of `table` that satisfies `where` has a row with equal `columns` in the checked table."""
 
     columns: tuple[str, ...]
     table: str
@@ -81,7 +78,7 @@ class RowForEvery:
 
 @dataclass(frozen=True)
 class EachRow:
-    """The rule that every row satisfies `holds`, except for at most the share `tolerance` of the rows."""
+    """The rule that every row satisfies `holds`; a share of up to `tolerance` of the rows may violate the rule."""
 
     holds: Callable[[Any], bool]
     tolerance: float = 0.0
@@ -89,7 +86,7 @@ class EachRow:
 
 @dataclass(frozen=True)
 class WholeTable:
-    """The rule that at most the share `tolerance` of rows is in the positions from `find_violations(rows)`."""
+    """The rule that `find_violations(rows)` returns the indices of at most the share `tolerance` of all rows."""
 
     find_violations: Callable[[Sequence[Any]], Collection[int]]
     tolerance: float = 0.0
@@ -97,9 +94,9 @@ class WholeTable:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """The rule that `find_violations(rows, ...)` returns no position, given the rows of all `tables`.
+    """The rule that `find_violations`, called with the rows of each of `tables`, returns no row index.
 
-    Positions refer to the first table. The checked table is one of `tables`.
+    Indices refer to the first table. The checked table is one of `tables`.
     """
 
     tables: tuple[str, ...]
@@ -108,9 +105,9 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """A rule that depends on the domain: `rule(domain)` returns a rule, or None if no rule applies.
+    """A rule that depends on the parameters of the domain.
 
-    This type is for rules that need the parameters of the domain.
+    The function `rule(domain)` returns the rule, or None if no rule applies to the domain.
     """
 
     rule: Callable[[Domain], "Rule | None"]
@@ -133,24 +130,25 @@ Rule = (
 
 @dataclass(frozen=True)
 class Expectation:
-    """A named rule on a table. `name` states the property; `benchmark` limits the rule to the rows of one benchmark."""
+    """A named rule on a table. `name` states the property; `benchmark` limits the rule to the rows of one benchmark.
+
+    `text` describes the property in a sentence. Rules on columns describe themselves.
+    """
 
     table: str
     name: str
     rule: Rule
     severity: Severity = "error"
     benchmark: str | None = None
+    text: str = ""
 
     @property
     def description(self) -> str:
-        """The name in words, for example `Entity attributes are JSON object`."""
-        words = self.name.replace("_", " ")
-        for written, spelling in SPELLINGS.items():
-            words = re.sub(rf"\b{written}\b", spelling, words)
-        return words[0].upper() + words[1:]
+        """A sentence about the property: `text`, a sentence about the columns of the rule, or the name in words."""
+        return self.text or describe_columns(self.rule) or self.name.replace("_", " ").capitalize()
 
     def for_domain(self, domain: Domain | None) -> "Expectation | None":
-        """Return the expectation with its rule for `domain`, or None if it does not apply to the domain.
+        """Return the expectation with the rule for `domain`, or None if no rule applies to the domain.
 
         Raises BadInput if the rule depends on the domain and `domain` is None.
         """
@@ -168,15 +166,48 @@ class Expectation:
 
 
 def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") -> tuple[Expectation, ...]:
-    """Return expectations of one table, with the same severity, from a mapping of names to rules."""
+    """Return expectations of one table with one severity, given a mapping from check names to rules."""
     return tuple(Expectation(table, name, rule, severity) for name, rule in rules.items())
 
 
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Return the expectations, limited to the rows of the benchmark `name`."""
+    """Return copies of the expectations that check only the rows of the benchmark `name`."""
     return tuple(replace(each, benchmark=name) for each in expectations)
 
 
+def add_descriptions(expectations: Iterable[Expectation], package: str) -> tuple[Expectation, ...]:
+    """Return the expectations with the descriptions in the package's `descriptions.yaml`, which are keyed by name."""
+    texts: dict[str, str] = load_yaml(package, "descriptions.yaml")
+    return tuple(replace(each, text=texts.get(each.name, each.text)) for each in expectations)
+
+
+def describe_columns(rule: Rule) -> str:
+    """Return a sentence about a rule that consists of columns and values, or an empty text for a rule with code."""
+    match rule:
+        case Unique(columns):
+            text = f"No two rows have the same {_listed(columns, 'and')}."
+        case NotNull(columns):
+            text = f"Every row has a value in {_listed(columns, 'and')}."
+        case AcceptedValues(column, values):
+            text = f"The value of `{column}`, if not null, is {_listed(values, 'or')}."
+        case Between(column, low, high):
+            limits = {"at least": low, "at most": high}
+            bounds = [f"{bound} {limit}" for bound, limit in limits.items() if limit is not None]
+            text = f"The value of `{column}`, if not null, is {' and '.join(bounds)}."
+        case MinimumRows(at_least):
+            text = f"The table has at least {at_least} row{'s' * (at_least != 1)}."
+        case ForeignKey(columns, table, referenced):
+            text = f"Each {_listed(columns, 'and')} that is not null exists in {table} as {_listed(referenced, 'and')}."
+        case _:
+            text = ""
+    return text
+
+
+def _listed(names: Sequence[str], conjunction: str) -> str:
+    *first, last = (f"`{name}`" for name in names)
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
 def each_valid_row(holds: Callable[[Any], bool]) -> EachRow:
-    """Return a rule that requires `holds` of every row that is not quarantined."""
+    """Return the rule that `holds` is true for every row that is not quarantined."""
     return EachRow(lambda row: row.reason is not None or holds(row))

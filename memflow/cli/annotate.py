@@ -134,9 +134,9 @@ def judge(
     judge: JudgeOption = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Let a model annotate the same items as people, with one request per item. Every answer is a label of the item.
+    """Let a model annotate the items of a sample, with one request per item.
 
-    The judge gets the same instructions as a person, without the key. An item without a usable answer has a reason.
+    The model gets the instructions of the people, not the correct labels. An item without a usable answer has a reason.
     """
     from memflow.annotation.annotations import write_annotations
     from memflow.annotation.judge import annotate as label
@@ -198,8 +198,8 @@ def judge(
 def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
     """Report the mean, the agreement and Gwet's AC1 of the annotations, with 95 % intervals over users.
 
-    A label that means right or valid counts as 1. A model is compared with the majority of the human annotators. An
-    annotation file that does not match its sheet is an error that names the file and line.
+    A label that means right or valid counts as 1. A model is compared with the majority of the human annotators.
+    Annotation files must match their sample.
     """
     from memflow.annotation.annotations import read_all
     from memflow.annotation.report import make_report
@@ -213,7 +213,7 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 
 def _judge(settings: "Settings") -> str:
-    """Return the judge's name as an annotator: its name in memflow.toml, otherwise the model name of its server."""
+    """Return the judge's annotator name: the model's name in memflow.toml, otherwise its name at the server."""
     name = settings.roles.judge
     return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
 
@@ -290,13 +290,13 @@ def _differing(made: "Report") -> Iterator[RenderableType]:
 
 
 def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
-    """Return the domain's rows. Raises BadInput if a step was not run yet; the message names the command to run."""
+    """Return the domain's rows. Raises BadInput if a table is missing; the message names the command to run."""
     from memflow.annotation.kind import DomainTables
     from memflow.benchmarks.api import States
 
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
-            raise BadInput(f"{domain} has no {name} yet. Build them with `memflow run --domain {domain}`.")
+            raise BadInput(f"{domain} has no rows in {name}. Run `memflow run --domain {domain}`.")
     if assistant is not None:
         check_played(lake, domain, assistant)
     return DomainTables(
@@ -310,7 +310,7 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
 def _scripted(
     lake: "Lake", settings: "Settings", domain: str, stage: str, assistant: str | None
 ) -> str | None:
-    """Return a note if a scripted simulator generated the items, by the verdicts' metadata or the settings, or None."""
+    """Return a note if a scripted chat, not a language model, generated the items; otherwise None."""
     from memflow.benchmarks.registry import benchmark
     from memflow.chat.scripted import LABEL
 

@@ -117,7 +117,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
 
 
 def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
-    """Return the comparison with the published checksums: `equal`, `differs` or `not known`; empty without files."""
+    """Return how checksums compare with the published ones: `equal`, `differs`, `not known`, or "" without files."""
     if not computed:
         return ""
     known = [name for name in computed if name in published]
@@ -127,13 +127,13 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
 
 
 def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Return groups of neighboring missing data sets with equal instructions; others are groups of one."""
+    """Return the rows in groups: neighboring missing data sets with equal instructions form one group."""
     groups = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
     return [list(group) for _, group in groups]
 
 
 def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Yield a data set as text: name, state, title, license, origin, and its checksums or how to get it."""
+    """Yield the text of a group of data sets: names, state, title, license, origin, checksums or how to get them."""
     row = group[0]
     yield Text.assemble("\n", (", ".join(each["dataset"] for each in group), "bold"), "  ", _state(row))
     yield _line(row["title"])

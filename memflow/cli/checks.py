@@ -27,7 +27,7 @@ Target = tuple[str, str]
 
 @dataclass(frozen=True)
 class RuleSummary:
-    """The result of one rule over the partitions of a table, and the partitions in which it failed."""
+    """The result of one rule over all partitions of a table, and the partitions in which the rule failed."""
 
     total: RuleResult
     partitions: int
@@ -35,12 +35,12 @@ class RuleSummary:
 
     @property
     def blocks(self) -> bool:
-        """Whether a failure blocks the steps downstream."""
+        """Whether a failure of the rule blocks the downstream steps."""
         return self.total.severity == "error"
 
     @property
     def result(self) -> Text:
-        """The result: `passed`, `failed` (blocks the steps downstream) or `warning`."""
+        """The rule's result: `passed`, `failed` (blocks the downstream steps) or `warning`."""
         if self.total.passed:
             return Text("passed", "green")
         return Text("failed", "red") if self.blocks else Text("warning", "yellow")
@@ -108,7 +108,7 @@ def checks(
 def _targets(
     lake: "Lake", of_table: str | None, domains: Sequence[str], assistants: Sequence[str]
 ) -> Iterator[Target]:
-    """Yield the partitions to check. Raises BadInput for a table, domain or assistant that the lake does not have."""
+    """Yield the tables and partitions to check. Raises BadInput for a name that the lake does not contain."""
     from memflow.records import TABLES
 
     name = (of_table or "").replace("/", ".")
@@ -117,7 +117,7 @@ def _targets(
     stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
     if not any(not name or each == name for each, _ in stored):
         raise BadInput(
-            f"the lake ({lake.root}) has no {name or 'tables'} yet. Create some with `memflow run --demo`."
+            f"the lake ({lake.root}) contains no {name or 'tables'}. Create some with `memflow run --demo`."
         )
     parts = [partition.partition("/")[::2] for _, partition in stored]
     check_names("the lake", "domain", domains, {of_domain for of_domain, _ in parts})
@@ -134,9 +134,7 @@ def _targets(
 def _summaries(
     lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
 ) -> tuple[list[RuleSummary], list[str]]:
-    """Evaluate the rules of every partition. Return the results by table and rule, and messages on unchecked
-    partitions.
-    """
+    """Evaluate the rules of every partition. Return the results, and a message per partition that raised an error."""
     from resources.checks import Scope, check_partition
 
     found: dict[Target, list[tuple[str, RuleResult]]] = {}
@@ -171,7 +169,7 @@ def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], f
 
 
 def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
-    """Return a table of results with a line for each table of the lake."""
+    """Return the results as printable text: one line for each table of the lake."""
     rows = []
     for name in dict.fromkeys(each.total.table for each in found):
         of_table = [each for each in found if each.total.table == name]
@@ -185,18 +183,18 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
 
 def _rules(found: Sequence[RuleSummary]) -> RenderableType:
     """Return a table of results with a line for each rule."""
-    rows = [(each.result, each.total.description, each.total.total, each.total.unexpected) for each in found]
-    return table("", ("result", "property", "rows", "unexpected"), rows, right=("rows", "unexpected"))
+    rows = [(each.result, each.total.name, each.total.total, each.total.unexpected) for each in found]
+    return table("", ("result", "rule", "rows", "unexpected"), rows, right=("rows", "unexpected"))
 
 
 def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
-    """Return the failed rules as text, with their partitions and the keys of some rows."""
+    """Return the failed rules as text, with their descriptions, partitions and the keys of some rows."""
     for each in found:
         if each.failed_in:
             rule = each.total
             head = f"{rule.table} {rule.name}: {rule.unexpected:,} of {rule.total:,} rows"
             yield Text.assemble("\n", each.result, f"  {head}, in {', '.join(each.failed_in)}")
-            for line in (*([rule.error] if rule.error else ()), *rule.offending):
+            for line in (rule.description, *([rule.error] if rule.error else ()), *rule.offending):
                 yield Text(f"  {line}")
 
 

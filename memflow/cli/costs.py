@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Per(StrEnum):
-    """The unit of the mean requests."""
+    """The grouping of `memflow show costs`: by memory, or by instance (one user)."""
 
     memory = "memory"
     instance = "instance"
@@ -30,8 +30,7 @@ class Per(StrEnum):
 
 @dataclass(frozen=True)
 class MeanRequests:
-    """The mean chat requests of a memory per message written or per probe read. `of` is the number of messages or
-    probes.
+    """A memory's mean chat requests per message written or per probe read. `of` counts these messages or probes.
 
     Tokens and seconds are those of the first request, also for cache hits.
     """
@@ -44,7 +43,7 @@ class MeanRequests:
 
     @classmethod
     def over(cls, of: int, row: "UsageRow | None") -> "MeanRequests":
-        """Return the means per message or probe; `of` is their number."""
+        """Return the totals in a usage row divided by `of`, the number of messages or probes."""
         if row is None or not of:
             return cls(of, 0.0, 0.0, 0.0, 0.0)
         calls = (row.requests + row.cache_hits + row.failed) / of
@@ -53,7 +52,7 @@ class MeanRequests:
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of one assistant in one domain. `failures` is the number of failed writes."""
+    """The mean requests of one assistant's memory in one domain. `failures` is the number of failed writes."""
 
     domain: str
     assistant: str
@@ -92,7 +91,7 @@ def costs(
             return
         found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
     if not found:
-        raise BadInput("no memory has recorded costs yet. Run some with `memflow run --demo`.")
+        raise BadInput("the lake has no memory with recorded costs. Evaluate one with `memflow run --demo`.")
     shown = [part for name in dict.fromkeys(one.domain for one in found) for part in _table(name, found)]
     answer(form, [asdict(one) for one in found], *shown)
 
@@ -100,7 +99,7 @@ def costs(
 def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
     """Return the costs of every assistant whose episodes were played and whose probes were asked.
 
-    Partitions without a recorded run, which former versions wrote, are skipped.
+    Partitions of former versions, which recorded no run, are skipped.
     """
     from memflow.memories.memory import FAILURE
 
@@ -131,7 +130,7 @@ def _run(lake: "Lake", table_: str, partition: str) -> str | None:
 def _usage(
     ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
 ) -> "UsageRow | None":
-    """Return the memory's requests in a run and stage; None if there are none."""
+    """Return the usage of an assistant's memory in a run and stage; None without requests."""
     wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
     return next(
         (row for row in ledger.usage((*wanted,), runs=None if run is None else [run]) if row.by == wanted),

@@ -1,4 +1,4 @@
-"""The table below a leaderboard: the failures of each memory by cause and evidence, and its settings."""
+"""The failure table below a leaderboard: each memory's failures by cause, its evidence recall, and its settings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,9 +16,9 @@ LONGEST_REASON = 50
 
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield the table of failures of a domain's assistants, best first, and a note on settings that differ.
+    """Yield the failure table of a domain's assistants, best first, and a note on settings that differ.
 
-    Yield nothing if the domain has no scores.
+    Yield nothing if the domain has no such scores.
     """
     from memflow.scoring.evidence import is_evidence_score
 

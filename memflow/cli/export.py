@@ -1,4 +1,4 @@
-"""`memflow export`: write files for other programs: recorded runs, and the exports that benchmarks declare."""
+"""`memflow export`: write recorded runs, and the exports that benchmarks declare, to files for other programs."""
 
 import typer
 

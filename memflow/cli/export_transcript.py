@@ -61,7 +61,7 @@ def transcript(
 
 
 def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
-    """Return the models and data sets that were recorded when a run was played.
+    """Return the models and data sets with which a stored run was played.
 
     Raises BadInput if no such run is stored; the message lists the stored runs.
     """

@@ -29,7 +29,7 @@ OWN = ("kind", "model", "url", "revision", "adapter")
 
 
 class Pressed(StrEnum):
-    """The user feedback that selects the training answers: liked or copied."""
+    """The user action that selects the training answers: like or copy."""
 
     like = "like"
     copy = "copy"
@@ -101,8 +101,8 @@ def finetune(
         return
     if not learned.examples:
         raise BadInput(
-            f"{domain} has no training example: none of its {sum(learned.first_answers.values())} "
-            f"first answers that can be used has a {action.value}. See the reasons with --count."
+            f"{domain} has no training example: of its {sum(learned.first_answers.values())} usable "
+            f"first answers, none has a {action.value}. See the reasons with --count."
         )
     how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()
@@ -176,12 +176,12 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
 
 
 def _name(place: Path) -> str:
-    """Return the folder's name as a model name for memflow.toml."""
+    """Return a model name for memflow.toml that is derived from the folder's name."""
     return "".join(each if each.isascii() and each.isalnum() else "_" for each in place.name.lower())
 
 
 def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
-    """Return the lines for memflow.toml that declare the adapter as a model, with the settings of its base model."""
+    """Return the memflow.toml lines that declare the adapter as a model with the settings of its base model."""
     base = settings.model(model)
     own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}
     shared = {name: getattr(base, name) for name in sorted(base.model_fields_set - set(OWN))}

@@ -18,7 +18,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class AnnotationCount:
-    """The number of questions of a domain that two models annotate, and the number of checkpoints."""
+    """The number of a domain's questions that two models annotate, and the number of checkpoints."""
 
     questions: int
     checkpoints: int
@@ -35,7 +35,7 @@ class Forecast:
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
-    """Dry-run every partition that a run would materialize. Return the forecast.
+    """Return the forecast of a run, from a dry run of every partition that the run would materialize.
 
     Raises MissingData if none of a domain's data sets is available.
     """

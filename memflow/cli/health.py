@@ -1,12 +1,9 @@
-"""The checks of `memflow doctor`. A finding contains the result and, if something is wrong, how to fix it."""
+"""The checks of `memflow doctor`. Each check returns findings: a state and, if something is wrong, how to fix it."""
 
-import json
 import os
 import shlex
 import shutil
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -16,6 +13,7 @@ from urllib.parse import urlsplit
 
 from memflow.cli.selection import Front
 from memflow.errors import BadInput, MemflowError
+from resources.endpoint import NO_KEY
 
 if TYPE_CHECKING:
     from resources.settings import Settings
@@ -28,9 +26,9 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check, with a hint for fixing the item.
+    """The result of checking one item, such as a package or a folder, and how to fix the item.
 
-    In state `missing`, memflow needs the item. In state `absent`, only the feature that `fix` names needs the item.
+    `missing`: every run needs the item. `absent`: only the feature that `fix` names needs the item.
     """
 
     what: str
@@ -39,7 +37,7 @@ class Finding:
     fix: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as a dictionary."""
+        """Return the finding as a dictionary for JSON output."""
         return {
             "what": self.what,
             "ok": self.state == "ok",
@@ -50,7 +48,7 @@ class Finding:
 
 
 def examine(front: Front) -> list[Finding]:
-    """Return all findings, in the order in which to fix them."""
+    """Return the findings of all checks, in the order in which the user should fix the items."""
     findings = [_python(), _packages()]
     try:
         settings = front.load()
@@ -265,42 +263,35 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Return the result of requesting an endpoint's model list: whether it answers and serves the model."""
+    """Request the model list of an endpoint. Return a finding: whether the endpoint answers and serves the model."""
+    import httpx2
+    import openai
+
     key = os.environ.get(key_variable, "")
-    request = urllib.request.Request(url.rstrip("/") + "/models")
-    if key:
-        request.add_header("Authorization", f"Bearer {key}")
     near = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
-    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if near else []))
     try:
-        with opener.open(request, timeout=PATIENCE) as response:
-            known = [one["id"] for one in json.load(response)["data"]]
-    except urllib.error.HTTPError as error:
-        if error.code in (401, 403):
+        with openai.OpenAI(
+            base_url=url,
+            api_key=key or NO_KEY,
+            timeout=PATIENCE,
+            max_retries=0,
+            http_client=openai.DefaultHttpxClient(trust_env=not near),
+        ) as client:
+            known = [each.id for each in client.models.list().data]
+    except openai.APIStatusError as error:
+        code = error.status_code
+        if code in (401, 403):
             fix = f"Set the environment variable {key_variable} to the key."
-            return Finding(
-                what, "missing", f"{url} requires {'another' if key else 'a'} key ({error.code})", fix
-            )
+            return Finding(what, "missing", f"{url} requires {'another' if key else 'a'} key ({code})", fix)
+        reason = f"{url}/models returned the HTTP status {code}"
+        return Finding(what, "missing", reason, "Fix `url` in memflow.toml.")
+    except (openai.APIConnectionError, httpx2.InvalidURL) as error:
+        reason = f"cannot connect to {url} ({error.__cause__ or error})"
+        return Finding(what, "missing", reason, "Start the server, or fix `url` in memflow.toml.")
+    except (openai.OpenAIError, ValueError, AttributeError, TypeError):
+        reason = f"the answer of {url}/models is not a model list"
         return Finding(
-            what,
-            "missing",
-            f"{url}/models returned the HTTP status {error.code}",
-            "Fix `url` in memflow.toml.",
-        )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        return Finding(
-            what,
-            "missing",
-            f"cannot connect to {url} ({reason})",
-            "Start the server, or fix `url` in memflow.toml.",
-        )
-    except (KeyError, TypeError):
-        return Finding(
-            what,
-            "missing",
-            f"the answer of {url}/models is not a model list",
-            "Use an OpenAI-compatible server, or fix `url` in memflow.toml.",
+            what, "missing", reason, "Use an OpenAI-compatible server, or fix `url` in memflow.toml."
         )
     if model not in known:
         load_adapter = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")

@@ -1,6 +1,6 @@
 """`show costs --per instance`: the requests and price of one user, from generation to the last answer.
 
-Each answer that a run needed counts once, with the tokens and seconds of its first request. So a replay costs the same.
+Each request of a run counts once, with the tokens and seconds of its first answer. A replay thus costs the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def instance_costs(
     found = [row for row in costs_of(settings, lake, ledger) if not domains or row.domain in domains]
     if not found:
         raise BadInput(
-            "no instance of these domains has model requests yet. Create some with `memflow run --demo`."
+            "the ledger has no model requests of these domains. Create some with `memflow run --demo`."
         )
     shown = [part for name in dict.fromkeys(row.domain for row in found) for part in _table(name, found)]
     answer(form, [asdict(row) for row in found], *shown)

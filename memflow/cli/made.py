@@ -1,4 +1,4 @@
-"""`show made`: the numbers of generated or published rows of a domain, and of quarantined rows, with the reasons."""
+"""`show made`: the numbers of valid and of quarantined rows of a domain, with the reasons for quarantine."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ def made(
     """
     rows = share_made(front_of(ctx).load())
     if not rows:
-        raise BadInput("no domain has been generated yet. Generate two with `memflow run --demo`.")
+        raise BadInput("the lake contains no generated domain. Generate two with `memflow run --demo`.")
     generated = list(dict.fromkeys(row["domain"] for row in rows))
     for name in domain or ():
         if name not in generated:
@@ -57,7 +57,7 @@ def share_made(settings: "Settings") -> list[dict[str, Any]]:
 
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return the table of a domain, followed by the reasons for quarantine."""
+    """Return the printable table of a domain's row counts, followed by the reasons for quarantine."""
     of_domain = [row for row in rows if row["domain"] == domain]
     columns = ("what", "valid", "of", "share")
     yield heading(f"{domain}: valid rows")

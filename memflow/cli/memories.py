@@ -89,7 +89,7 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
 
 
 def _broken(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
-    """Return the row of a memory that cannot be used."""
+    """Return the row of an unusable memory, as in `_row` but with the reason."""
     return {
         "memory": name,
         "pattern": name,
@@ -136,7 +136,7 @@ def _requests(chat: int, embed: int) -> str:
 
 
 def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Return a system's entry in the list: name, paper, summary, parameters and requests."""
+    """Yield a memory system's lines in the list: name, paper, summary, parameters and requests."""
     yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_from(row), "dim"))
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -152,7 +152,7 @@ def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Return all details of one system as text."""
+    """Return all details of one memory system as text."""
     yield from _heading(row)
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -184,7 +184,7 @@ def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _from(row: Mapping[str, Any]) -> str:
-    """Return the paper of a system, or the package or file that declares it."""
+    """Return the paper of a memory system; without a paper, the package or file that declares the system."""
     return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
 
 
@@ -209,7 +209,7 @@ def _may_be(parameter: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return a value as short text; a long tuple is shown as its number of entries."""
+    """Return a parameter's value as short text. A long tuple becomes its number of entries: `(12 entries)`."""
     if isinstance(value, tuple):
         words = ", ".join(value)
         return words if len(words) <= LONGEST_VALUE else f"({len(value)} entries)"
@@ -217,7 +217,7 @@ def _short(value: Any) -> str:
 
 
 def _flowing(paragraph: str) -> str:
-    """Return a paragraph as one line, except a list or an indented paragraph, which is returned unchanged."""
+    """Return a paragraph with its lines joined into one. A list or an indented paragraph is returned unchanged."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

@@ -154,7 +154,7 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
-    """Return a table of entries under a heading with their number. With `of_kind`, the column of kinds is omitted."""
+    """Yield a heading with the number of entries, then their table. With `of_kind`, the column of kinds is omitted."""
     yield heading(f"{title}: {len(items):,}")
     if not items:
         return
@@ -178,7 +178,7 @@ def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iter
 
 
 def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
-    """Return a table with two lines per change: the earlier and the later version of the entry."""
+    """Yield a heading and a table with two lines per changed entry: the earlier and the later version."""
     yield heading(f"Changed: {len(changed):,}")
     if not changed:
         return
@@ -191,7 +191,7 @@ def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableTyp
 
 
 def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
-    """Return a table of failed writes, with one line per reason."""
+    """Yield a heading and a table of failed memory writes with one line per reason; nothing without failures."""
     if not failed:
         return
     yield heading(f"Failures: {len(failed):,}")
@@ -202,7 +202,7 @@ def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _reasons(failed: Iterable["Item"]) -> list[dict[str, Any]]:
-    """Return the reasons with their counts and messages, most frequent first."""
+    """Return each reason for failed writes with its count and source messages, most frequent first."""
     found: dict[str, list[Item]] = defaultdict(list)
     for item in failed:
         found[item.text].append(item)
@@ -225,7 +225,7 @@ def _sources(sources: Sequence[str]) -> str:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """Return a text in one line, truncated to the width of the terminal."""
+    """Return a text in one line, which the terminal truncates with an ellipsis if it is too long."""
     return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
 
 

@@ -30,7 +30,7 @@ GAP = 2
 
 
 class Format(StrEnum):
-    """The output formats of a result."""
+    """The output formats of a command: text or JSON."""
 
     text = "text"
     json = "json"
@@ -42,7 +42,7 @@ FormatOption = Annotated[
 
 
 class Sheet(StrEnum):
-    """The output formats of a result that consists of rows."""
+    """The output formats of a command whose result consists of rows: text, JSON or CSV."""
 
     text = "text"
     csv = "csv"
@@ -115,7 +115,7 @@ class FittedTable:
     optional: Sequence[str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table at the width of the console, and a note that lists the omitted columns."""
+        """Yield the table, fitted to the console's width, and a note that lists the omitted columns."""
         natural = [self._width(at, str.splitlines) for at in range(len(self.columns))]
         least = [self._least(at, width) for at, width in enumerate(natural)]
         shown = [
@@ -179,10 +179,10 @@ def table(
     right: Iterable[str] = (),
     optional: Sequence[str] = (),
 ) -> FittedTable:
-    """Return a table of plain values; the columns named in `right` contain numbers.
+    """Return a printable table of plain values; the columns named in `right` contain numbers.
 
-    If the width is too small, the columns in `optional` are omitted first, in this order, and then others from the
-    right. A column in `optional` without a value is never shown.
+    In a narrow terminal, the columns in `optional` are omitted first, in this order, then others from the right. A
+    column in `optional` without a value is never shown.
     """
     cells = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
     return FittedTable(title, columns, cells, frozenset(right), optional)
@@ -193,7 +193,7 @@ def _position(column: str, optional: Sequence[str]) -> int:
 
 
 def heading(text: str) -> Text:
-    """Return a section title as text."""
+    """Return a section title as styled text."""
     return Text(f"\n{text}", style="bold")
 
 
@@ -203,7 +203,7 @@ def note(text: str) -> Text:
 
 
 def cell(value: Any) -> str:
-    """Return a value as text: empty for None, thousands separators, three decimals."""
+    """Return a table cell as text: empty for None, integers with thousands separators, floats with three decimals."""
     if value is None:
         return ""
     if isinstance(value, bool):

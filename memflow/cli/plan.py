@@ -115,7 +115,7 @@ def plan(
 
 
 def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the sums of calls, tokens and costs, grouped by attributes of steps and counts, in pipeline order."""
+    """Return the sums of calls, tokens and costs, grouped by the attributes in `by`, in pipeline order."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
         for count in step.counts:

@@ -104,7 +104,7 @@ def _over_domains(
 ) -> "Mapping[str, Drawable]":
     if not found:
         raise BadInput(
-            f"no results over several domains of {benchmark} can be plotted yet. Run its domains first."
+            f"the lake has no results of {benchmark} for a plot over several domains. Run its domains first."
         )
     for name in metric or ():
         if name not in found:

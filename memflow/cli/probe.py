@@ -1,4 +1,4 @@
-"""`show probe`: one probe from question to verdict, joined from the tables and the ledger."""
+"""`show probe`: all data of one probe from its question to its verdicts, joined from the tables and the ledger."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -68,7 +68,7 @@ def probe(
 
 
 def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
-    """Return the probe with an id. Raises BadInput with similar ids."""
+    """Return the probe with an id. Raises BadInput for an unknown id; the message lists similar ids."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
@@ -156,7 +156,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
 
 
 def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return a table of replies, one line per assistant."""
+    """Return a printable table of the replies to a probe, one line per assistant."""
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return

@@ -33,7 +33,7 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
         statement = typer.get_text_stream("stdin").read()
     if not statement.strip():
         raise BadInput(
-            'no SQL statement is given. Add one, for example memflow sql "SELECT * FROM score.leaderboard"'
+            'the SQL statement is empty. Add one, for example memflow sql "SELECT * FROM score.leaderboard"'
         )
     settings = front_of(ctx).load()
     rows = Warehouse(Lake(settings.lake_root), settings.warehouse_path).sql(statement)

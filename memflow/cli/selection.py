@@ -104,14 +104,14 @@ AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this as
 
 @dataclass(frozen=True)
 class Front:
-    """The global options of the command line, stored as `ctx.obj`."""
+    """The global options of the command line, which typer passes to every command as `ctx.obj`."""
 
     settings: Path | None = None
     home: Path | None = None
     debug: bool = False
 
     def load(self, **over: Any) -> "Settings":
-        """Return the settings, overridden by `over`. Raises BadSettings if they are invalid."""
+        """Return the settings with the values in `over` replaced. Raises BadSettings for invalid settings."""
         from resources.settings import load
 
         if self.home is not None:
@@ -126,7 +126,7 @@ def front_of(ctx: typer.Context) -> Front:
 
 @dataclass(frozen=True)
 class Selection:
-    """The domains and assistants of a run. `settings` contains them in addition to those of the settings file."""
+    """The domains and assistants of a run, and the settings of memflow.toml extended by the command's options."""
 
     settings: "Settings"
     domains: tuple[str, ...]
@@ -152,7 +152,7 @@ def select(
 ) -> Selection:
     """Return the domains and assistants that the options select. Raises BadSettings with the name of an invalid option.
 
-    Without options, the settings select them. The bounds are added for each model that answers.
+    Without options, memflow.toml selects. The bounds (`none`, `oracle`) are added for each chat model that answers.
     """
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
@@ -188,20 +188,20 @@ def demo_domains() -> tuple[str, ...]:
 
 
 def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Collection[str]) -> None:
-    """Raise BadInput for a name of `kind` that the owner (the lake, the leaderboard) does not contain."""
+    """Raise BadInput if a name is not in `known`; the message names the `kind` and the owner, such as the lake."""
     for name in names or ():
         if name not in known:
             raise BadInput(f"{owner} has no {kind} {name!r}. Use one of: {', '.join(sorted(known))}")
 
 
 def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
-    """Return the assistants with a stored partition of `table` in a domain."""
+    """Return the assistants that have a stored partition of `table` in a domain."""
     parts = [partition.partition("/") for partition in lake.partitions(table)]
     return [assistant for of_domain, _, assistant in parts if of_domain == domain]
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput if an assistant has not played the domain. The message lists the assistants that have."""
+    """Raise BadInput if `table` has no partition of an assistant in a domain. The message lists the stored ones."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "no assistant yet"
@@ -212,7 +212,7 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
 
 
 def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
-    """Return the models and roles that the options set."""
+    """Return the `models` and `roles` settings that the options --model, --url and the role options set."""
     over: dict[str, Any] = {}
     if url and not model:
         raise BadSettings(
@@ -231,7 +231,7 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
 
 
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
-    """Return a user's own memories, including those by import path in `named`, and the names for `named`."""
+    """Return the user memories in memflow.toml and in `named`, by name, and `named` without import paths."""
     from memflow.memories.user_memories import UserMemory
 
     paths = _paths(named)
@@ -241,7 +241,7 @@ def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserM
 
 
 def _called(assistant: str) -> str:
-    """Return the name of a memory or assistant, which may be given by import path."""
+    """Return the name of an assistant; an import path is replaced by the memory name that is derived from it."""
     from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
@@ -249,7 +249,7 @@ def _called(assistant: str) -> str:
 
 
 def _paths(named: Sequence[str]) -> dict[str, str]:
-    """Return the import paths among memories and assistants, by memory name."""
+    """Return by memory name the import paths that occur in a list of memories and assistants."""
     paths: dict[str, str] = {}
     for assistant in named:
         path = assistant.partition("@")[0]
@@ -270,7 +270,7 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
 
 
 def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings if two classes in the settings have the same memory name."""
+    """Raise BadSettings if a memory name of `paths` belongs to another class in memflow.toml."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:
@@ -281,13 +281,13 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
 
 
 def _bounded(assistants: Sequence[str]) -> list[str]:
-    """Return the assistants, preceded by the bounds (`none` and `oracle`) of each model."""
+    """Return the assistants, preceded by the memories `none` and `oracle` (the bounds) with each of their models."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 
 
 def _known(settings: "Settings", assistants: Sequence[str]) -> None:
-    """Raise BadSettings for an unknown memory or model, or if a package that a memory needs is missing."""
+    """Raise BadSettings if an assistant has an unknown memory or model, or if a package that it needs is missing."""
     from memflow.memories.registry import find
 
     for assistant in assistants:

@@ -1,4 +1,4 @@
-"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes in between.
+"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes between two.
 
 Entries have `since` and `until`, so a snapshot is a filter and needs no replay. memory.py prints snapshots.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SnapshotDifference:
-    """The changes between two checkpoints. `changed` contains pairs of an entry and its later version."""
+    """The entries added, retired and changed between two checkpoints; `changed` has (earlier, later) version pairs."""
 
     added: Sequence["Item"]
     retired: Sequence["Item"]
@@ -30,7 +30,7 @@ class SnapshotDifference:
 
 @dataclass(frozen=True)
 class EpisodeSnapshots:
-    """The snapshots of a memory in one episode."""
+    """All entries and checkpoints of a memory in one episode, from which snapshots are filtered."""
 
     episode: str
     past: "EpisodeHistory"
@@ -71,7 +71,7 @@ class EpisodeSnapshots:
     def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> SnapshotDifference:
         """Return the changes from checkpoint `first` to `last`.
 
-        An entry that moved to another tier counts for both kinds.
+        An entry that moved from one kind to another counts for both kinds.
         """
         if first > last:
             raise BadInput(
@@ -111,7 +111,7 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """Return the entry of `before` that `item` replaces, directly or through other versions, or None."""
+        """Return the entry in `before` that is an earlier version of `item`, or None."""
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:
@@ -120,7 +120,7 @@ class EpisodeSnapshots:
 
 
 def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
-    """Return the snapshots of an episode; `episode` may be None if there is only one.
+    """Return the snapshots of a memory in an episode; `episode` may be None if the memory has only one.
 
     Raises BadInput if the episode is unknown or ambiguous.
     """
@@ -129,11 +129,11 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
     partition = f"{domain}/{assistant}"
     domains = dict.fromkeys(name.partition("/")[0] for name in lake.partitions("memory.indexes"))
     if not domains:
-        raise BadInput("no memory is stored yet. Create some with `memflow run --demo`.")
+        raise BadInput("the lake contains no memory entries. Create some with `memflow run --demo`.")
     if domain not in domains:
         raise BadInput(
-            f"{domain!r} has no stored memories; domains with memories: {', '.join(domains)}. Create "
-            f"them with `memflow run --domain {domain}`."
+            f"{domain!r} has no memory entries; domains with entries: {', '.join(domains)}. Create "
+            f"some with `memflow run --domain {domain}`."
         )
     check_played(lake, domain, assistant, "memory.indexes")
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
@@ -162,12 +162,14 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
     for probe in probes:
         if probe.probe_id == probe_id:
             return probe
-    first = f" Use an existing id, such as {probes[0].probe_id}." if probes else ""
+    first = (
+        f" Use an id such as {probes[0].probe_id}." if probes else f" Run `memflow run --domain {domain}`."
+    )
     raise BadInput(f"{domain} has no probe {probe_id!r}.{first}")
 
 
 def row_of(item: "Item") -> dict[str, Any]:
-    """Return an entry as data, without its vector."""
+    """Return an entry as a row of plain data, without its vector."""
     return {
         "entry_id": item.entry_id,
         "kind": item.kind,

@@ -24,7 +24,7 @@ MEANING = "Its scores show that the pipeline works; they measure no model."
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of a run."""
+    """The summary of a run, as printed after the run."""
 
     scores: list[Score]
     primary: list[Score]
@@ -76,7 +76,7 @@ class Summary:
         return any(score.scripted for score in self.scores)
 
     def data(self) -> dict[str, Any]:
-        """Return the summary as plain data."""
+        """Return the summary as plain data for JSON output."""
         return {
             "label": LABEL if self.scripted else None,
             "leaderboard": [asdict(score) for score in self.scores],
@@ -161,9 +161,9 @@ def _why(each: Dataset) -> str:
 
 
 def cell(score: Score | None) -> str:
-    """Return a score as text: the value with its interval, tokens as a whole number, or `none`.
+    """Return a score as text: the value with its interval, or `none` without a value. Tokens are whole numbers.
 
-    Bounds and failures have no interval.
+    Metrics of the groups `bound` and `failure` are shown without intervals.
     """
     if score is None:
         return "-"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """The attributes by which usage can be grouped."""
+    """The attributes by which `memflow usage` can group the requests."""
 
     run = "run"
     stage = "stage"
@@ -77,7 +77,7 @@ def usage(
 def usage_rows(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the usage as plain rows, sorted by group; costs at the prices of the settings."""
+    """Return the usage as plain rows, sorted by group, with costs at the prices in the settings."""
     from resources.limits import Prices
     from resources.usage import cost
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class LakeReader:
-    """A `Reader` of the lake of the settings. A partition that is not stored has no metadata."""
+    """A `Reader` of the lake that the settings declare. The metadata of a missing partition is empty."""
 
     def __init__(self, settings: "Settings") -> None:
         from resources.lake import Lake
@@ -55,7 +55,7 @@ class LakeReader:
 
     @property
     def models(self) -> Mapping[str, str]:
-        """The settings' models by fingerprint; a scripted model is labeled as such."""
+        """The names of the models in the settings, by model fingerprint; scripted models are labeled as scripted."""
         from memflow.chat.scripted import LABEL, ScriptedChat
 
         named = {}
@@ -87,7 +87,7 @@ class LakeReader:
 
 
 class ViewGroup(TyperGroup):
-    """`memflow show`: its own commands and the views of all benchmarks."""
+    """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *registry.views()]
@@ -102,7 +102,7 @@ class ViewGroup(TyperGroup):
 
 
 class ExportGroup(TyperGroup):
-    """`memflow export`: its own commands and the exports of all benchmarks."""
+    """The command group `memflow export`: its built-in commands and the exports that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *registry.exports()]
@@ -116,12 +116,12 @@ class ExportGroup(TyperGroup):
 
 
 def reader_of(ctx: typer.Context) -> Reader:
-    """Return the reader of the settings of a command."""
+    """Return the reader of the lake that a command's settings declare."""
     return LakeReader(front_of(ctx).load())
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:
-    """Return the parts of a view's result as printable objects."""
+    """Return the parts of a benchmark view's result as objects that rich can print."""
     return [_printed(part) for part in parts]
 
 

@@ -1,6 +1,6 @@
-"""Access times and counts of entries, for memories that rank or forget by them.
+"""Access times and access counts of entries, for memories that rank or forget entries by these values.
 
-Each recall adds one entry of kind `access` with the ids of the recalled entries; add ACCESS to `bookkeeping_kinds`.
+Each recall adds an entry of kind `access` with the ids of the recalled entries. Add ACCESS to `bookkeeping_kinds`.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ ACCESS = "access"
 
 
 class AccessLog:
-    """The accesses recorded in a store. The log is updated from the store's changes, like an index."""
+    """The accesses of entries that a store records, updated from the changes of the store like an index."""
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store
@@ -33,7 +33,7 @@ class AccessLog:
         return self._last.get(item.entry_id)
 
     def times(self, item: Item) -> int:
-        """Return the number of accesses of an entry."""
+        """Return how often an entry was accessed."""
         self._follow()
         return self._times[item.entry_id]
 

@@ -19,7 +19,7 @@ BUFFER = "buffer"
 
 @dataclass
 class Awe(FactMemory):
-    """Facts that a model extracts and updates, found by their embeddings."""
+    """A memory of facts that a model extracts from older messages and updates, found by their embeddings."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
@@ -35,8 +35,8 @@ class Awe(FactMemory):
         passages = [Passage(leaving[at : at + self.freq]) for at in range(0, len(leaving), self.freq)]
         answers = await self.ask_all([self.extraction(passage) for passage in passages])
         retire_messages(self.store, leaving, BUFFER)
-        await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=True)])
+        await self.update_facts([self.new_facts(*pair) for pair in zip(passages, answers, strict=True)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer. `entries` are search results best first, then the buffer."""
-        return with_buffer(await self.found(query), stored_messages(self.store, BUFFER))
+        """Return the nearest facts (best first in `entries`, oldest first as text), then the buffered messages."""
+        return with_buffer(await self.recall_facts(query), stored_messages(self.store, BUFFER))

@@ -1,7 +1,7 @@
 """Memories without search: `none`, `oracle`, `full_BUDGET` and `recent_MESSAGES`.
 
-`none` and `oracle` are the bounds for all memories: `none` recalls nothing, and `oracle` has the gold context in the
-prompt.
+`none` and `oracle` bound the scores of all memories: `none` recalls nothing; with `oracle`, the prompt has the gold
+context.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MESSAGE, BUFFER = "message", "buffer"
 
 @dataclass
 class Nothing(Memory):
-    """A memory that stores nothing: the lower bound."""
+    """The lower bound: a memory that stores and recalls nothing."""
 
     needs_playing: ClassVar[bool] = False
     recalls_entries: ClassVar[bool] = False
@@ -38,7 +38,7 @@ class Nothing(Memory):
 
 @dataclass
 class Oracle(Nothing):
-    """The upper bound: the prompt contains the gold evidence or states.
+    """The upper bound: a memory with which the prompt contains the gold evidence or states.
 
     The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class alone.
     """
@@ -46,10 +46,10 @@ class Oracle(Nothing):
 
 @dataclass
 class Full(Memory):
-    """The newest messages that fit into the budget, as chat turns.
+    """A memory that recalls the newest messages that fit into the token budget, as chat turns.
 
-    AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), except that MemoryBench drops the newest
-    sessions instead of the oldest. If a message does not fit, it and all messages before it are dropped;
+    This is AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), except that MemoryBench drops the
+    newest sessions instead of the oldest. A message that does not fit and all messages before it are dropped;
     `dropped_tokens` counts their tokens.
     """
 
@@ -64,7 +64,7 @@ class Full(Memory):
         store_messages(self.store, messages, MESSAGE)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the same conversation for any query. The conversation is built once per version of the store."""
+        """Return the newest messages within the budget, for any query. The result is cached until the store changes."""
         if self._recall is None or self._recall[0] != self.store.version:
             self._recall = (
                 self.store.version,
@@ -75,9 +75,9 @@ class Full(Memory):
 
 @dataclass
 class Recent(Memory):
-    """The newest messages as chat turns.
+    """A memory that recalls a fixed number of the newest messages, as chat turns.
 
-    The default is three rounds: the largest size of the buffer of `rag_2_4_30`.
+    The default is three rounds, the maximum size of the buffer of `rag_2_4_30`.
     """
 
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
@@ -91,5 +91,5 @@ class Recent(Memory):
         retire_messages(self.store, buffer[: max(0, len(buffer) - self.messages)], BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the buffer, independent of the query."""
+        """Return the stored messages, for any query."""
         return with_buffer(Recall(), stored_messages(self.store, BUFFER))

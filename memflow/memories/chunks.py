@@ -1,4 +1,4 @@
-"""Split the messages that leave a buffer into entries: single messages, pairs, or chunks of tokens.
+"""Splitting of the messages that leave a buffer into entries: single messages, pairs, or chunks of tokens.
 
 CoMem (section 4) embeds pairs of user and assistant messages, or overlapping chunks of 300 tokens. A chunk is added
 when it is full; chunks do not depend on how messages arrive.
@@ -22,23 +22,23 @@ _WORD = re.compile(rf"[{WIDE}][^\w\s]*\s*|[^\s{WIDE}]+\s*|\s+")
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """Characters `start` to `end` of a message."""
+    """A part of a message, from the character `start` to `end`."""
 
     message: StoredMessage
     start: int
     end: int
 
     def line(self) -> str:
-        """Return the text. At the start of a message, the speaker's name precedes it."""
+        """Return the text of the part; the first part of a message begins with the speaker's name."""
         text = self.message.item.text
         return (_head(text) if self.start else "") + text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """Drafts of entries in `pieces`, and in `gone` the number of messages that they use up.
+    """The entries split from a buffer: their drafts (`pieces`), and the number of messages that leave it (`gone`).
 
-    For each draft, `starts` contains the character where the next chunk starts.
+    For each draft, `starts` contains the character where the next chunk of tokens starts.
     """
 
     pieces: list[EntryDraft]
@@ -49,7 +49,7 @@ class CutResult:
 def cut_messages(
     held: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
 ) -> CutResult:
-    """Split the first `leaving` messages of a buffer by `unit`, one of UNITS. Return the drafts of entries.
+    """Return the entries into which the first `leaving` messages of a buffer are split by `unit`, one of UNITS.
 
     A chunk of tokens starts at character `start` of the first message.
     """
@@ -70,8 +70,7 @@ def cut_messages(
 
 
 def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
-    """Return the first `leaving` messages in groups: a user message with the assistant message after it, or one
-    message.
+    """Return the first `leaving` messages in groups: a user message with its answer, or a single message.
 
     The last user message stays in the buffer until its answer leaves the buffer too.
     """
@@ -92,7 +91,7 @@ def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[
 def fill_chunks(
     messages: Sequence[StoredMessage], size: int, overlap: int = 0, start: int = 0
 ) -> list[list[MessagePart]]:
-    """Return chunks of up to `size` tokens, split from messages from character `start` of the first message.
+    """Return the messages, from character `start` of the first one, split into chunks of up to `size` tokens.
 
     Only the last chunk may be shorter. Chunks end between words or Chinese characters; only a word longer than `size` -
     `overlap` tokens is split. Each chunk starts with the last words of the chunk before, up to `overlap` tokens. Dates
@@ -118,12 +117,12 @@ def fill_chunks(
 
 
 def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
-    """Return every message as one part."""
+    """Return the messages as message parts, one part with the whole text per message."""
     return [MessagePart(message, 0, len(message.item.text)) for message in messages]
 
 
 def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
-    """Return an entry's draft from parts: their lines, each date once, and the ids of all source messages."""
+    """Return the draft of an entry with the lines of several parts, each date once, and their source messages."""
     sources = sources_of(part.message.item for part in parts)
     role = parts[0].message.item.role if len(parts) == 1 else None
     return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), sources, role)
@@ -157,7 +156,7 @@ def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _joined(words: Iterator[MessagePart]) -> list[MessagePart]:
-    """Return the words as parts, in which consecutive words of the same message are merged."""
+    """Return the words as message parts; consecutive words of the same message are merged into one part."""
     parts: list[MessagePart] = []
     for word in words:
         if parts and parts[-1].message is word.message:

@@ -1,8 +1,8 @@
-"""EntryStore: the entries of a memory, which are only added and retired.
+"""EntryStore: the append-only store of a memory's entries.
 
-To change an entry, a memory retires it and adds its next version. The state at a sequence number consists of the
-entries with `since <= sequence < until`. All state of a memory is in its store, including buffers, summaries and
-profiles.
+Entries are added and retired; a change retires an entry and adds its next version. The state at a sequence number
+consists of the entries with `since <= sequence < until`. A memory keeps all its state in its store, including buffers,
+summaries and profiles.
 """
 
 import json
@@ -18,10 +18,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry of a memory. `order` numbers the additions and orders entries with the same sequence number.
+    """An entry of a memory. `order` is the number of the addition; it orders entries with equal `since`.
 
-    `meta` is JSON data besides the text (importance, keywords, links) and is never changed in place. `previous` is the
-    id of the entry that this version replaces. Comparisons ignore vectors, which are computed from the texts.
+    `meta` is further JSON data, such as importance or links, and is never changed in place. `previous` is the id of the
+    entry that this version replaces. Comparisons ignore vectors, which are computed from the texts.
     """
 
     entry_id: str
@@ -42,12 +42,12 @@ class Item:
 
 
 def sources_of(items: Iterable[Item]) -> tuple[str, ...]:
-    """Return the distinct source messages of entries, in order."""
+    """Return the distinct ids of the source messages of entries, in order."""
     return tuple(dict.fromkeys(source for item in items for source in item.sources))
 
 
 class EntryStore:
-    """The entries of one memory in one episode. `sequence` only grows."""
+    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases."""
 
     def __init__(self) -> None:
         self.sequence = 0
@@ -99,7 +99,7 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         kind: str | None = None,
     ) -> Item:
-        """Retire a live entry, and add and return its next version, with the given changes.
+        """Retire a live entry, add its next version with the given changes, and return this version.
 
         With a new text and no `vector`, the next version has no vector. Raises KeyError if `item` is not live.
         """
@@ -128,7 +128,7 @@ class EntryStore:
         return self.sequence
 
     def advance(self, messages: int) -> None:
-        """Add the number of messages to `sequence`; the player calls it before a write."""
+        """Increase `sequence` by a number of messages. The runner calls this method before a write."""
         self.sequence += messages
 
     def live(self, *kinds: str) -> list[Item]:
@@ -183,7 +183,7 @@ class EntryStore:
 
     @classmethod
     def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
-        """Return the store as of `sequence`: later entries are removed, and later retirements are undone."""
+        """Return a store with the state at `sequence`: without later entries and without later retirements."""
         store = cls()
         store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):

@@ -1,7 +1,7 @@
 """Memories with a policy that can evolve: the list of the kinds of information to store (AMemGym, section 5).
 
-The current policy is an entry, so a restored memory has the policy of that time. memflow/run/evolution.py computes
-policies; the memory receives no feedback.
+The current policy is an entry, so a restored memory has the policy of its time. memflow/run/evolution.py computes new
+policies from feedback; the memory itself receives no feedback.
 """
 
 from abc import abstractmethod
@@ -21,11 +21,11 @@ CADENCES = ("period", "episode")
 
 @dataclass(frozen=True, slots=True)
 class PolicyStep:
-    """One step of an evolution: a policy, and the number of questions that led to it.
+    """One step of the evolution of a policy: the new policy, and the results of the questions that it is based on.
 
     `cycle` is the number of episodes played before. `checkpoint` is the last checkpoint whose questions the evolver
-    saw. Of these questions, `asked` were asked, `answered` were answered and `correct` were correct. With a `reason`
-    the step failed and `kinds` is unchanged.
+    saw: `asked`, `answered` and `correct` count these questions. A failed step has a `reason`, and `kinds` is the
+    previous policy.
     """
 
     kinds: tuple[str, ...]
@@ -40,7 +40,7 @@ class PolicyStep:
 
 
 def policy_step(item: Item) -> PolicyStep | None:
-    """Return the step recorded in an entry; None if the entry records no step."""
+    """Return the evolution step that an entry records; None for another entry."""
     if item.kind not in (POLICY, FAILURE) or "kinds" not in item.meta:
         return None
     kept = {**item.meta, **{name: tuple(item.meta[name]) for name in ("kinds", "changes")}}
@@ -49,7 +49,7 @@ def policy_step(item: Item) -> PolicyStep | None:
 
 @dataclass
 class EvolvingMemory(Memory):
-    """A memory that writes by `policy`. The feedback and the frequency of the evolution are parameters."""
+    """A memory that writes by a policy that can evolve. Feedback and frequency of the evolution are parameters."""
 
     feedback: str = parameter(
         "complete", "What the evolver is told of the questions asked.", choices=FEEDBACK
@@ -66,16 +66,16 @@ class EvolvingMemory(Memory):
     @property
     @abstractmethod
     def first(self) -> tuple[str, ...]:
-        """The policy before the first step of the evolution."""
+        """The initial policy, before the first evolution step."""
 
     @property
     def policy(self) -> tuple[str, ...]:
-        """The policy after the last successful step, by which the memory writes."""
+        """The current policy: the kinds of information of the last successful evolution step."""
         item = self.store.newest(POLICY)
         return self.first if item is None else tuple(item.meta["kinds"])
 
     def follow(self, steps: Sequence[PolicyStep]) -> None:
-        """Record the steps; the last successful one becomes the current policy."""
+        """Record evolution steps; the policy of the last successful step becomes the current policy."""
         for step in steps:
             self._take(step)
 

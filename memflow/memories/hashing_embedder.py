@@ -20,7 +20,7 @@ _CACHED_TEXTS = 4096
 
 
 class HashingEmbedder:
-    """A hashing embedder; the vector of a text does not depend on machine or batch."""
+    """An embedder by feature hashing. The vector of a text does not depend on the machine or the batch."""
 
     def __init__(self, dimensions: int = 256) -> None:
         self.dimensions = dimensions

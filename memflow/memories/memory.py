@@ -1,4 +1,4 @@
-"""The Memory protocol: the input of a memory system (messages, tools) and its output (Recall).
+"""The base class `Memory` of all memory systems, with its input (messages, tools) and its output (Recall).
 
 All state of a memory is in its EntryStore. A memory may use a chat model and an embedder, but no clock, file or gold.
 """
@@ -54,7 +54,7 @@ class Recall:
 
     @property
     def ranked(self) -> tuple[Item, ...]:
-        """The search results best first, including those that a budget dropped."""
+        """The search results, best first, including results that exceeded the budget and were dropped."""
         return self.entries if self.ranking is None else self.ranking
 
     @property
@@ -64,7 +64,7 @@ class Recall:
 
 
 class Embedder(Protocol):
-    """An embedding model that returns vectors of length 1."""
+    """The protocol of an embedding model that returns vectors of length 1."""
 
     fingerprint: str
     dimensions: int
@@ -90,7 +90,7 @@ DATE = "date"
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The maximum number of requests of one write and one read, to the chat model and to the embedder.
+    """The maximum number of requests that one write and one read send to the chat model and to the embedder.
 
     The limit of a write applies `per` arrival (any number of messages), per message, or per round of two messages.
     Retries after an unparsable answer do not count.
@@ -229,12 +229,12 @@ class Memory(ABC):
         """
         answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
         if answer.value is None:
-            raise RecallFailed(answer.reason or "no answer")
+            raise RecallFailed(answer.reason or f"no answer to the prompt {stem}. Rerun the probe.")
         return answer.value
 
     @classmethod
     def package(cls) -> str:
-        """Return the package with the prompts folder: that of the class, or of its nearest base class."""
+        """Return the package that contains the memory's prompts: that of the class or of its nearest base class."""
         packages = [base.__module__.rpartition(".")[0] for base in cls.__mro__ if issubclass(base, Memory)]
         return next((package for package in packages if has_prompts(package)), packages[0])
 
@@ -245,7 +245,7 @@ class Memory(ABC):
 
     @classmethod
     def prompts(cls) -> list[Prompt]:
-        """Return the prompts that the memory uses, by name."""
+        """Return the prompts that the memory uses, in order of name."""
         return (
             [cls.prompt(stem) for stem in cls.prompt_stems]
             if cls.prompt_stems

@@ -1,4 +1,4 @@
-"""Texts to search (messages or sessions), and search results as notes for the prompt.
+"""Splitting of messages into searchable texts (messages or sessions), and notes for the prompt from results.
 
 MemoryBench (section 5.1) indexes both messages and sessions.
 """
@@ -18,7 +18,7 @@ Grain = Literal["message", "session"]
 
 @dataclass(frozen=True, slots=True)
 class EntryDraft:
-    """An entry to be added: its text, its source messages and, for a single message, its role."""
+    """An entry to be added, with its text, its source messages and, for a single message, the speaker's role."""
 
     text: str
     sources: tuple[str, ...]
@@ -42,7 +42,7 @@ def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft
 
 
 def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
-    """Return (line, date) pairs as text. A changed date is a separate line, unless the text contains the date."""
+    """Return (line, date) pairs as text. Each new date precedes its line, unless the line contains the date."""
     shown = []
     before: str | None = None
     for line, date in lines:
@@ -54,10 +54,9 @@ def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
 
 
 def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
-    """Return a recall of search results (best first), with notes in the order in which the entries were added.
+    """Return a Recall of search results (best first), whose notes list the entries in the order of addition.
 
-    With a `budget` of tokens, the recall includes results until the first that does not fit. The remaining results
-    count as dropped and are only in `ranking`.
+    With a token `budget`, the result that does not fit and all later results are dropped; only `ranking` lists them.
     """
     kept = list(found)
     if budget is not None:
@@ -76,7 +75,7 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
 
 
 def join_texts(items: Sequence[Item]) -> str:
-    """Return the texts of entries, one entry per line."""
+    """Return the texts of entries joined by line breaks."""
     return "\n".join(item.text for item in items)
 
 

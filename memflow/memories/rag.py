@@ -20,7 +20,7 @@ BUFFER = "buffer"
 
 @dataclass
 class Rag(Memory):
-    """The newest messages as turns, and older messages found by their embeddings.
+    """A memory that recalls the newest messages as chat turns, and older messages found by their embeddings.
 
     Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts them by the wall clock
     of the run.
@@ -39,8 +39,8 @@ class Rag(Memory):
     def __post_init__(self) -> None:
         if self.overlap >= self.size:
             raise BadSettings(
-                f"the overlap of {self.overlap} tokens is not smaller than the chunk size of {self.size} "
-                "tokens. Use a smaller overlap."
+                f"the overlap of chunks ({self.overlap} tokens) is not smaller than a chunk ({self.size} tokens). "
+                "Set `overlap` below `size`."
             )
         self.index = Dense(self.store, self.chunk)
 
@@ -59,7 +59,7 @@ class Rag(Memory):
             )
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes oldest first, then the buffer. `entries` are search results best first, then the buffer."""
+        """Return search results (best first in `entries`, oldest first as text), then the buffered messages."""
         found, written = [], len(self.store.live(self.chunk))
         if written:
             vectors = await self.embed([query])

@@ -1,4 +1,4 @@
-"""Names of memory systems: `rag_2_4_30` -> the configuration of a Memory.
+"""Resolution of memory names, such as `rag_2_4_30`, to the configuration of a Memory.
 
 A name is a system and, optionally, its numbers in order. Names are partition keys: small letters, digits, underscores.
 """
@@ -52,7 +52,7 @@ class MemoryConfig:
             raise BadSettings(f"the memory {self.name} needs {missing}. Install it: {how}")
 
     def fingerprint(self) -> str:
-        """Return the digest of class, version, prompts, parameters and, for a user's own memory, source code.
+        """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.
 
         The chat model and the embedder have separate fingerprints.
         """
@@ -127,7 +127,7 @@ def _shipped(name: str) -> MemoryConfig | None:
         if len(numbers) not in (0, len(system.numbers)):
             wanted = len(system.numbers) or "none"
             raise BadSettings(
-                f"the name {name} contains {len(numbers)} numbers, but {system.pattern} needs {wanted}. Fix the name."
+                f"the memory name {name} has {len(numbers)} numbers instead of {wanted}. Use the form {system.pattern}."
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
     return None

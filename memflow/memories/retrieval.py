@@ -15,7 +15,7 @@ from memflow.memories.search import Bm25, Dense
 
 @dataclass
 class Lexical(Memory):
-    """Messages or whole sessions found by BM25."""
+    """A memory of messages or whole sessions, found by BM25."""
 
     k: int = parameter(5, "How many entries are recalled.", low=1)
     grain: Grain = "message"
@@ -29,13 +29,13 @@ class Lexical(Memory):
             self.store.add(self.grain, draft.text, sources=draft.sources, role=draft.role)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the `k` entries that match the query's words best."""
+        """Return the `k` entries with the highest BM25 scores for the query."""
         return recalled(self.index.search(query, self.k))
 
 
 @dataclass
 class Embedded(Memory):
-    """Messages or whole sessions found by their embeddings."""
+    """A memory of messages or whole sessions, found by their embeddings."""
 
     k: int = parameter(5, "How many entries are recalled.", low=1)
     grain: Grain = "message"

@@ -32,7 +32,7 @@ class SearchHit(NamedTuple):
 
 
 class SearchIndex(ABC):
-    """An index of the live entries of some kinds, by document number, rebuilt when most documents are retired."""
+    """The base class of search indexes over a store's live entries; rebuilt when most entries are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
@@ -72,11 +72,11 @@ class SearchIndex(ABC):
 
     @abstractmethod
     def _index(self, number: int, item: Item) -> None:
-        """Add a document; its number is larger than all before."""
+        """Add an entry to the index under a document number that is larger than all former numbers."""
 
     @abstractmethod
     def _drop(self, number: int, item: Item) -> None:
-        """Remove a document from all statistics."""
+        """Remove a retired entry from the statistics of the index."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
         """Return the `k` best live documents with scores above `above`, best first; equal scores oldest first."""
@@ -99,7 +99,7 @@ class SearchIndex(ABC):
 
 
 class _Postings:
-    """The documents that contain a word, with its count in each, and the number of live documents."""
+    """The documents that contain a word, the word's count in each, and how many of them are live."""
 
     __slots__ = ("counts", "living", "numbers")
 
@@ -111,13 +111,13 @@ class _Postings:
 
 @lru_cache(maxsize=4096)
 def _counted(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Return the number of words of a text and their counts (cached: restored memories share texts)."""
+    """Return the number of words in a text and the count of each; cached, since restored memories share texts."""
     words = search_words(text)
     return len(words), tuple(Counter(words).items())
 
 
 class Bm25(SearchIndex):
-    """BM25 as in Lucene (k1 1.2, b 0.75, non-negative inverse document frequency)."""
+    """A BM25 index with Lucene's formula (k1 1.2, b 0.75, non-negative inverse document frequency)."""
 
     def search(self, query: str, k: int) -> list[Item]:
         """Return up to `k` entries that share a word with `query`, best first."""
@@ -168,7 +168,7 @@ class Bm25(SearchIndex):
 
 
 class Dense(SearchIndex):
-    """Exact cosine similarity over entry vectors of length 1."""
+    """An exact index by cosine similarity over the entries' vectors of length 1."""
 
     def search(self, query: Vector, k: int) -> list[Item]:
         """Return the `k` entries nearest to the unit vector `query`, nearest first."""

@@ -1,4 +1,4 @@
-"""Memory systems as data: the class System, and the table of systems that ship with memflow.
+"""The class System, which declares a memory system, and the systems that ship with memflow.
 
 registry.py parses names such as `rag_2_4_30`.
 """
@@ -72,7 +72,7 @@ class System:
 
     @property
     def parameters(self) -> list[Parameter]:
-        """The parameters that a user can set, in order."""
+        """The parameters of the system that a user can set, in order."""
         return [
             Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
             for one in fields(self.memory)
@@ -81,7 +81,7 @@ class System:
 
     @property
     def kinds_without_evidence(self) -> frozenset[str]:
-        """The kinds of entries whose sources do not show what the entries contain."""
+        """The kinds of entries that are no evidence of their source messages: bookkeeping and global summaries."""
         return self.memory.bookkeeping_kinds | self.memory.global_kinds
 
     @property
@@ -91,7 +91,7 @@ class System:
 
     @property
     def missing_requirement(self) -> str:
-        """A message if the required distribution is not installed in the right version; else empty."""
+        """The reason if the required distribution is missing or has another version; empty if it is usable."""
         name, _, version = self.memory.requires.partition("==")
         if not name:
             return ""

@@ -29,7 +29,7 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 
 @dataclass(frozen=True)
 class UserMemory:
-    """A user's own memory: a class (`path`) or a shipped system (`system`), and values of its parameters.
+    """A memory that a user declares: a class (`path`) or a shipped system (`system`), and parameter values.
 
     `package` is the installed package that provides it, if any; `origin` names the place of its declaration. `wrong` is
     the reason why it is unusable, if that is known without an import.
@@ -44,7 +44,7 @@ class UserMemory:
 
 
 def memory_name(path: str) -> str:
-    """Return the class name of an import path in snake case: `http_memory2` for `x:HTTPMemory2`."""
+    """Return the memory name for an import path, its class name in snake case: `http_memory2` for `x:HTTPMemory2`."""
     return "_".join(word.lower() for word in _WORD.findall(path.rpartition(":")[2]))
 
 
@@ -58,7 +58,8 @@ def load_memory(path: str) -> "type[Memory]":
     try:
         memory = getattr(import_module(module), attribute)
     except Exception as wrong:  # a user's module may raise anything
-        raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}. Fix it.") from wrong
+        reason = f"{type(wrong).__name__}: {wrong}"
+        raise BadSettings(f"{path} cannot be imported: {reason}. Fix the module or the path.") from wrong
     if not (isinstance(memory, type) and issubclass(memory, Memory)):
         raise BadSettings(
             f"{path} is not a subclass of memflow.memories.memory.Memory. Derive the class from it."
@@ -103,7 +104,7 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
                 other,
                 package=both,
                 origin=f"packages {both}",
-                wrong="several packages declare a memory of this name",
+                wrong="several packages declare a memory with this name. Uninstall all but one.",
             )
         found[point.name] = offer
     return found
@@ -111,9 +112,9 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
 
 @cache
 def source_files(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
-    """Return the (name, text) of each source file of a user memory, for its fingerprint; none for a shipped system.
+    """Return (name, text) of each source file of a user memory, for its fingerprint; empty for a shipped system.
 
-    For a module in a package, these are all Python files and prompts of the package; other imports are not included.
+    For a module in a package, all Python files and prompts of the package are returned; other imports are not followed.
     """
     from memflow.memories.memory import Memory  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Messages stored word for word as entries, and returned as chat turns before the question.
+"""Storage of messages word for word as entries, and their return as chat turns before the question.
 
 An entry contains the message's line and role. Before each change of date, an entry of kind `date` is added.
 """
@@ -36,7 +36,7 @@ class StoredMessage:
 
 
 def with_date(line: str, date: str | None) -> str:
-    """Return a line after its date, `[8 May 2023] Caroline: Hey!`, unless the line contains the date."""
+    """Return a line with its date in front, `[8 May 2023] Caroline: Hey!`, unless the line contains the date."""
     return line if date is None or date in line else f"[{date}] {line}"
 
 
@@ -63,7 +63,7 @@ def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
 
 
 def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
-    """Retire messages of `kind`, and the dates that have no messages left, except the newest date."""
+    """Retire messages of `kind`, and date entries without remaining messages, except the newest date entry."""
     for message in leaving:
         store.retire(message.item.entry_id)
     before: Item | None = None
@@ -74,15 +74,15 @@ def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: s
 
 
 def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
-    """Return the oldest messages of a buffer with at least `freq` + `ns` messages.
+    """Return the oldest messages, which leave the buffer; empty for fewer than `freq` + `ns` messages.
 
-    Their number is the largest multiple of `freq` that leaves at least `ns` messages.
+    The number of returned messages is the largest multiple of `freq` that leaves at least `ns` messages.
     """
     return held[: max(0, (len(held) - ns) // freq * freq)]
 
 
 def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
-    """Return a recall to which the messages of a buffer are appended as chat turns."""
+    """Return a copy of a Recall with the messages of a buffer as chat turns, and their entries after the others."""
     said, items = as_turns(held), tuple(message.item for message in held)
     return replace(
         recall,
@@ -100,7 +100,7 @@ def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
 
 
 def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
-    """Return the newest messages that fit into `budget` tokens, as chat turns; the others count as dropped."""
+    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns. Older ones are dropped."""
     said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0

@@ -1,1 +1,1 @@
-"""Metrics: one file per family. A metric takes plain values and returns a number, or None with a reason."""
+"""Metrics, one module per family. A metric takes plain values and returns a number, or None with a reason."""

@@ -25,10 +25,10 @@ def percent_agreement(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Return the share of equal pairs of ratings, averaged over items, with its interval.
+    """Return the share of equal pairs of ratings, averaged over items, with its 95 % confidence interval.
 
-    The bootstrap draws `episodes`, the episode of each item (None: every item is an episode). There is no value without
-    an item with two ratings. Raises BadInput for an unknown label or lists of different lengths.
+    `episodes` is the episode of each item, the unit of the bootstrap; None makes every item an episode. The value is
+    None if no item has two ratings. Raises BadInput for an unknown label or lists of different lengths.
     """
     counts = _counted(ratings, categories)
     paired, alike = _pairs(counts)
@@ -45,14 +45,14 @@ def gwet_ac1(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Return Gwet's AC1, (a - e) / (1 - e), with its interval.
+    """Return Gwet's AC1, (a - e) / (1 - e), with its 95 % confidence interval.
 
     a is the percent agreement; e = sum of p (1 - p) over the q categories, divided by q - 1, where p is a category's
-    mean share of an item's ratings. `categories` contains all possible categories, so q >= 2. Interval and errors are
-    those of `percent_agreement`.
+    mean share of an item's ratings. `categories` contains all possible categories, so q >= 2. The interval and the
+    errors are as in `percent_agreement`.
     """
     if len(set(categories)) < 2:
-        raise BadInput(f"AC1 got the categories {list(categories)}. Pass at least two categories.")
+        raise BadInput(f"AC1 is undefined for categories {list(categories)}. Pass at least two categories.")
     counts = _counted(ratings, categories)
     given = counts.sum(axis=1)
     rated = (given > 0).astype(np.float64)
@@ -79,14 +79,14 @@ def cohen_kappa(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Return Cohen's kappa of two raters over the items that both rated, with its interval.
+    """Return Cohen's kappa of two raters over the items that both rated, with its 95 % confidence interval.
 
-    There is no value if both raters use only one label. Raises BadInput if the number of raters is not two, and in the
-    cases of `percent_agreement`.
+    The value is None if both raters use a single label only. Raises BadInput for a number of raters other than two, an
+    unknown label, or lists of different lengths.
     """
-    for row in ratings:
+    for number, row in enumerate(ratings):
         if len(row) != 2:
-            raise BadInput(f"Cohen's kappa got {len(row)} raters instead of two. Use `gwet_ac1`.")
+            raise BadInput(f"Cohen's kappa needs two raters; item {number} has {len(row)}. Use `gwet_ac1`.")
     q = len(categories)
     place = _places(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
@@ -120,7 +120,7 @@ def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
 
 
 def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
-    """Return the number of raters by item and category, an array of shape (items, categories)."""
+    """Return how many raters assigned each category to each item, as an array of shape (items, categories)."""
     place = _places(ratings, categories)
     counts = np.zeros((len(ratings), len(categories)))
     for number, row in enumerate(ratings):
@@ -144,7 +144,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
         return np.arange(items), items
     if len(episodes) != items:
         raise BadInput(
-            f"there are {items} items but {len(episodes)} episodes. Pass the episode of each item."
+            f"`episodes` names {len(episodes)} episodes for {items} items. Pass the episode of each item."
         )
     numbers = {episode: number for number, episode in enumerate(dict.fromkeys(episodes))}
     return np.array([numbers[episode] for episode in episodes], dtype=np.intp), len(numbers)

@@ -1,6 +1,6 @@
-"""Metric backends: a judge, and models or data that memflow does not ship.
+"""Metric backends: the judge, and models or dictionaries that memflow does not ship.
 
-A metric whose backend is missing has no value; the reason names the backend.
+A metric whose backend is missing has no value; its reason names the backend.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT = "encoder.en", "encoder.zh", "wordnet"
 
 @dataclass(frozen=True)
 class MetricBackends:
-    """The available metric backends; None or empty if not configured."""
+    """The configured metric backends. A backend that is not configured is None or empty."""
 
     judge: Chat | None = None
     encoders: Mapping[str, Encoder] = field(default_factory=dict)

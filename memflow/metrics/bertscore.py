@@ -42,7 +42,7 @@ class Encoder(Protocol):
 
 
 class BertScore(NamedTuple):
-    """Precision, recall and their harmonic mean, in [-1, 1]."""
+    """The precision, recall and F1 of BERTScore, each in [-1, 1]."""
 
     precision: float
     recall: float
@@ -55,9 +55,9 @@ def metric_name(encoder: Encoder | None) -> str:
 
 
 def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
-    """Return the BERTScore of the vectors of an answer and the gold answer; all scores are 0 if one text has no token.
+    """Return the BERTScore of an answer, given the token vectors of the answer and of the gold answer.
 
-    As in the package bert-score, a special token may be the best match of a token, but is not scored itself.
+    All scores are 0 if a text has no token. As in the package bert-score, a special token may match but is not scored.
     """
     if len(said) <= 2 or len(wanted) <= 2:
         return BertScore(0.0, 0.0, 0.0)
@@ -73,7 +73,7 @@ async def bertscores(
 ) -> list[MetricResult]:
     """Return the F1 of each (answer, gold) pair. Without an encoder, each result is a reason instead of a value.
 
-    `language` is named in the reason. A text that repeats within AT_ONCE pairs is encoded once.
+    The reason names `language`. A text that repeats within AT_ONCE pairs is encoded once.
     """
     if encoder is None:
         return [MetricResult(None, NO_ENCODER.format(language=language))] * len(pairs)

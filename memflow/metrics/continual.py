@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Summary:
-    """Means over `n` questions; tuples have one item per checkpoint, checkpoint 0 first.
+    """Continual-learning metrics, averaged over `n` questions. Tuples have one item per checkpoint, from checkpoint 0.
 
     `forgetting[t]`: the best earlier value minus the value at t, if positive. `forward_transfer[t]`: the value at t
     minus the best earlier one, if positive. Both are 0 at checkpoint 0. `backward_transfer[t]`: accuracy at the last
@@ -36,7 +36,7 @@ class Summary:
     flip_rate: float | None
 
     def identity(self) -> tuple[float, ...]:
-        """Return the residuals of A_t = A_0 + sum of forward transfer up to t - F_t; all are 0 up to rounding."""
+        """Return accuracy - (no-context accuracy + summed forward transfer - forgetting) per checkpoint: about 0."""
         learnt = np.cumsum(self.forward_transfer)
         return tuple(
             float(accuracy - (self.accuracy[0] + gained - lost))
@@ -46,7 +46,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class AnswerMarks:
-    """The contribution of each question to the means: arrays of shape (questions, checkpoints + 1) or (questions,)."""
+    """The values per question that `Summary` averages: arrays of shape (questions, checkpoints + 1) or (questions,)."""
 
     right: Array
     forgotten: Array
@@ -58,7 +58,7 @@ class AnswerMarks:
 
 
 def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
-    """Return the contribution of each complete question to the means of `Summary`.
+    """Return the values per question that `Summary` averages. Every question must be complete.
 
     Raises BadInput for a wrong shape, for values outside [0, 1], or without a checkpoint besides 0.
     """
@@ -68,10 +68,11 @@ def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
             f"`correct` has the shape {right.shape} instead of (questions, checkpoints + 1). Pass a "
             "column for checkpoint 0 and at least one more."
         )
-    if not ((right >= 0) & (right <= 1)).all():
+    valid = ((right >= 0) & (right <= 1)).all(axis=1)
+    if not valid.all():
         raise BadInput(
-            "`correct` contains missing values or values outside 0 to 1. Exclude incomplete "
-            "questions with `complete_rows`."
+            f"question {valid.argmin()} of `correct` has a missing value or a value outside 0 to 1. Exclude "
+            "incomplete questions with `complete_rows`."
         )
     # Before checkpoint 0 is nothing: what is answered there is neither forgotten nor learnt.
     before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
@@ -95,9 +96,7 @@ def complete_rows(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
 
 def summary(correct: npt.ArrayLike) -> Summary:
-    """Return the means over all complete questions. Raises BadInput without complete questions, or as `mark_answers`
-    does.
-    """
+    """Return the metrics over all complete questions. Raises BadInput without any and as `mark_answers` does."""
     values = np.asarray(correct, dtype=np.float64)
     kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
@@ -118,9 +117,9 @@ def summary(correct: npt.ArrayLike) -> Summary:
 
 
 def best_constant(keys: Sequence[str]) -> str:
-    """Return the most frequent gold label (the smallest of several), as the answer of the best constant baseline.
+    """Return the most frequent gold label, which is the answer of the best constant baseline.
 
-    Raises BadInput without labels.
+    Of equally frequent labels, the smallest is returned. Raises BadInput without labels.
     """
     if not keys:
         raise BadInput("`keys` is empty. Pass at least one gold label.")

@@ -1,7 +1,7 @@
 """Attribution of wrong answers to write, read and utilization failures, and AMemGym's memory score.
 
-AMemGym attributes by state probes (paper, section 3.3); attribution by evidence serves every benchmark. Functions take
-and return numbers; replies are handled in the benchmarks and in memflow/scoring/attribution.py.
+AMemGym attributes failures by state probes (paper, section 3.3). Attribution by evidence works for every benchmark.
+The functions take and return numbers; the benchmarks and memflow/scoring/attribution.py process the replies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Shares of the loss of one answer. All shares are 0 for a correct answer; their sum is 1 for a wrong answer."""
+    """One answer's shares of write, read and utilization failures; their sum is 1 if wrong, 0 if correct."""
 
     write: float = 0.0
     read: float = 0.0
@@ -71,9 +71,9 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class FailureShares:
-    """Shares of the loss of many answers: arrays of one shape.
+    """Shares of write, read and utilization failures of many answers, as arrays of the same shape.
 
-    For each answer, the sum is 1 if it is wrong and 0 if it is correct.
+    The shares of an answer sum to 1 if the answer is wrong and to 0 if it is correct.
     """
 
     write: Array
@@ -83,7 +83,7 @@ class FailureShares:
 
 @dataclass(frozen=True, slots=True)
 class Unattributed:
-    """The reason why an answer has no attribution."""
+    """The reason why the loss of an answer cannot be attributed to failures."""
 
     reason: str
 
@@ -93,12 +93,12 @@ def attribute_by_evidence(
 ) -> Attribution:
     """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
-    If all were recalled, the loss is a utilization failure. Otherwise the loss is shared equally by the messages that
-    were not recalled: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
+    If all messages were recalled, the loss is a utilization failure. Otherwise the missed messages share the loss
+    equally: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
     rule, with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:
-        raise BadInput("`evidence` is empty. Exclude answers without evidence.")
+        raise BadInput("`evidence` contains no message. Exclude answers without evidence messages.")
     missing = evidence - recalled
     if not missing:
         return Attribution(utilization=loss)
@@ -109,17 +109,18 @@ def attribute_by_evidence(
 def attribute_by_counts(
     write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
 ) -> FailureShares:
-    """Return the failure shares of answers by their numbers of variables with write and read failures (AMemGym's code).
+    """Return the failure shares of answers, given how many state variables had a write or a read failure (AMemGym).
 
-    A wrong answer without such a variable is a utilization failure. Otherwise its loss is shared in proportion to the
-    two counts. Failure rates are means over all answers and sum to 1 - overall. Raises BadInput for different shapes,
+    A wrong answer without such a variable is a utilization failure. Otherwise the loss is shared in proportion to the
+    two counts. Failure rates are means over all answers and sum to 1 - accuracy. Raises BadInput for different shapes,
     negative counts, or values of `right` other than 0 and 1.
     """
     writes, reads = _numbers("write failures", write_failures), _numbers("read failures", read_failures)
     hits = _numbers("right", right)
     if not writes.shape == reads.shape == hits.shape:
         raise BadInput(
-            f"the shapes {writes.shape}, {reads.shape} and {hits.shape} differ. Pass one of each per answer."
+            f"the write failures have the shape {writes.shape}, the read failures {reads.shape} and `right` "
+            f"{hits.shape}. Pass one value of each per answer."
         )
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
         raise BadInput("a count of write or read failures is negative or missing. Pass counts of at least 0.")

@@ -1,6 +1,6 @@
 """95 % confidence intervals by bootstrap over episodes, for any statistic of sums over episodes.
 
-Episodes are drawn because their probes share one history and are not independent.
+The bootstrap draws episodes, not probes: the probes of an episode share one history and are not independent.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ KEPT = 500
 
 
 class Interval(NamedTuple):
-    """A value and its 95 % interval. Without data there is no value; with a single episode there are no bounds."""
+    """A value and its 95 % confidence interval. The value is None without data, the bounds for a single episode."""
 
     value: float | None
     low: float | None
@@ -71,7 +71,7 @@ def mean_interval(
     """
     if len(totals) != len(counts):
         raise BadInput(
-            f"there are {len(totals)} totals but {len(counts)} counts. Pass one of each per episode."
+            f"`totals` has {len(totals)} values, but `counts` has {len(counts)}. Pass one of each per episode."
         )
     summed, counted = np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     return bootstrap(

@@ -1,5 +1,4 @@
-"""The knee of a curve: the position after which accuracy drops permanently, with an interval, or a reason if there is
-none.
+"""The knee of a curve: the position after which accuracy drops permanently, with its 95 % interval.
 
 Answers are grouped into independent series (MemBench's trajectories) of values in [0, 1]. The knee is the step, within
 series, that explains most variance. A sign-flip permutation test over series decides whether the step is significant.
@@ -35,8 +34,8 @@ DRAWS, FLIPS = 1000, 2000
 class Knee:
     """The last position before the drop, with a 95 % bootstrap interval over groups.
 
-    `fall` is the depth of the step, `last` the largest position of all answers. Without a `place`, `reason` explains
-    why.
+    `fall` is the drop in accuracy, `last` the largest position of all answers. Without a knee, `place` is None and
+    `reason` explains why.
     """
 
     place: float | None
@@ -49,7 +48,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class _Series:
-    """All answers: positions, values and group numbers from 0."""
+    """The position, the value and the group number (from 0) of every answer."""
 
     at: Array
     value: Array
@@ -57,17 +56,17 @@ class _Series:
     groups: int
 
     def counts(self, side: npt.NDArray[np.bool_]) -> Array:
-        """Return the number of answers per group on one side."""
+        """Return the number of answers per group among the answers that the mask `side` selects."""
         return np.bincount(self.group[side], minlength=self.groups).astype(np.float64)
 
     def sums(self, side: npt.NDArray[np.bool_]) -> Array:
-        """Return the sum of values per group on one side."""
+        """Return the sum of values per group over the answers that the mask `side` selects."""
         return np.bincount(self.group[side], self.value[side], self.groups).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """The candidate steps, and the fit of each group to each step.
+    """The candidate positions of the drop, and for each how the values of every group fit a step there.
 
     `down` sums how far answers beyond the step are below the group's mean; `square` is the centered sum of squares of
     the step.
@@ -78,18 +77,18 @@ class _Steps:
     square: Array
 
     def depth(self, weights: Array) -> Array:
-        """Return the depth of each step for weights of shape (draws, groups)."""
+        """Return the drop at each candidate position for group weights of shape (draws, groups)."""
         below = weights @ self.square
         return np.divide(weights @ self.down, below, out=np.zeros_like(below), where=below > 1e-9)
 
     def best(self, weights: Array) -> Numbers:
-        """Return the downward step that explains most variance, per draw."""
+        """Return, for each draw, the index of the downward step that explains most variance."""
         return np.asarray(
             (np.maximum(self.depth(weights), 0.0) ** 2 * (weights @ self.square)).argmax(axis=1)
         )
 
     def steepest(self, signs: Array) -> Array:
-        """Return the deepest step in standard errors, for signs of shape (draws, groups)."""
+        """Return the largest drop in standard errors per draw, for group signs of shape (draws, groups)."""
         error = np.sqrt((self.down**2).sum(axis=0))
         there = error > 1e-9
         if not there.any():
@@ -106,9 +105,9 @@ def knee(
     unit: str,
     seed: int = 0,
 ) -> Knee:
-    """Return the knee of `values` over the positions `places`, with the group of each answer.
+    """Return the knee of the answers with these positions, values and groups.
 
-    `name` and `unit` are used in reasons. Raises BadInput for different lengths.
+    Reasons name the curve `name` and the `unit` of positions. Raises BadInput for different lengths.
     """
     if not len(places) == len(values) == len(groups):
         raise BadInput(
@@ -147,8 +146,8 @@ def knee(
 
 
 def _steps(series: _Series) -> _Steps | None:
-    """Return the candidate steps; None if there is no candidate position."""
-    places = _tried(series.at)
+    """Return a candidate step per candidate position; None without candidate positions."""
+    places = _candidate_positions(series.at)
     if not len(places):
         return None
     every = np.ones(len(series.at), dtype=np.bool_)
@@ -162,10 +161,10 @@ def _steps(series: _Series) -> _Steps | None:
     return _Steps(places, down, square)
 
 
-def _tried(at: Array) -> Array:
-    """Return up to PLACES candidate positions that have answers.
+def _candidate_positions(at: Array) -> Array:
+    """Return up to PLACES of the positions that have answers, without those close to either end.
 
-    If there are too many, half of them are evenly spaced by rank and half geometrically by value.
+    If there are too many positions, half of the result is spaced evenly by rank and half geometrically by value.
     """
     there, counts = np.unique(at, return_counts=True)
     up_to = np.cumsum(counts) / max(1, len(at))
@@ -178,16 +177,16 @@ def _tried(at: Array) -> Array:
 
 
 def _chance(steps: _Steps, generator: np.random.Generator) -> float:
-    """Return the p-value of the steepest step under random signs of the groups."""
+    """Return the p-value of the largest drop in a permutation test that flips the signs of groups at random."""
     signs = generator.choice((-1.0, 1.0), size=(FLIPS, len(steps.down)))
     steepest = steps.steepest(np.ones((1, len(steps.down))))[0]
     return float((1 + (steps.steepest(signs) >= steepest - 1e-9).sum()) / (1 + FLIPS))
 
 
 def _lasting(series: _Series, place: float) -> float:
-    """Return the depth of the step, measured on the later half of the positions beyond the step.
+    """Return the drop in accuracy from before `place` to the later half of the answers after `place`.
 
-    Only groups with answers on both sides count.
+    Only groups with answers in both ranges count.
     """
     before, late = series.at <= place, series.at > np.median(series.at[series.at > place])
     n_before, n_late = series.counts(before), series.counts(late)

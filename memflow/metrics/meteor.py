@@ -1,6 +1,6 @@
-"""METEOR: matched words (exact, by stem, as synonyms) with a penalty for the number of runs.
+"""METEOR: the weighted F-score of matched words (exact, stem, synonym), with a penalty for many chunks.
 
-The synonyms of WordNet are an argument (resources/wordnet.py); without them the metric has another name.
+A chunk is a run of matches that are adjacent in both texts. Synonyms are an argument (resources/wordnet.py).
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Synonyms(Protocol):
     """The protocol of a dictionary of English synonyms."""
 
     def of(self, word: str) -> frozenset[str]:
-        """Return the single-word synonyms of all senses of a word and its base forms; empty if unknown."""
+        """Return the single-word synonyms of all senses of a word and of its base forms; empty if unknown."""
         ...
 
 
@@ -45,10 +45,10 @@ def meteor(
     variant: Variant = "standard",
     synonyms: Synonyms | None = None,
 ) -> float:
-    """Return METEOR of an answer, in [0, 1].
+    """Return the METEOR score of an answer, in [0, 1].
 
-    English words are nltk's tokens (see treebank.py). Chinese words are jieba's, without white space; there are no
-    Chinese synonyms. Variants are those of `meteor_of_words`. Raises BadSettings for an unknown language or variant.
+    English words are NLTK's tokens (see treebank.py). Chinese words are jieba's, without white space and synonyms.
+    `meteor_of_words` describes the variants. Raises BadSettings for an unknown language or variant.
     """
     if language == "en":
         cut = _english_words
@@ -65,9 +65,9 @@ def meteor_of_words(
     variant: Variant = "standard",
     synonyms: Synonyms | None = None,
 ) -> float:
-    """Return METEOR of an answer given as words, in [0, 1].
+    """Return the METEOR score of an answer, in [0, 1]. Both texts are lists of words.
 
-    The variant `published_code` equals nltk's meteor_score, which looks up synonyms of stems; `standard` looks up
+    The variant `published_code` equals NLTK's meteor_score, which looks up synonyms of stems; `standard` looks up
     synonyms of words. Raises BadSettings for an unknown variant.
     """
     return _score([word.lower() for word in said], [word.lower() for word in wanted], variant, synonyms)
@@ -88,12 +88,12 @@ def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonym
     matches = len(pairs)
     precision, recall = matches / len(said), matches / len(wanted)
     mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
-    penalty = GAMMA * (_runs(pairs) / matches) ** BETA
+    penalty = GAMMA * (_chunks(pairs) / matches) ** BETA
     return (1 - penalty) * mean
 
 
 def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
-    """Pair equal words, starting with the last words, and return the unpaired words.
+    """Add pairs of equal words to `pairs`, starting with the last words. Return the unpaired words.
 
     `said` is in reverse order, `wanted` is not.
     """
@@ -108,7 +108,7 @@ def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Pla
 
 
 def _match_synonyms(said: _Placed, wanted: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
-    """Pair each word with the last unpaired synonym, starting with the last word."""
+    """Add to `pairs` each word of `said` with its last unpaired synonym, starting with the last word."""
     places = _places(wanted)
     for place, word in said:
         free = [places[other] for other in synonyms.of(word) if places.get(other)]
@@ -127,8 +127,8 @@ def _stemmed(words: _Placed) -> _Placed:
     return [(place, stem(word)) for place, word in words]
 
 
-def _runs(pairs: _Pairs) -> int:
-    """Return the number of runs of adjacent matches in both texts."""
+def _chunks(pairs: _Pairs) -> int:
+    """Return the number of chunks: longest runs of matches that are adjacent in both texts."""
     pairs.sort()
     return 1 + sum(after != before + 1 or at != last + 1 for (before, last), (after, at) in pairwise(pairs))
 

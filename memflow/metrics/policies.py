@@ -20,7 +20,7 @@ Statistic = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class PolicyCounts:
-    """Counts of one memory under one policy: arrays of shape (users, periods).
+    """Counts of correct answers of one memory under one policy, as arrays of shape (users, periods).
 
     `asked` counts answers, `right` correct answers, `bound` correct answers of the upper bound. `chance` sums the
     expected accuracy of guessing.
@@ -32,12 +32,12 @@ class PolicyCounts:
     asked: Array
 
     def accuracy(self, weights: Array) -> Array:
-        """Return the accuracy pooled over periods and users, for weights of shape (m, users)."""
+        """Return the accuracy pooled over periods and users, for m sets of user weights of shape (m, users)."""
         shares: Array = (weights @ self.right).sum(-1) / (weights @ self.asked).sum(-1)
         return shares
 
     def memory_score(self, weights: Array) -> Array:
-        """Return the memory score, pooled over users per period (see diagnosis.memory_score)."""
+        """Return the memory score (diagnosis.memory_score) from accuracies that are pooled over users per period."""
         asked = weights @ self.asked
         return memory_score(
             weights @ self.right / asked, weights @ self.bound / asked, weights @ self.chance / asked
@@ -45,7 +45,7 @@ class PolicyCounts:
 
 
 class PairedIntervals(NamedTuple):
-    """A value under both policies, and off-policy minus on-policy, with 95 % intervals."""
+    """The on-policy value, the off-policy value and their difference, each with a 95 % interval."""
 
     on: Interval
     off: Interval
@@ -53,7 +53,7 @@ class PairedIntervals(NamedTuple):
 
 
 def paired_intervals(on: Statistic, off: Statistic, users: int, *, seed: int = 0) -> PairedIntervals:
-    """Return two values and their difference, with intervals over the same draws of users."""
+    """Return both values and their difference, with 95 % intervals from the same bootstrap draws of users."""
     return PairedIntervals(
         bootstrap(on, users, seed=seed),
         bootstrap(off, users, seed=seed),
@@ -62,7 +62,7 @@ def paired_intervals(on: Statistic, off: Statistic, users: int, *, seed: int = 0
 
 
 def ranks(values: Sequence[float | None]) -> list[int | None]:
-    """Return ranks, 1 for the highest value. Equal values share the better rank; missing values have rank None."""
+    """Return the rank of each value, 1 for the highest. Equal values share the better rank; None has rank None."""
     there = [round(value, _SAME) for value in values if value is not None]
     return [
         None if value is None else 1 + sum(other > round(value, _SAME) for other in there) for value in values
@@ -70,12 +70,12 @@ def ranks(values: Sequence[float | None]) -> list[int | None]:
 
 
 def rank_changes(on: Sequence[int | None], off: Sequence[int | None]) -> list[int | None]:
-    """Return on-policy rank minus off-policy rank, which is positive if the memory ranks better off-policy.
+    """Return each memory's on-policy rank minus its off-policy rank: positive if it ranks better off-policy.
 
     Raises BadInput for different lengths.
     """
     if len(on) != len(off):
         raise BadInput(
-            f"there are {len(on)} on-policy but {len(off)} off-policy ranks. Pass one of each per memory."
+            f"`on` has {len(on)} ranks, but `off` has {len(off)}. Pass one rank of each memory in both."
         )
     return [None if one is None or other is None else one - other for one, other in zip(on, off, strict=True)]

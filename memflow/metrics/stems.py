@@ -1,7 +1,6 @@
-"""Porter stems as in NLTK's PorterStemmer, with a cache.
+"""Porter stemmer with a cache; the results equal those of NLTK's PorterStemmer.
 
-The rules are Porter's (1980), his own extensions and NLTK's. NLTK itself takes a second to import; a test compares the
-results.
+The rules are Porter's (1980) with his later extensions and NLTK's. NLTK is not used, since its import takes a second.
 """
 
 from functools import lru_cache
@@ -45,7 +44,7 @@ def stem(word: str) -> str:
 
 
 def _consonants(word: str) -> list[bool]:
-    """Return for each letter whether it is a consonant. The letter y is a consonant at the start and after a vowel."""
+    """Return whether each letter is a consonant. The letter y is a consonant at the start and after a vowel."""
     flags: list[bool] = []
     for letter in word:
         if letter == "y":
@@ -56,7 +55,7 @@ def _consonants(word: str) -> list[bool]:
 
 
 def _measure(word: str) -> int:
-    """Return m of [C](VC)^m[V]: the number of times that a consonant follows a vowel."""
+    """Return Porter's measure m of a word [C](VC)^m[V]: the number of times that a consonant follows a vowel."""
     flags = _consonants(word)
     return sum(not first and second for first, second in pairwise(flags))
 

@@ -45,7 +45,7 @@ def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
 
 
 def _walk_back(said: Sequence[str], wanted: Sequence[str]) -> tuple[set[str], int]:
-    """Return the words of the longest common subsequence that the package finds, and the number of steps."""
+    """Return the words of the longest common subsequence that the package `rouge` finds, and its recursion steps."""
     places: dict[str, int] = {}
     for place, word in enumerate(said):
         places[word] = places.get(word, 0) | 1 << place
@@ -93,7 +93,7 @@ NO_SUCH_THING = ("no information available", "not mentioned")
 
 @lru_cache(maxsize=50_000)
 def _stems(text: str) -> tuple[Counter[str], int]:
-    """Return the stems of a normalized text with their counts, and their total."""
+    """Return the count of each stem in a text, after normalization, and the total number of stems."""
     plain = text.lower().translate(_NO_PUNCTUATION)
     if plain.isascii() and plain.isprintable():
         words = [word for word in plain.split() if word not in _ARTICLES]
@@ -155,7 +155,7 @@ def _options(gold: str) -> dict[str, str]:
         return {"a": options["a"], "b": options["b"]}
     except (ValueError, KeyError, TypeError) as wrong:
         raise BadInput(
-            f'the gold {gold[:80]!r} of a category 5 question is invalid. Use the form {{"a": ..., "b": ...}}.'
+            f'the LoCoMo gold {gold[:80]!r} of category 5 has no options. Use the form {{"a": ..., "b": ...}}.'
         ) from wrong
 
 

@@ -1,6 +1,6 @@
-"""English tokens for METEOR: equal to those of nltk's sentence and word rules, but many times faster.
+"""English tokenization for METEOR: the tokens of NLTK's sentence and word tokenizers, computed many times faster.
 
-Punkt is untrained here, so `Dr.` ends a sentence. Importing this module takes a second, so import it only when needed.
+The sentence tokenizer Punkt is untrained, so `Dr.` ends a sentence. The import of this module takes a second.
 """
 
 import re

@@ -35,7 +35,7 @@ BOUNDS = {each.name: each.title.lower() for each in (RANDOM, UPPER_BOUND)}
 def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
     """Return the default charts of one domain, by metric.
 
-    Metrics with scores at fewer than two checkpoints (for `cycles`, two cycles) are skipped.
+    Metrics with scores at fewer than two checkpoints are skipped, and `cycles` with fewer than two cycles.
     """
     of_domain = [score for score in scores if score.domain == domain]
     found: dict[str, Chart | Bars] = {}
@@ -46,10 +46,10 @@ def charts(scores: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
 
 
 def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
-    """Return the chart of a metric, of `failures` or of `cycles` in a domain, by checkpoint.
+    """Return the chart of a metric over the checkpoints of a domain; also of `failures`, and of `cycles` by cycle.
 
-    The standard variant is drawn, or the pooled one if there is no standard one. Raises BadInput if the metric has no
-    value at any checkpoint; the message lists the metrics that have one.
+    The standard variant is drawn, or else the pooled variant. Raises BadInput if the metric has no value at any
+    checkpoint; the message lists the metrics that have values.
     """
     of_domain = [score for score in scores if score.domain == domain]
     metrics, cycles = _metrics_of(metric)
@@ -58,7 +58,7 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
         have = sorted({score.metric for score in _shown(of_domain, None)})
         raise BadInput(
             f"{domain} has no scores of {metric} per period. Use a metric with such scores: "
-            f"{', '.join(have) or 'none of any metric'}"
+            f"{', '.join(have) or 'no metric has any'}"
         )
     kind = _place(shown[0])[0]
     first = find_metric(shown[0].metric)
@@ -76,20 +76,20 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
 
 
 def _metrics_of(metric: str) -> tuple[Collection[str], bool]:
-    """Return the metrics that a chart shows, and whether they are shown by cycle."""
+    """Return the metrics that the chart `metric` draws, and whether its x axis is the evolution cycle."""
     if metric == "cycles":
         return ("accuracy",), True
     return (tuple(FAILURES) if metric == "failures" else (metric,)), False
 
 
 def _is_of(score: Score, cycles: bool) -> bool:
-    """Return whether a score belongs to a cycle (if `cycles`) or to a checkpoint (otherwise)."""
+    """Return whether the slice of a score is an evolution cycle (if `cycles`) or a checkpoint (otherwise)."""
     place = SLICE.fullmatch(score.slice)
     return place is not None and (place[1] == CYCLE) == cycles
 
 
 def _shown(scores: Iterable[Score], metrics: Iterable[str] | None, cycles: bool = False) -> list[Score]:
-    """Return the scores of one variant that have a value at a checkpoint, or at a cycle if `cycles`."""
+    """Return the scores with a value at a checkpoint (at a cycle if `cycles`), of the first variant that has any."""
     wanted = None if metrics is None else set(metrics)
     found = [
         score
@@ -167,7 +167,7 @@ def resting(scores: Sequence[Score], what: str = "probes") -> str:
 
 
 def intervals(scores: Sequence[Score], *, drawn: bool = True) -> str:
-    """Return how the intervals were computed, as text, and their maximum width if they are not `drawn`."""
+    """Return a caption: how the intervals were computed and, if they are not drawn, their maximum width."""
     widths = [each.high - each.low for each in scores if each.low is not None and each.high is not None]
     by_variance = any(each.deviation is not None for each in scores)  # who tells it has intervals of it
     if not widths:

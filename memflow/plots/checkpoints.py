@@ -21,7 +21,7 @@ STABILITY = {"all_wrong": "always wrong", "wavering": "wavering", "all_correct":
 def checkpoint_pictures(
     scores: Iterable[Score], domain: str, order: Callable[[str], Any] = str
 ) -> dict[str, Chart | Bars]:
-    """Return the charts of a domain that have data, by name: `checkpoints` and `stability`.
+    """Return the charts of a domain by name, `checkpoints` and `stability`, without charts that have no data.
 
     `order` is the sort key of the memories.
     """
@@ -34,9 +34,7 @@ def checkpoint_pictures(
 
 
 def _accuracies(rows: Sequence[History], domain: str) -> Chart | None:
-    """Return the chart of accuracy over the checkpoints, which begins with the no-context accuracy; None without
-    scores.
-    """
+    """Return the chart of accuracy over checkpoints, from the no-context accuracy on; None without scores."""
     checkpoints = sorted({at for history in rows for at in history.checkpoints})
     places: list[int | None] = [None, *checkpoints]
     curves, scores = [], []
@@ -75,9 +73,9 @@ def _place(at: int | None, checkpoints: Sequence[int]) -> float:
 
 
 def _floors(rows: Sequence[History], checkpoints: Sequence[int]) -> tuple[Curve, ...]:
-    """Return the reference curves for the accuracy, one for each metric of FLOORS.
+    """Return the reference curves of the accuracy chart, such as random accuracy: one for each metric in FLOORS.
 
-    A reference curve is equal for all assistants, so it comes from the first assistant that has values.
+    A reference curve is equal for all assistants, so the first assistant with values provides it.
     """
     found = []
     for metric, name in FLOORS.items():
@@ -91,7 +89,7 @@ def _floors(rows: Sequence[History], checkpoints: Sequence[int]) -> tuple[Curve,
 
 
 def _stability(rows: Sequence[History], domain: str) -> Bars | None:
-    """Return stacked bars of answer stability, with one panel per model and one bar per memory; None without scores.
+    """Return the bar chart of answer stability: one panel per model, one bar per memory; None without scores.
 
     The parts of a bar are the shares of questions answered correctly never, sometimes and always.
     """

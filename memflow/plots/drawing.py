@@ -37,7 +37,7 @@ ACROSS = 3
 """Panels side by side."""
 ACROSS_LETTERS = 70
 """Letters of names side by side below columns; more stand aslant."""
-MISSING = "pictures are drawn with matplotlib, which is not installed: pip install 'memflow[plots]'"
+MISSING = "matplotlib, which draws the charts, is not installed. Install it: pip install 'memflow[plots]'"
 
 STYLE: Any = {
     "font.family": "sans-serif",
@@ -61,7 +61,7 @@ def can_draw() -> bool:
 
 
 def render(chart: Drawable, form: Form = "svg") -> bytes:
-    """Return a chart as the bytes of an image file. Raises BadSettings if matplotlib is not installed."""
+    """Return a chart as the bytes of an image file in a format. Raises BadSettings if matplotlib is not installed."""
     if not can_draw():
         raise BadSettings(MISSING)
     import matplotlib as mpl
@@ -85,7 +85,7 @@ def _picture(chart: Drawable) -> "Figure":
 
 
 def _figure(chart: Drawable, height: float) -> "Figure":
-    """Return an empty figure with title and caption, and with a label if a scripted chat produced the values."""
+    """Return a figure without axes: title, caption and, if a scripted chat produced the values, a label for that."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -177,7 +177,7 @@ def _columns(columns: Columns) -> "Figure":
 def _line(
     axes: "Axes", curve: Curve, places: Sequence[float], aside: float, *, bare: bool = False, **style: Any
 ) -> None:
-    """Draw a curve, shifted horizontally by `aside` so that the intervals of several curves do not overlap."""
+    """Draw a curve, shifted horizontally by `aside` so that the error bars of several curves do not overlap."""
     label: str | None = curve.name
     for stretch in gaps(curve.points, places):
         at = [point.at + aside for point in stretch]

@@ -22,7 +22,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One line of a chart. `scripted` is True if a scripted chat, not a language model, produced the values."""
+    """A named line of a chart. `scripted` is True if a scripted chat, not a language model, produced the values."""
 
     name: str
     points: tuple[Point, ...]
@@ -31,9 +31,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over the positions `at`, such as checkpoints. The curves in `beside` are bounds and drawn dashed.
+    """A line chart: curves over the x positions `at`, such as checkpoints, and dashed reference curves in `beside`.
 
-    `place_names` has the labels of the positions; it is empty if the positions are numbers.
+    `place_names` labels the positions; without these labels, the axis shows numbers.
     """
 
     title: str
@@ -53,7 +53,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The stacked bars of one assistant or model: for each part, its value by position."""
+    """The stacked bars of one assistant or model: the height of each part of a bar, by position."""
 
     name: str
     parts: Mapping[str, Mapping[int, float]]
@@ -62,10 +62,10 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Stacked bars over the positions `at`, such as checkpoints, in one panel per assistant or model.
+    """A chart of stacked bars over the x positions `at`, such as checkpoints, in one panel per assistant or model.
 
-    `place_names` has the labels of the positions; it is empty if the positions are numbers. In the legend, `what`
-    follows the name of each part.
+    `place_names` labels the positions; without these labels, the axis shows numbers. In the legend, `what` follows the
+    name of each part.
     """
 
     title: str
@@ -85,9 +85,9 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Grouped columns, one of each curve at every named position. A point with `at` = n belongs to `place_names[n]`.
+    """A chart of grouped columns: one column per curve at each position n, which is named `place_names[n]`.
 
-    The curves in `beside` are dashed lines across the columns. With `log`, all values are above 0.
+    The curves in `beside` are dashed lines across the columns. With `log`, the axis is logarithmic.
     """
 
     title: str
@@ -120,9 +120,9 @@ def _label(drawn: Sequence[tuple[str, bool]]) -> str | None:
 
 
 def gaps(points: Sequence[Point], at: Sequence[float]) -> list[tuple[Point, ...]]:
-    """Return the points in parts, split wherever a position of `at` is missing between two neighbors.
+    """Return the points in runs without gaps: a run ends where the point at a position of `at` is missing.
 
-    A line is drawn only within one part, so that no line crosses a missing value.
+    A line is drawn only within a run, so that no line crosses a missing value.
     """
     if not points:
         return []

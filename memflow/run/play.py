@@ -103,7 +103,7 @@ class PlayedMessage:
 
 @dataclass
 class PlayedEpisode:
-    """A played episode: its messages, its final store, and the records of its dialogues, in order."""
+    """The result of playing an episode: its messages, the memory's final EntryStore, and records of its dialogues."""
 
     episode_id: str
     lines: list[PlayedMessage]

@@ -31,9 +31,9 @@ def attribute(
     replies: Sequence[Reply],
     verdicts: Sequence[Verdict],
 ) -> list[FailureAttribution]:
-    """Return a row for each probe that has a verdict under its own metric, in the order of `probes`.
+    """Return the failure attribution of each probe that has a verdict under its metric, in the order of `probes`.
 
-    State probes have no row.
+    State probes are skipped.
     """
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
@@ -50,7 +50,7 @@ def attribute(
 
 @dataclass(frozen=True)
 class _MemoryTimeline:
-    """The entries of one assistant's memory over time, by episode and message."""
+    """The messages that an assistant's memory received and the entries that it stored, over time and by episode."""
 
     system: System
     pasts: Mapping[str, EpisodeHistory]
@@ -59,7 +59,7 @@ class _MemoryTimeline:
     _by_message: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
-        """Return the probe's evidence messages that the memory had received when the probe was asked.
+        """Return the evidence messages of a probe that the memory received before the probe was asked.
 
         Raises BadInput if the probe follows a message that was not played.
         """
@@ -70,7 +70,7 @@ class _MemoryTimeline:
         )
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
-        """Return the source messages of the entries that were live when the probe was asked."""
+        """Return those of `messages` that are sources of an entry that was live when the probe was asked."""
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._by_message:
             self._by_message[probe.episode_id] = self._from(past)
@@ -80,7 +80,7 @@ class _MemoryTimeline:
         )
 
     def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
-        """Return for each message the entries whose sources contain the message."""
+        """Return the entries of an episode by source message, without global summary entries."""
         found: dict[str, list[Item]] = {}
         for item in past.items:
             if item.kind not in self.system.kinds_without_evidence:
@@ -140,7 +140,7 @@ def _attribute_probe(
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:
-    """Return the sequence number of every message that a memory received, including messages of a base episode."""
+    """Return the sequence number of each message that the memory received, also of messages in a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
 
 

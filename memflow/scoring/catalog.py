@@ -1,4 +1,4 @@
-"""The catalog of metrics, each declared once: shared metrics here, others in benchmarks and installed packages.
+"""The catalog of metrics: shared metrics (declared here), and metrics of benchmarks and installed packages.
 
 Sorting, range checks, plot labels and docs/metrics.md use the catalog. metric.py defines a metric and explains how to
 add one.
@@ -150,7 +150,7 @@ def _collected() -> Collected:
 
 
 def catalog() -> Mapping[str, Metric]:
-    """Return every metric by name: shared, of the benchmarks, and of installed packages."""
+    """Return all metrics by name: the shared ones, those of benchmarks, and those of installed packages."""
     return _collected().metrics
 
 
@@ -160,7 +160,7 @@ def unusable_metrics() -> tuple[UnusableMetric, ...]:
 
 
 def outside_metrics() -> list[tuple[dict[str, Any], str]]:
-    """Return the metrics of entry points as rows with their code, for the leaderboard's fingerprint."""
+    """Return the catalog row and the module source of each metric from an entry point, to be fingerprinted."""
     metrics = [catalog()[name] for name in _collected().outside]
     modules = [each.value and inspect.getmodule(each.value) for each in metrics]
     return [
@@ -170,9 +170,9 @@ def outside_metrics() -> list[tuple[dict[str, Any], str]]:
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric with a name, which may contain a backend in brackets: `bertscore[roberta-base,L10]`.
+    """Return the metric with this name. A backend in brackets, as in `bertscore[roberta-base,L10]`, is ignored.
 
-    Raises BadInput for a metric that is not declared.
+    Raises BadInput for a metric that is not in the catalog.
     """
     found = catalog().get(name.partition("[")[0])
     if found is None:
@@ -184,7 +184,7 @@ def find_metric(name: str) -> Metric:
 
 
 def in_range(name: str, value: float | None) -> bool:
-    """Return whether a value is within the range of a declared metric."""
+    """Return whether a value is in the range of the metric `name`; False for an unknown metric."""
     found = catalog().get(name.partition("[")[0])
     return found is not None and found.contains(value)
 

@@ -23,7 +23,7 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """The usable metrics by name, the names of the metrics from entry points, and the unusable metrics."""
+    """All metrics found: usable metrics by name, names of metrics from entry points, and unusable metrics."""
 
     metrics: Mapping[str, Metric]
     outside: tuple[str, ...]
@@ -35,8 +35,7 @@ def collect(
 ) -> Collected:
     """Return the shared metrics, those of each benchmark, and those of entry points.
 
-    A metric is unusable if its name is already declared with another definition. An entry point that raises is unusable
-    too.
+    A metric is unusable if its name already has another definition, and an entry point if it raises an exception.
     """
     found = {each.name: each for each in shared}
     owner = dict.fromkeys(found, "memflow")
@@ -59,7 +58,9 @@ def collect(
             own = _resolve(point)
             clashes = sorted(each.name for each in own if each.name in found)
             if clashes:
-                raise BadSettings(f"another metric has the name {clashes[0]!r}. Rename one of them.")
+                raise BadSettings(
+                    f"the metric name {clashes[0]!r} is already used. Rename the metric of {package}."
+                )
         except BadSettings as wrong:
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
             continue
@@ -73,7 +74,9 @@ def _resolve(point: EntryPoint) -> list[Metric]:
         loaded = point.load()
         metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
     except Exception as wrong:  # an outside module may raise anything on import
-        raise BadSettings(f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix it.") from wrong
+        raise BadSettings(
+            f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
+        ) from wrong
     for each in metrics:
         if not isinstance(each, Metric):
             raise BadSettings(

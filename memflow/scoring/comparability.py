@@ -1,7 +1,7 @@
 """The comparability columns of the leaderboard: the settings of each assistant, and which of them differ.
 
-Assistants are compared within one domain and chat model. Their settings are the answer prompts, the model's
-fingerprint, k and the token budget. Scores do not belong here.
+Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the model's
+fingerprint, k (the number of entries to recall) and the token budget.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from memflow.records import Reply, Score
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of an assistant's evaluation, which are columns of its scores."""
+    """The settings of an assistant's evaluation that are stored as columns of its scores."""
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class MeasuredSettings:
     def of(
         cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
     ) -> "MeasuredSettings":
-        """Return the settings in an assistant's replies, with its memory's k and budget."""
+        """Return the settings that an assistant's replies were computed with, and its memory's k and budget."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
         return cls(
@@ -59,7 +59,7 @@ def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSet
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
-    """Return for each score the settings that differ from other scores of the same domain and model, or None.
+    """Return for each score which settings differ from other scores of the same domain and model, or None.
 
     A result is text such as `k 5, others 10`. A setting that a memory does not have (k of `full`, the budget of `rag`)
     is not compared.

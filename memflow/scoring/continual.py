@@ -1,8 +1,8 @@
 """Scores of how answers to the same questions change over checkpoints, for every benchmark with checkpoints.
 
-metrics/continual.py defines forgetting, transfer and stability (CoMem, section 3.3). A history begins with the
-no-context accuracy: the answer to the probe that opens it (`Probe.opens`), or else the answer of the memory `none` at
-the first checkpoint. At every checkpoint, accuracy = no-context accuracy + sum of forward transfer - forgetting.
+metrics/continual.py defines forgetting, transfer and stability (CoMem, section 3.3). The history of a question consists
+of a no-context answer (to the probe with `Probe.opens`, or else by the memory `none`) and one answer per checkpoint. At
+every checkpoint, accuracy = no-context accuracy + sum of forward transfer - forgetting.
 Histories are in sql/views/score/histories.sql, their sums in sql/queries/continual.sql.
 """
 
@@ -28,10 +28,10 @@ ONE_CHECKPOINT = "there is only one checkpoint, so no answer can change"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSums:
-    """Sums over the questions of one assistant in one episode, under one measure, at one checkpoint.
+    """The values of a measure at a checkpoint, summed over an assistant's questions in an episode.
 
-    Of `questions`, `complete` have an answer at every checkpoint. `total`, `squares`, `low` and `high` are the sum, sum
-    of squares and extremes of their values. With `borrowed`, their histories begin with the answers of `none`.
+    `complete` of the `questions` have an answer at every checkpoint. Only their values count: `total` is the sum,
+    `squares` the sum of squares, `low` and `high` the extremes. `borrowed`: no-context answers come from memory `none`.
     """
 
     assistant: str
@@ -48,9 +48,9 @@ class CheckpointSums:
 
 
 def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, none: bool) -> list[Score]:
-    """Return the scores of one assistant; empty if no question is asked at several checkpoints. n counts questions.
+    """Return an assistant's scores of change over checkpoints; empty if no question is asked at several checkpoints.
 
-    `none` is True if the memory `none` has verdicts in this domain.
+    The `n` of a score counts questions. `none` is True if the memory `none` has verdicts in this domain.
     """
     by_measure: dict[tuple[str, int], list[CheckpointSums]] = {}
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):

@@ -1,7 +1,7 @@
 """Scores of efficiency for every benchmark (MemBench, section 3.4): mean time and calls of a write and of a read.
 
-Times are the seconds of models, as first recorded, plus the memory's own computing time, without waiting. A write
-covers messages that arrive together. A read belongs to a probe, on a memory restored as of the probe's checkpoint. Rows
+Times are the recorded seconds of model requests plus the computing time of the memory's own code, without waiting. A
+write covers messages that arrive together. A read serves one probe, from the memory restored as of its checkpoint. Rows
 come from sql/queries/operations.sql.
 """
 
@@ -16,7 +16,7 @@ from memflow.scoring.estimate import MetricContext, mean_score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSums:
-    """Sums over the writes and reads of one assistant in one episode.
+    """The times and calls of one assistant's memory in one episode, summed over its writes and over its reads.
 
     `asked` counts the probes that required a read; `writes` and `reads` count the measured operations.
     """
@@ -49,9 +49,9 @@ def efficiency_scores(
     context: MetricContext,
     slices: Mapping[str, frozenset[str]],
 ) -> list[Score]:
-    """Return the scores over all episodes, and over the episodes of the probes of each slice; n counts operations.
+    """Return the efficiency scores over all episodes and over the episodes of each slice's probes.
 
-    A memory without writes, such as a bound, has a reason instead of values.
+    The `n` of a score counts operations. A memory without writes, such as `none`, has a reason instead of values.
     """
     parts: dict[str, Sequence[OperationSums]] = {"all": rows}
     for name, wanted in slices.items():

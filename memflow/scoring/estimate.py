@@ -1,4 +1,4 @@
-"""The function that computes a score from values: minimum coverage, interval, and the columns of the row.
+"""Computation of a score from values: its minimum coverage, its confidence interval, and the columns of its row.
 
 metric.py declares metrics. Each benchmark's scoring.py selects its probes and slices.
 """
@@ -21,7 +21,7 @@ NO_VALUE = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricContext:
-    """The assistant and domain that a score is computed for. `seed` is the domain's."""
+    """The assistant and domain that a score is computed for. `seed` is the seed of the domain."""
 
     domain: str
     assistant: str
@@ -47,7 +47,7 @@ class MetricContext:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The numbers of items that need a value (`asked`), of items with a value (`n`), and of their episodes."""
+    """The sample of a score: how many items need a value (`asked`), how many have one (`n`), and their episodes."""
 
     asked: int
     n: int
@@ -59,7 +59,7 @@ class Sample:
         return self.n / self.asked if self.asked else 0.0
 
     def shortage(self, items: str) -> str | None:
-        """Return the reason if the coverage is too low for a score; None if the coverage suffices."""
+        """Return the reason why a score has no value if the coverage is too low, else None."""
         if self.coverage >= MIN_COVERAGE:
             return None
         return f"{self.n} of {self.asked} {items} have a value; a score needs {MIN_COVERAGE:.0%}"
@@ -78,7 +78,7 @@ def estimate(
     undefined: str | None = None,
     deviation: float | None = None,
 ) -> Score:
-    """Return a score with its interval, or a score without a value but with the reason.
+    """Return the row of a score with its value and interval, or with a reason instead of a value.
 
     A score has no value in three cases: `reason` is given, too few of the `items` have a value, or `interval` returns
     no value (then the reason is `undefined`). `interval` is called only if the coverage suffices: a bootstrap over
@@ -119,7 +119,7 @@ def mean_score(
     episodes: int | None = None,
     **options: Any,
 ) -> Score:
-    """Return the pooled mean of sums and counts, one pair per episode, with a bootstrap interval over episodes.
+    """Return the score sum / count over all episodes, with a bootstrap interval; `sums` has one pair per episode.
 
     By default, `seed` is the domain's seed and `episodes` the number of pairs. `options` are arguments of `estimate`.
     """
@@ -140,7 +140,7 @@ def probe_score(
     values: Mapping[str, float],
     **options: Any,
 ) -> Score:
-    """Return the mean of `values`, by probe id, over the asked probes.
+    """Return the score of the probes in `asked`: the mean of their `values`, which are given by probe id.
 
     Probes without a value lower the coverage.
     """
@@ -152,12 +152,12 @@ def probe_score(
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:
-    """Return the (sum, count) of the values of each episode, from pairs (episode, value)."""
+    """Return the sum and the number of the values of each episode, given (episode, value) pairs."""
     return [(sum(each), len(each)) for each in by_episode(values).values()]
 
 
 def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
-    """Return the list of values of each episode, from pairs (episode, value)."""
+    """Return the values of each episode as lists, given (episode, value) pairs."""
     found: dict[str, list[float]] = {}
     for episode, value in values:
         found.setdefault(episode, []).append(value)
@@ -170,14 +170,14 @@ def valid_probes(results: "AssistantResults") -> list[Probe]:
 
 
 def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]:
-    """Return the values under a metric by probe id, for the probes that have a value."""
+    """Return the values of a metric by probe id, without probes that have no value."""
     return {
         row.probe_id: row.value for row in results.verdicts if row.metric == metric and row.value is not None
     }
 
 
 def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
-    """Return 1 / number of options by probe id, for the probes that have options."""
+    """Return the accuracy of random guessing by probe id: 1 / number of options, for probes with options."""
     return {probe.probe_id: 1 / len(probe.options) for probe in probes if probe.options}
 
 

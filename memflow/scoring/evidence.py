@@ -36,7 +36,7 @@ def evidence_scores(
     context: MetricContext,
     slices: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Score]:
-    """Return the scores over all rows, by checkpoint, by category, and for `slices` (Benchmark.slices)."""
+    """Return the evidence scores over all rows, by checkpoint, by category, and for `slices` (Benchmark.slices)."""
     parts: dict[str, Sequence[FailureAttribution]] = {"all": rows}
     checkpoints = sorted({row.checkpoint for row in rows})
     if 1 < len(checkpoints) <= CHECKPOINTS:

@@ -1,4 +1,4 @@
-"""Sums of verdicts in groups, and means of groups with intervals by Student's t.
+"""Groups of verdicts with the sums of their values, and means over groups with intervals by Student's t.
 
 sql/queries/verdict_groups.sql groups a million rows in a fraction of a second; `groups_of` groups rows in memory.
 """
@@ -14,7 +14,7 @@ from memflow.records import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Sums over the verdicts of one group. `asked` counts all of its verdicts, `scored` those with a value.
+    """Sums over a group of verdicts. `asked` counts all verdicts of the group, `scored` the verdicts with a value.
 
     `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` are their extremes.
     """
@@ -127,7 +127,7 @@ def interval(groups: Sequence[Group], independent: frozenset[str]) -> Interval:
 
 
 def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]) -> Interval:
-    """Return the mean of the means of `slices` with equal weights, and its 95 % interval computed as in `interval`."""
+    """Return the unweighted mean of the means of `slices`, with a 95 % interval computed as in `interval`."""
     held = [[group for group in part if group.scored] for part in slices]
     means = [spread(part).mean for part in held]
     known = [mean for mean in means if mean is not None]
@@ -162,6 +162,6 @@ def _error(groups: Sequence[Group], independent: frozenset[str], mean: float) ->
 
 
 def _around(groups: Sequence[Group], mean: float) -> float:
-    """Return the sum of squared distances from `mean`, but at least 0."""
+    """Return the sum of squared differences between the values and `mean`; rounding never makes it negative."""
     terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in groups)
     return max(0.0, math.fsum(terms))

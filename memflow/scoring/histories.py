@@ -26,7 +26,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class History:
-    """The scores of one assistant in one domain, by metric, variant and checkpoint (None: over all checkpoints)."""
+    """One assistant's scores in one domain, by metric, variant and checkpoint (None: over all checkpoints)."""
 
     domain: str
     assistant: str
@@ -44,21 +44,21 @@ class History:
         return any(score.scripted for score in self.scores.values())
 
     def accuracy(self, at: int | None) -> Score | None:
-        """Return the accuracy at a checkpoint; for None, the no-context accuracy."""
+        """Return the accuracy at a checkpoint; if `at` is None, return the no-context accuracy."""
         return self.scores.get((*START, None) if at is None else (*ACCURACY, at))
 
     def score(self, metric: str, at: int | None = None) -> Score | None:
-        """Return the score of a metric at a checkpoint; for None, over all checkpoints."""
+        """Return the score of a metric at a checkpoint; if `at` is None, return the score over all checkpoints."""
         return self.scores.get((metric, "standard", at))
 
     def floor(self, metric: str, at: int | None) -> float | None:
-        """Return the value of a metric of FLOORS at a checkpoint; for None, at the checkpoint before the first."""
+        """Return a guessing baseline (a metric in FLOORS) at a checkpoint; None: before the first checkpoint."""
         place = self.checkpoints[0] - 1 if at is None else at
         score = self.score(metric, place)
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether an accuracy may come from guessing: its interval contains a floor or no-context accuracy."""
+        """Return whether an accuracy may be guessing: its interval reaches down to a floor or no-context accuracy."""
         score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:
@@ -67,7 +67,7 @@ class History:
         return score is not None and score.low is not None and bool(held) and score.low <= max(held)
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return a row of plain data for each score in the tables."""
+        """Return the history as plain rows for JSON, one row per score that the tables show."""
         shown = [
             *(("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)),
             *(
@@ -124,7 +124,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Return the scores per checkpoint and over all checkpoints; scores by category or data set are excluded."""
+    """Return the scores of single checkpoints and of all checkpoints, without scores of categories or data sets."""
     found: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         place = _SLICE.fullmatch(score.slice)

@@ -71,7 +71,7 @@ class Metric:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The minimum and maximum value; infinite if the range is unbounded."""
+        """The minimum and the maximum value of the metric; infinite where the range is unbounded."""
         return (
             -math.inf if self.low is None else self.low,
             math.inf if self.high is None else self.high,
@@ -83,16 +83,16 @@ class Metric:
         return self.former_name or self.name
 
     def primary_in(self, *benchmarks: str) -> "Metric":
-        """Return the metric as a primary metric of these benchmarks."""
+        """Return a copy of the metric that is a primary metric of these benchmarks."""
         return replace(self, primary_for=self.primary_for | set(benchmarks))
 
     def contains(self, value: float | None) -> bool:
-        """Return whether a value is in the range; True for None."""
+        """Return whether a value is in the metric's range; True for None."""
         low, high = self.range
         return value is None or low - ROUNDING <= value <= high + ROUNDING
 
     def share(self, value: float) -> float:
-        """Return the position of a value in the range, from 0 to 1; the value itself if the range is unbounded."""
+        """Return a value rescaled from the metric's range to [0, 1]; unchanged if the range is unbounded."""
         low, high = self.range
         return (value - low) / (high - low) if math.isfinite(high - low) else value
 

@@ -135,7 +135,7 @@ BROKEN = {
     foreign: r"the file is truncated or invalid JSON",
     not_utf8: r"the file is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\): at state_schema: Field required",
-    same_id_twice: r"the id .*0 occurs twice;",
+    same_id_twice: r"the record id .*0 occurs twice;",
     no_such_state: r"two fields contradict each other: periods.1.state.\w+: the value is 'elsewhere', but the updates",
 }
 

@@ -48,7 +48,7 @@ def test_off_policy_assistant_is_scripted_if_the_data_set_is_scripted(fingerprin
     assert fingerprints.behind(on, "full")["scripted"] == "no"
 
 
-def test_off_policy_domain_has_no_simulator(fingerprints) -> None:
+def test_off_policy_domain_fingerprint_names_the_data_set_as_simulator(fingerprints) -> None:
     on, off = (fingerprints.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
     assert fingerprints.simulator("memory", on) is not None and fingerprints.simulator("memory", off) is None
     of_off, of_on = (fingerprints.provenance(WRITERS["memory.indexes"], each, "full") for each in (off, on))

@@ -114,7 +114,9 @@ async def test_embedder_rejects_a_response_without_vectors(
             await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
 
 
-async def test_embedder_needs_its_folder_and_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_folder_embedder_reports_missing_folder_or_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(MissingData, match=r"the folder .* does not exist"):
         FolderEmbedder(tmp_path / "none")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)

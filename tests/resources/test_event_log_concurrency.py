@@ -132,7 +132,7 @@ KILLED = textwrap.dedent(
 
 @pytest.mark.kill
 @pytest.mark.parametrize("events", [1, 75, 130])
-def test_killed_writer_process_loses_no_stored_event(home: Path, events: int) -> None:
+def test_stored_events_survive_the_kill_of_their_writer_process(home: Path, events: int) -> None:
     environment = {**os.environ, **PYTHONPATH}
     writer = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(home)], env=environment, stdout=subprocess.PIPE, text=True
@@ -175,7 +175,7 @@ THREADS = textwrap.dedent(
 )
 
 
-def test_runs_in_four_threads_neither_deadlock_nor_lose_events(tmp_path: Path) -> None:
+def test_runs_in_four_threads_finish_and_store_all_events(tmp_path: Path) -> None:
     environment = {**os.environ, **PYTHONPATH}
     environment.pop("DAGSTER_HOME", None)
     done = subprocess.run(

@@ -148,10 +148,13 @@ def test_lake_converts_an_integer_in_a_float_column_to_float(lake):
     assert isinstance(lake.read("score.verdicts", "d/a")[0].value, float)
 
 
-def test_lake_write_rejects_row_of_another_table_and_list_with_wrong_items(lake):
+def test_lake_write_rejects_a_list_with_an_item_of_the_wrong_type(lake):
     row = Variable(domain="d", user_id="u", variable="v", choices=["a", 1], questions=[])
     with pytest.raises(BadInput, match=r"state\.variables\.choices of row 0 .* list\[str\]"):
         lake.write("state.variables", "d", [row], fingerprint="")
+
+
+def test_lake_write_rejects_an_unknown_table_or_a_row_of_another_table(lake):
     with pytest.raises(BadInput, match=r"row 0 of score\.verdicts has the type Entry\. Pass .* Verdict"):
         lake.write("score.verdicts", "d/a", [entry(1)], fingerprint="")
     with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):

@@ -99,7 +99,7 @@ def test_library_caches_a_checksum_until_the_file_changes(folder, monkeypatch):
     assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
-def test_library_status_lists_all_data_sets_and_paths_rejects_unknown_name(tmp_path):
+def test_library_lists_every_data_set_and_rejects_an_unknown_name(tmp_path):
     holdings = Library(tmp_path).status()
     assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
     assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)

@@ -108,7 +108,7 @@ def job(base: str, examples: list[dict[str, object]], how: Lora) -> Job:
     )
 
 
-def test_lora_training_moves_answers_toward_the_examples(python: str, tiny: str, tmp_path: Path) -> None:
+def test_lora_training_reduces_the_loss_of_the_wanted_answers(python: str, tiny: str, tmp_path: Path) -> None:
     examples = [
         *(example(f"case {number}") for number in range(6)),
         example("long answer", wanted="thank you " * 200),

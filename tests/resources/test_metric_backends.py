@@ -29,7 +29,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home", encoder=named, wordnet=wordnet, cmudict=dictionary)
 
 
-def test_build_metric_backends_returns_configured_backends_in_use(settings: Settings) -> None:
+def test_build_metric_backends_returns_only_requested_backends(settings: Settings) -> None:
     found = build_metric_backends(settings, EVERY)
     assert [*found.encoders] == ["en"] and found.encoders["en"].name == "tiny"
     assert found.synonyms is not None and found.syllables == {"syllable": 3} and found.judge is None

@@ -184,7 +184,7 @@ def test_histories_view_excludes_quarantined_probes_and_probes_without_question_
     assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}
 
 
-def test_history_is_incomplete_without_a_no_memory_baseline_of_the_same_model(tmp_path: Path) -> None:
+def test_history_is_incomplete_without_memory_none_of_the_same_model(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     values = np.array([[1.0, 0.0], [1.0, 1.0]])
     fill(lake, "d", {"rag": values, "none@big": values}, opens=False)

@@ -155,7 +155,7 @@ def is_evidence_or_efficiency_score(row: dict[str, Any]) -> bool:
     return row["metric"].startswith("evidence") or row["metric"] in named or row["variant"] == BY_EVIDENCE
 
 
-def test_demo_has_full_coverage_and_no_unexpected_reasons(demo: Demo) -> None:
+def test_demo_scores_have_full_coverage_and_only_expected_reasons(demo: Demo) -> None:
     lost = Counter(
         (table, partition, each.reason)
         for table, row in TABLES.items()
@@ -176,7 +176,7 @@ def test_demo_has_full_coverage_and_no_unexpected_reasons(demo: Demo) -> None:
     )
 
 
-def test_no_memory_baseline_scores_at_chance_level_in_the_demo(demo: Demo) -> None:
+def test_memory_none_scores_at_chance_level_in_the_demo(demo: Demo) -> None:
     accuracy = demo.score(AMEMGYM, "none", "accuracy")
     assert accuracy["low"] <= demo.value(AMEMGYM, "none", "random") <= accuracy["high"]
     score = demo.score(AMEMGYM, "none", "memory_score")
@@ -219,7 +219,7 @@ def test_demo_scores_of_the_judge_lie_between_none_and_oracle(demo: Demo, metric
     assert values["none"] == min(values.values()) < values["full"] <= values["oracle"] == max(values.values())
 
 
-def test_oracle_has_no_failures_and_no_memory_baseline_has_no_read_failures(demo: Demo) -> None:
+def test_demo_has_no_failures_for_oracle_and_no_read_failures_for_memory_none(demo: Demo) -> None:
     for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.

@@ -1,4 +1,4 @@
-"""The steps of the benchmark as functions from rows to rows. Steps without a function here keep their defaults."""
+"""The steps of the example benchmark, which return table rows. All other steps use the defaults of `Benchmark`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def choose(request: ChatRequest) -> Choice:
 
 
 def stories(domain: Domain, records: Sequence[Record]) -> list[dict]:
-    """Return the stories of a domain, up to its limit."""
+    """Return the stories in the records of a domain, at most as many as the domain's limit."""
     return [json.loads(record.content) for record in records][: domain.limit or None]
 
 

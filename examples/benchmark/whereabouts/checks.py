@@ -1,4 +1,4 @@
-"""The check of the benchmark: the evidence of each probe contains the gold option."""
+"""The check of the benchmark: the evidence message of each probe contains the text of the gold option."""
 
 from collections.abc import Sequence
 
@@ -21,5 +21,6 @@ EXPECTED = (
         "question.probes",
         "gold_in_evidence",
         AcrossTables(("question.probes", "utterance.turns"), without_gold),
+        text="The text of each probe's first evidence message contains the text of the gold option.",
     ),
 )

@@ -1,11 +1,13 @@
-"""The view `memflow show moves`: correct answers about things that were moved, and about things that were not."""
+"""The view `memflow show moves`: counts of correct answers about things that were moved and things that were not."""
 
 from memflow.benchmarks.views import Answer, Heading, Reader, Table, View
 from memflow.errors import BadInput
 
 
 def show_moves(reader: Reader) -> Answer:
-    """Return the number of correct answers by assistant and category. Raises BadInput if there are no results."""
+    """Return a table of the number of correct answers by assistant and category. Raises BadInput if there are no
+    results.
+    """
     rows = []
     for partition in reader.partitions("score.verdicts"):
         domain, _, assistant = partition.partition("/")

@@ -15,7 +15,7 @@ from memflow.annotation.sheet import Sheet
 
 
 def page_of(sheet: Sheet) -> str:
-    """Return the annotation page of a sheet. The page does not contain the key."""
+    """Return the annotation page of a sheet as HTML. The page does not contain the correct labels."""
     style, script = _part("page.css"), _part("page.js")
     policy = (
         f"default-src 'none'; style-src '{_sum(style)}'; script-src '{_sum(script)}'; "
@@ -40,7 +40,7 @@ def _sum(text: str) -> str:
 
 
 def _data(sheet: Sheet) -> str:
-    """Return the sheet as JSON for a script element, with all characters escaped that have a meaning in HTML."""
+    """Return the sheet as JSON for an HTML script element; `<`, `>` and `&` are escaped."""
     text = json.dumps(sheet.model_dump(mode="json"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -1,5 +1,4 @@
-"""AMemGym (ICLR 2026): users with structured states that change over periods, in on-policy dialogues with the
-assistant.
+"""AMemGym (ICLR 2026): a benchmark in which users tell an assistant about personal states that change over time.
 
 The simulator generates the users (`amemgym_demo`), or the published file contains them (`amemgym_base`). Off-policy
 domains read the dialogues from a recorded run.

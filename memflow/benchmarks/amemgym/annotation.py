@@ -1,4 +1,4 @@
-"""Annotation tasks for AMemGym's data: its meta-evaluation (paper, section 3.4 and appendix D).
+"""Annotation tasks for people who verify AMemGym's data (meta-evaluation; paper, section 3.4 and appendix D).
 
     exposure        does a session's first message reveal the states that it should expose? Annotators see the current
                     and the previous value, as in the paper
@@ -80,7 +80,7 @@ def _integrity(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
 
 
 def _reliability(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    """Yield each question once for every variant of its states that some period reaches, with its first probe."""
+    """Yield one item for each question and gold option: the first probe of the question with this gold."""
     seen: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
         variant = (probe.episode_id, probe.question, probe.gold)
@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
 
 
 def _openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
-    """Yield the first message of each played session that exposes values, with its user's history."""
+    """Yield the first message of each session that exposes state values, with the user's states over time."""
     histories_by_user = histories(tables.states)
     for turn in tables.turns:
         if turn.reason is None and turn.episode_id in histories_by_user and _exposed(turn):

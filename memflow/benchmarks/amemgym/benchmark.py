@@ -32,7 +32,7 @@ from memflow.scoring.metric import Metric
 
 
 class AMemGym(Benchmark):
-    """The AMemGym benchmark."""
+    """The implementation of AMemGym's pipeline steps."""
 
     name = "amemgym"
     provides_feedback = True

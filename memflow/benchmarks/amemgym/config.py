@@ -15,9 +15,9 @@ PUBLISHED_CONTEXT = 2
 class AMemGymConfig(BaseModel):
     """AMemGym's parameters (paper, section 3 and appendix A). `periods` includes period 0.
 
-    With `policy = "on"` the dialogues are played; with `off` they are read from a recorded run (section 4.2).
-    `user_context` is the number of the latest session messages that the user model sees, or 0 for all. The paper gives
-    no such number.
+    With `policy = "on"` the assistant generates its replies; with `off` a recorded run contains all dialogues (section
+    4.2). The user model sees the latest `user_context` messages of a session, or all if the value is 0 (not in the
+    paper).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

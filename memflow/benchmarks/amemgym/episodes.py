@@ -53,7 +53,7 @@ def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], sim
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:
     """Return the function that generates on-policy replies, or None off-policy.
 
-    Notes become a system message. Verbatim turns become the message history.
+    Recalled notes become a system message. Recalled dialogue turns become the message history.
     """
     config = parse_config(domain)
     if config.policy == "off":
@@ -85,10 +85,10 @@ def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulat
 
 
 def _fields(history: History, turn: Turn, *, published: bool) -> Mapping[str, str]:
-    """Return the prompt fields.
+    """Return the fields of the user model's prompt.
 
-    As in the paper, they contain the day of the session and the states. If `published`, they contain the last day of
-    the period and no states.
+    As in the paper, the fields contain the day of the session and the user's states. If `published`, the fields contain
+    the last day of the period and no states.
     """
     end, period = history.end(turn.checkpoint), history.periods[turn.checkpoint]
     return {

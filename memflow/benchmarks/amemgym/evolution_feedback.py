@@ -1,9 +1,8 @@
-"""The feedback for self-evolution (paper, section 5): the text that an evolver reads about the questions answered so
-far.
+"""The feedback for self-evolution (paper, section 5): text on answered questions for the model that rewrites a policy.
 
 `questions` contains the questions only. `complete` adds options, answers, gold, and the values exposed in these
-periods. `published_code` reproduces the published setting of that name: it contains options and answers, with every
-option number too high by one. Memories never receive this feedback.
+periods. `published_code` contains options and answers with every option number too high by one, as in the published
+code. Memories never receive this feedback.
 """
 
 import json

@@ -34,7 +34,7 @@ PROFILE_TRAITS = (
 
 @dataclass(frozen=True)
 class OmittedItem:
-    """A user or question that is not exported, with the reason."""
+    """A user or question that is omitted from the export, with the reason."""
 
     user_id: str
     question: str | None

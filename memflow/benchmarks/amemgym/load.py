@@ -1,4 +1,4 @@
-"""Readers of published AMemGym users, and selection of the reader for each file.
+"""The reader of published AMemGym users, and a function that selects the reader of each data file.
 
 generation/persona_files.py reads persona files; off_policy.py reads recorded runs. An invalid file is rejected as a
 whole. states.py, turns.py and probes.py convert the records.
@@ -42,7 +42,7 @@ def read_users(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and the content of every published user. Raises BadInput with the record and the fault."""
     users = file.json()
     if not isinstance(users, list) or not users:
-        raise file.bad("the file is not a list of users, or the list is empty")
+        raise file.bad("the file is not a JSON list of users, or the list is empty")
     for number, content in enumerate(users):
         where = f"record {number}"
         if isinstance(content, dict) and isinstance(content.get("id"), str):

@@ -1,4 +1,4 @@
-"""Recorded runs for off-policy evaluation (section 4.2), in memflow's format and in that of the published code.
+"""Reader of recorded runs for off-policy evaluation (section 4.2), in memflow's format or the published code's format.
 
 A record has the dialogues of one user in one period. A run must contain every session of the domain's users, with the
 same first message and the configured number of rounds. memflow/run/recording.py writes runs.
@@ -37,9 +37,7 @@ class RecordedMessage(BaseModel):
 
 
 class RecordedDialogue(BaseModel):
-    """The sessions of one user in one period. `cut` lists the numbers of sessions that end early because a message was
-    lost.
-    """
+    """The sessions of one user in one period. `cut` lists the numbers of sessions that lack messages at the end."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -86,7 +84,7 @@ def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]
 
 
 def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the records that are users, without the records of recorded runs.
+    """Return the records of users among the domain's records, without the records of recorded runs.
 
     Raises BadInput if the domain's policy does not fit its data sets.
     """
@@ -122,8 +120,7 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
 def recorded_turns(
     domain: Domain, config: AMemGymConfig, openings: Sequence[Turn], records: Sequence[Record]
 ) -> list[Turn]:
-    """Return the turns of all complete sessions: the first message from the users' data, the rest from the recorded
-    run.
+    """Return the turns of all complete sessions: first messages from the users' data, all others from the recorded run.
 
     A quarantined first message has no further turns. Raises BadInput with file, user, period, session and fault if the
     run does not match the users or the number of rounds.
@@ -182,7 +179,7 @@ class _RecordedRun:
     def sessions(
         self, user: str, period: int, openings: Sequence[Turn]
     ) -> Mapping[str, Sequence[RecordedMessage]]:
-        """Return the recorded sessions of a period, by the id of their first message."""
+        """Return the recorded sessions of a user and period. The key is the id of the session's first message."""
         if user not in self.recorded:
             raise BadInput(
                 f"{self.dataset}: the run has no dialogue of user {user}; it has {len(self.recorded)} "
@@ -231,7 +228,7 @@ def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
 
 
 def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
-    """Yield the turns of a recorded session, with the ids that a played session would have."""
+    """Yield the turns of a recorded session. The message ids are those of an on-policy session."""
     first = replace(opening, kind="given", follow_ups=0)
     yield first
     for position, message in enumerate(session[1:], 1):

@@ -1,4 +1,4 @@
-"""The answer options of AMemGym's questions, one per variant of the states that a question depends on.
+"""The answer options of AMemGym's questions: one option per variant (combination of the state values of a question).
 
 Published options are read from the file. A generated option is accepted if the simulator recovers the variant from the
 option alone (paper, section 3.1).
@@ -102,9 +102,9 @@ class OptionWriter:
         )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Return the variants that some period reaches, then other variants until there are `min_variants`.
+        """Return the variants (combinations of values) that occur in some period, then others up to `min_variants`.
 
-        Each group is ordered by digest. So the order reveals nothing about periods and is the same on every machine.
+        Each group is ordered by digest, so the order reveals nothing about periods and is the same on every machine.
         """
 
         def order(variant: Variant) -> str:
@@ -118,7 +118,7 @@ class OptionWriter:
     async def _recoverable(
         self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
     ) -> tuple[str, str | None]:
-        """Return `text`, rewritten until the simulator recovers variant `at` from it.
+        """Return `text`, rewritten until the simulator recovers variant `at` from the text alone.
 
         The second item is a reason if the simulator never recovers the variant, otherwise None.
         """

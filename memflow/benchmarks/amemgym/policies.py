@@ -1,4 +1,4 @@
-"""The comparison of on-policy and off-policy evaluation: scores and rank of every memory in both (section 4.2).
+"""Comparison of on-policy and off-policy evaluation: the score and the rank of every memory in both (section 4.2).
 
 Both domains must have the same users and probes, and each assistant the same chat model and prompts.
 memflow/metrics/policies.py computes the statistics.
@@ -47,7 +47,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Side:
-    """A domain with its probes and the replies of its assistants."""
+    """One of the two compared domains, with its probes and the replies of its assistants."""
 
     domain: Domain
     probes: Sequence[Probe]
@@ -56,7 +56,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison of one assistant under one metric.
+    """The on-policy and off-policy score of one assistant under one metric, with the ranks.
 
     `rise` is the number of ranks gained off-policy; it is negative for a loss. `n` is the number of probes.
     """
@@ -75,7 +75,7 @@ class Compared:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the row as a dict of plain values."""
+        """Return the comparison as a dict of numbers and texts."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             name: value._asdict() if isinstance(value, Interval) else value for name, value in plain.items()
@@ -83,7 +83,7 @@ class Compared:
 
 
 def compare(on: Side, off: Side) -> list[Compared]:
-    """Return a row for each metric and each assistant that both sides have.
+    """Return a comparison for each metric and each assistant that was measured in both domains.
 
     Rows are sorted by on-policy score, best first, with the bounds last. Raises BadInput if users, probes, models or
     prompts differ.
@@ -104,14 +104,14 @@ def _comparable(on: Side, off: Side) -> None:
     here, there = ({probe.episode_id for probe in side.probes} for side in (on, off))
     if here != there:
         raise BadInput(
-            f"{names} have different users: {len(here)} and {len(there)}; only one domain has "
-            f"{min(here ^ there)}. Rerun both with the same data and the same --limit."
+            f"{names} do not have the same users ({len(here)} users and {len(there)} users): "
+            f"only one domain has user {min(here ^ there)}. Rerun both with the same data and the same --limit."
         )
     asked, other = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
     differing = sorted(name for name in asked.keys() | other.keys() if asked.get(name) != other.get(name))
     if differing:
         raise BadInput(
-            f"{names} have different probes: {len(differing)} differ, for example {differing[0]}. "
+            f"{names} do not have the same probes: {len(differing)} probes differ, for example {differing[0]}. "
             "Give both domains the same data set of users and the same parameters."
         )
     for assistant, answered in on.answered.items():

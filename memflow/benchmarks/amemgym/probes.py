@@ -141,9 +141,9 @@ class _ProbeBuilder:
 
 
 def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -> str | None:
-    """Return why no assistant can know one of `values`, or None.
+    """Return the reason why no assistant can know one of `values`, or None if all values can be known.
 
-    Either no message exposes the value, or that message is quarantined.
+    A value is unknown if no message exposes the value or if that message is quarantined.
     """
     for name in values:
         if name not in stated_by:

@@ -57,7 +57,7 @@ class AnswerChoice(_PublishedModel):
 
 
 class PublishedQuestion(_PublishedModel):
-    """A question with its options."""
+    """A published question about a user: the variables that the answer depends on, and the answer options."""
 
     query: str = Field(min_length=1)
     required_info: list[str] = Field(min_length=1)

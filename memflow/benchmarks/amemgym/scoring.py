@@ -1,4 +1,4 @@
-"""Scores of AMemGym: accuracy with chance and upper bound, memory score, failure rates, factual recall, cycles.
+"""Scores of AMemGym: accuracy, memory score, failure rates, factual recall, and scores per cycle of evolution.
 
 Every score is computed over all periods and for each period, with an interval over users. factual.py judges the claims.
 """
@@ -37,7 +37,7 @@ NO_SCALE = (
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the scores of one assistant, over all periods and for each period, then factual recall and cycles."""
+    """Return the scores of one assistant, overall and for each period, with factual recall and scores per cycle."""
     periods = sorted({probe.checkpoint for probe in results.probes})
     slices: list[tuple[str, Sequence[int]]] = [("all", periods)]
     slices += [(f"period {period}", [period]) for period in periods]
@@ -127,7 +127,7 @@ class _PeriodSlice:
 
 
 def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the share of claims that the memory contains, over all periods and for each; empty without claims."""
+    """Return the share of claims that the memory contains, overall and for each period; empty without claims."""
     claims = results.claims
     context = replace(MetricContext.of(domain, results), scripted=results.scripted or results.scripted_judge)
     slices = {"all": claims}

@@ -45,7 +45,7 @@ LONGEST = 600
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """Return a random generator that is seeded by the request and by the model's seed, if it has one."""
+    """Return a random generator whose seed is derived from the request and the model's seed."""
     said = [message.content for message in request.messages]
     seed = request.sampling.seed
     return random.Random(seeded(request.prompt, said) if seed is None else seeded(request.prompt, said, seed))
@@ -86,12 +86,18 @@ def _questions(request: ChatRequest) -> DraftQuestions:
 def _refine(request: ChatRequest) -> str:
     """Return the new name of each variable as JSON. One pair of similar variables is merged if the list is long."""
     names = request.fields["names"].split("\n")
-    joined = _alike(vocabulary_of(request), _json(request, "questions")) if len(names) > SHORT else {}
+    joined = (
+        _mergeable_variables(vocabulary_of(request), _json(request, "questions"))
+        if len(names) > SHORT
+        else {}
+    )
     return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
 
 
-def _alike(vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
-    """Return the common new name of the first two variables, from different questions, that can be merged."""
+def _mergeable_variables(
+    vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]
+) -> dict[str, str]:
+    """Return a common name for the first two variables of different questions that can be merged, keyed by old name."""
     variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
     for (at, one, values), (other_at, other, others) in combinations(variables, 2):
         aspect = next(
@@ -242,7 +248,7 @@ def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
 
 
 def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
-    """Return `names` in random order, in groups of one to `most` names."""
+    """Return `names` in random order, split into groups of 1 to `most` names."""
     left, groups = chance.sample(names, len(names)), []
     while left:
         size = chance.randint(1, most)

@@ -1,6 +1,6 @@
-"""Extraction of a state variable's value from a text by the scripted chat, without a model and without gold.
+"""Functions with which the scripted chat extracts a state variable's value from a text, without a model or gold.
 
-The extracted value is the last one in the last sentence that contains the variable's name and one of its values.
+The extracted value is the last value in the last sentence that contains the variable's name and one of its values.
 """
 
 import re
@@ -38,7 +38,7 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
 
 @lru_cache(maxsize=_CACHED)
 def statements(option: str) -> Mapping[str, str]:
-    """Return the (variable, value) pairs that a scripted option is correct for, in words."""
+    """Return the pairs of variable and value, in words, for which a scripted option is the correct answer."""
     found = _STATEMENT.findall(option.lower())
     return {name or chinese: value or meant for name, value, chinese, meant in found}
 

@@ -43,7 +43,7 @@ def selected_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
 
 @dataclass(frozen=True)
 class History:
-    """The states of one user over all periods."""
+    """One user's profile, and the user's state values in all periods."""
 
     profile: Profile
     schema: Mapping[str, list[str]]
@@ -91,7 +91,7 @@ def histories(states: States) -> dict[str, History]:
 
 
 def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Return all items of the lists without duplicates, in an order that agrees with every list."""
+    """Return all items of the lists without duplicates, in an order that preserves the order of each list."""
     before: dict[str, list[str]] = {}
     for items in lists:
         for at, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""User messages: the first message of every session, and (gold) the state values that it exposes.
+"""First messages of sessions, in which users state their current state values. These values are gold (`exposes`).
 
 The messages are published, or the simulator writes them (paper, section 3.1): first messages for the initial state,
 then one message per life event. The simulator must recover the exposed values from the text. Otherwise the message is

@@ -82,7 +82,7 @@ def _attributions(
 
 
 class _StatedValues:
-    """The variable values in an assistant's answers to state probes, by question, or by episode and checkpoint."""
+    """The variable values that an assistant states in its answers to state probes."""
 
     def __init__(
         self, probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
@@ -99,7 +99,7 @@ class _StatedValues:
                 self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(said)
 
     def of(self, choice: Probe) -> Mapping[str, str] | None:
-        """Return the answered values of a question's variables, or None if a state probe has no answer."""
+        """Return the values that the assistant states for a question's variables, or None if an answer is missing."""
         if choice.probe_id in self._by_question:
             return self._by_question[choice.probe_id]
         said = self._by_variable.get((choice.episode_id, choice.checkpoint), {})

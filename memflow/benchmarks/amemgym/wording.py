@@ -1,4 +1,4 @@
-"""The prompts by name, and the format of values in prompts.
+"""Functions that load AMemGym's prompts by name and that format values for prompts.
 
 prompts/ has the texts and answers.py the output types. A prompt with a Chinese version has a second file `<stem>_zh.md`
 with the same fields.
@@ -65,5 +65,5 @@ def number_options(options: Sequence[str]) -> str:
 
 
 def with_time(sent_at: str, text: str) -> str:
-    """Return a session's first message with a preceding line that states its simulated time, as published."""
+    """Return a session's first message after a line with the simulated time, as in the published data."""
     return f"[Current Time: {sent_at}]\n{text}"

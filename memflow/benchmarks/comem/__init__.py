@@ -1,8 +1,8 @@
-"""CoMem (ACL ARR 2026 January, submission 2305): changes of a memory's answers while a dialogue grows.
+"""CoMem (ACL ARR 2026 January, submission 2305): a benchmark of how a memory's answers change while a dialogue grows.
 
-The same questions are asked after each quarter of a dialogue and before it (checkpoint 0). Gold labels change over
-checkpoints, and memories forget and learn. CoMem's own data are not public: sources/ reads the data sets that it is
-built from, and annotation/ creates the gold labels per checkpoint.
+The same questions are asked before the first message (checkpoint 0) and after each quarter of a dialogue. Gold labels
+change over checkpoints, and memories forget and learn. CoMem's own data are not public: sources/ reads the data sets
+that it is built from, and annotation/ creates the gold labels per checkpoint.
 """
 
 from memflow.benchmarks.comem.datasets import DATASETS

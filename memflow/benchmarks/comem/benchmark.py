@@ -34,7 +34,7 @@ from memflow.scoring.metric import Metric
 
 
 class CoMem(Benchmark):
-    """The CoMem benchmark, which has no structured states."""
+    """The implementation of CoMem's pipeline steps. CoMem's users have no structured states."""
 
     name = "comem"
 

@@ -13,9 +13,9 @@ UNKNOWN: Final = "unknown"
 class CoMemConfig(BaseModel):
     """CoMem's parameters.
 
-    `checkpoints` are the shares of a context after which its questions are asked (paper, section 3.1). Checkpoint 0
-    comes before the first message. `guess_key` selects its gold: the label of the `first` or the `last` other
-    checkpoint. The paper's "checkpoint 1" can mean either.
+    `checkpoints` are the shares of a context after which the questions are asked (paper, section 3.1). Checkpoint 0
+    comes before the first message. The gold at checkpoint 0 is the label of the `first` or of the `last` other
+    checkpoint, as `guess_key` states (the paper's "checkpoint 1" can mean either).
 
     `keys` is the source of gold labels: `annotated` in two rounds (section 3.2.2); by `rule`, if the source states the
     message from which an answer is valid; `imported` from a file; or `published`, with the same label at all
@@ -68,10 +68,12 @@ class CoMemConfig(BaseModel):
     def _in_order(self) -> Self:
         if not all(0 < share <= 1 for share in self.checkpoints):
             raise ValueError(
-                "checkpoints: a value is not a fraction of the context; use values above 0 and up to 1"
+                "checkpoints: at least one value is not a share of the context; use values above 0 and up to 1"
             )
         if list(self.checkpoints) != sorted(set(self.checkpoints)):
-            raise ValueError("checkpoints: the values are not in ascending order or not distinct; sort them")
+            raise ValueError(
+                "checkpoints: the values are not in ascending order or not distinct; sort them, without duplicates"
+            )
         return self
 
 

@@ -1,4 +1,4 @@
-"""A context: a dialogue of two or more speakers with its questions. All sources are converted to this format.
+"""The type of a context: a dialogue of two or more speakers with questions. All sources are converted to contexts.
 
 This module also computes the messages that are visible at a checkpoint (paper, section 3.2.2).
 """
@@ -139,7 +139,7 @@ def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]
 
 
 def visible_counts(context: Context, asked: ContextQuestion, config: CoMemConfig) -> tuple[int, ...]:
-    """Return the number of messages visible to a question at each checkpoint, including 0; see `ends`."""
+    """Return the number of messages that are visible to a question at each checkpoint, including checkpoint 0."""
     if config.ends == "context" or asked.end is None:
         return truncation_indices(context, config)
     return tuple(min(index, asked.end) for index in truncation_indices(context, config))

@@ -1,4 +1,4 @@
-"""Readers of published files, and conversion of records to contexts. The file name selects the source module."""
+"""Functions that read CoMem's data files and convert records to contexts. The file name selects the source module."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
@@ -35,9 +35,7 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
-    """Return the contexts of a domain's records in order, up to the domain's limit. Raises BadInput for
-    duplicate ids.
-    """
+    """Return the contexts of a domain's records, up to the domain's limit. Raises BadInput for duplicate ids."""
     by_source: dict[tuple[str, ModuleType], list[Record]] = {}
     for record in records:
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)

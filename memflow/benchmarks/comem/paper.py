@@ -54,7 +54,7 @@ class PaperRow:
     doubt: str | None = None
 
     def plain(self) -> dict[str, float]:
-        """Return the values by metric and slice, with the names of the leaderboard."""
+        """Return the published values, keyed by the leaderboard's names of metric and slice."""
         found = {"all_correct/all": self.all_correct, "all_wrong/all": self.all_wrong}
         for measure, values in (("forgetting", self.forgetting), ("forward_transfer", self.forward_transfer)):
             found |= {f"{measure}/checkpoint {at}": value for at, value in enumerate(values, start=1)}
@@ -63,9 +63,10 @@ class PaperRow:
 
 @dataclass(frozen=True, slots=True)
 class ReprintedValue:
-    """A share of always correct questions that the paper prints again with another value.
+    """A share of always correct questions that the paper prints twice with different values.
 
-    If `less` names a model, the value is the difference from that model's share."""
+    If `less` names a model, the value is the difference from that model's share.
+    """
 
     table: int
     dataset: str
@@ -102,7 +103,7 @@ class _PaperRowModel(BaseModel):
 
 
 class Reference(BaseModel):
-    """The content of reference.yaml.
+    """The published values in reference.yaml.
 
     `memories` maps memory names to the names in the paper, in its order. `doubts` describes the known errors in
     published values, T1 and T2 in docs/fidelity.md. `again` lists the values of tables 4 and 5 that contradict tables
@@ -121,14 +122,14 @@ class Reference(BaseModel):
 
 @cache
 def reference() -> Reference:
-    """Return the content of reference.yaml, cached."""
+    """Return the published values in reference.yaml. The file is read once."""
     text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
     return Reference.model_validate(yaml.safe_load(text))
 
 
 @cache
 def published() -> tuple[PaperRow, ...]:
-    """Return all rows of the tables, by data set, model and memory, in the paper's order."""
+    """Return all published rows, ordered by data set, model and memory as in the paper."""
     found = reference()
     return tuple(
         PaperRow(**row.model_dump(), questions=found.datasets[row.dataset].questions) for row in found.rows

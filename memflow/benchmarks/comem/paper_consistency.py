@@ -1,4 +1,4 @@
-"""The accuracies at checkpoint 0 that are consistent with the paper's tables. The paper does not print them.
+"""Computation of the accuracies at checkpoint 0, which the paper does not print, from the paper's other values.
 
 All other accuracies follow from A_n = A_0 + forward transfer up to n - F_n. All memories of a model and data set share
 A_0, because checkpoint 0 has no messages. The computation is exact, with integer numbers of questions.
@@ -14,7 +14,7 @@ from memflow.benchmarks.comem.paper import PaperClaim, PaperRow, count, publishe
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """A row as numbers of questions: forgotten and learned at checkpoints 1 to 4, always correct, and never correct.
+    """A published row as numbers of questions: forgotten and learned at checkpoints 1 to 4, always and never correct.
 
     As in the paper, a question that is correct at checkpoint 0 can be forgotten, and can be wrong at all four others.
     """
@@ -100,7 +100,7 @@ def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
 
 
 def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
-    """Return the numbers of correct questions at checkpoint 0 for which a statement holds up to `within`."""
+    """Return the numbers of correct questions at checkpoint 0 that agree, up to `within`, with a paper's claim."""
     held = {row.memory: count_questions(row) for row in of(claim.dataset, claim.model)}
     questions = next(iter(held.values())).questions
     told = [gain for memory in claim.memories for gain in held[memory].gains()]

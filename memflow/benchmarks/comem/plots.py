@@ -1,4 +1,4 @@
-"""CoMem's plots: accuracy over checkpoints (figure 3) and its stability, for domains of any benchmark."""
+"""CoMem's plots: accuracy at each checkpoint (figure 3) and stability of answers, for domains of any benchmark."""
 
 from memflow.benchmarks.comem.paper import order
 from memflow.benchmarks.views import Plots

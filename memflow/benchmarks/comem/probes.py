@@ -1,4 +1,4 @@
-"""Probes from contexts and gold labels: every kept question at every checkpoint, including 0."""
+"""Conversion of contexts and gold labels to probes: one per kept question and checkpoint, including checkpoint 0."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from memflow.records import GoldLabel, Probe
 def make_probes(
     domain: str, contexts: Sequence[Context], labels: Sequence[GoldLabel], config: CoMemConfig
 ) -> Iterator[Probe]:
-    """Yield probes by context, question and checkpoint.
+    """Yield the probes, ordered by context, question and checkpoint.
 
     A dropped question has no probes. A failed label quarantines its probe.
     """

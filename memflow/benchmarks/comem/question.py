@@ -1,4 +1,4 @@
-"""The prompts of CoMem by name, and the prompt of a probe.
+"""Functions that load CoMem's prompts by name and build the prompt of a probe.
 
 A prompt with a Chinese version has a second file `<stem>_zh.md` with the same fields.
 """

@@ -35,7 +35,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def _guesses(probes: Sequence[Probe], accuracy: Mapping[str, float]) -> dict[str, float]:
-    """Return for each probe the accuracy of its question at checkpoint 0."""
+    """Return the accuracy of each probe's question at checkpoint 0, by probe id."""
     first = {
         probe.question_id: accuracy[probe.probe_id]
         for probe in probes

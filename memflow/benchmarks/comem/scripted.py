@@ -1,4 +1,4 @@
-"""Handlers of the scripted chat for CoMem's prompts: rules without a language model.
+"""Handlers of the scripted chat for CoMem's prompts, which answer by rules instead of a language model.
 
 The handlers read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, the choice is the
 "not enough information" option or a guess by digest. The verifier reads fewer lines than the annotator, so the two
@@ -11,7 +11,7 @@ from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Fi
 from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.benchmarks.comem.question import twins
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
-from memflow.benchmarks.scripted_reader import best_options, near
+from memflow.benchmarks.scripted_reader import best_options, relevant_lines
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -40,13 +40,13 @@ def _annotate(request: ChatRequest) -> Finding:
 
 def _verify(request: ChatRequest) -> Finding:
     """Return an annotation that is based only on lines with a word of the question."""
-    return _found(near(request.fields["said"], request.fields["question"]), request)
+    return _found(relevant_lines(request.fields["said"], request.fields["question"]), request)
 
 
 def _found(shown: str, request: ChatRequest) -> Finding:
-    """Return a finding with the only option that the text supports. The words of the option are the rationale.
+    """Return an annotation: the only option that the text supports, with the words of the option as rationale.
 
-    Without a single supported option, the choice is `unknown`.
+    If the text supports no option or several options, the choice is `unknown`.
     """
     options = unlettered(request.fields["options"])
     best = best_options(shown, request.fields["question"], options) if shown else ()

@@ -1,7 +1,7 @@
 """Speaker confusion: wrong answers that are true of another speaker than the correct answer (paper, section 4.4).
 
 The paper describes such errors without counting them. An error counts if both the gold option and the chosen option are
-true of named speakers. Its value is 1 if the speakers differ, else 0.
+true of named speakers. The value of an error is 1 if the speakers differ, else 0.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ RATE = "other_speaker_rate"
 def speaker_verdicts(
     probes: Iterable[Probe], replies: Iterable[Reply], judged: Iterable[Verdict]
 ) -> Iterator[Verdict]:
-    """Yield a verdict for each error that counts, derived from the accuracy verdicts."""
+    """Yield a verdict for each wrong answer if both the gold and the chosen option are true of named speakers."""
     wrong = {row.probe_id: row for row in judged if row.metric == "accuracy" and row.value == 0}
     given = {reply.probe_id: reply.parsed for reply in replies}
     for probe in probes:
@@ -37,7 +37,7 @@ def speaker_verdicts(
 
 
 def by_chance(probe: Probe) -> float | None:
-    """Return the expected value for a random wrong option: the share that is true of another speaker.
+    """Return the share of wrong options that are true of another speaker: the value expected for a random error.
 
     Options without a speaker are not counted.
     """
@@ -53,11 +53,11 @@ def by_chance(probe: Probe) -> float | None:
 def speaker_scores(
     domain: Domain, results: AssistantResults, slices: Mapping[str, Sequence[Probe]]
 ) -> list[Score]:
-    """Return three scores per slice: the share of errors about another speaker, its chance level, and the share of
-    answers.
+    """Return three scores per slice, or an empty list if no option of the domain names a speaker.
 
-    Return an empty list if no option of the domain names a speaker. `n` counts errors, or answers to questions whose
-    gold names a speaker. The coverage is that of the answers, because unparsed answers must not improve a score.
+    The scores are the share of errors that are true of another speaker, the value of this share by chance, and the
+    share of such errors among all answers. All scores have the coverage of the answers, so that unparsed answers do not
+    improve a score.
     """
     if not any(map(_right, valid_probes(results))):
         return []
@@ -86,7 +86,7 @@ def _error_score(
     values: Mapping[str, float],
     answered: Mapping[str, float],
 ) -> Score:
-    """Return the mean of `values` over the errors that have a value. The coverage is that of the answers."""
+    """Return the mean of `values` over the errors that have a value, with the coverage of the answers."""
     answers = _answer_score(context, metric, name, asked, answered)
     errors = [probe for probe in asked if probe.probe_id in values]
     reason = answers.reason

@@ -1,4 +1,4 @@
-"""Turns of a context: the checkpoint of each message, and batches of messages that arrive together.
+"""Conversion of a context to turns. Each turn has its checkpoint and its event (a batch of messages written at once).
 
 No checkpoint and no question lies inside a batch.
 """
@@ -12,7 +12,7 @@ from memflow.tokens import estimate
 
 
 def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[Turn]:
-    """Yield the messages of a context as rows, up to the last checkpoint."""
+    """Yield the messages of a context as rows of utterance.turns, up to the last checkpoint."""
     reached = truncation_indices(context, config)
     for event, (first, end) in enumerate(_batches(context, config)):
         for place in range(first, end):

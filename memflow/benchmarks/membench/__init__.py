@@ -1,7 +1,7 @@
-"""MemBench (ACL Findings 2025, arXiv 2506.21605): factual and reflective memory, in participation and observation.
+"""MemBench (ACL Findings 2025, arXiv 2506.21605): a benchmark of factual and reflective memory.
 
-A trajectory has one user's messages, with or without given assistant replies. A question with four options follows.
-Metrics are accuracy, recall, capacity and efficiency.
+A trajectory has one user's messages, with the assistant's replies (participation) or without (observation). A question
+with four options follows. Metrics are accuracy, recall, capacity and efficiency.
 """
 
 from memflow.benchmarks.membench.datasets import DATASETS

@@ -41,7 +41,7 @@ from memflow.scoring.metric import Metric
 
 
 class MemBench(Benchmark):
-    """The MemBench benchmark."""
+    """The implementation of MemBench's pipeline steps."""
 
     name = "membench"
 

@@ -1,9 +1,9 @@
 """Capacity: the number of tokens up to which a memory retains its input (paper, sections 3.4, 4.4, figure 5).
 
 Under the protocol `capacity` every step is a checkpoint. A question is asked after each step, from the step of its last
-evidence on. Accuracy is then a curve over tokens, and its knee (metrics/knee.py) is the capacity. `standard` counts the
-tokens since the first evidence: the accuracy of a memory with the newest n tokens falls at n. IN_ALL counts all tokens
-so far, as figure 5 does. Both agree if the evidence is at the beginning.
+evidence on. Accuracy is then a curve over tokens, and the knee of the curve (metrics/knee.py) is the capacity. The
+score variant `standard` counts the tokens since the first evidence message: a memory that keeps the newest n tokens
+loses accuracy at n. The variant IN_ALL counts all tokens since the first message, as figure 5 does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,8 @@ def probes_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]
 def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the accuracy curve, its chance level, the knee, and the accuracy before and after the knee.
 
-    Scores exist for both ways of counting tokens. The list is empty if questions are asked at the end only.
+    Each score has two variants, one for each way of counting tokens. The list is empty if questions are asked at the
+    end only.
     """
     if parameters_of(domain).protocol != CAPACITY:
         return []
@@ -79,17 +80,17 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def is_curve(score: Score) -> bool:
-    """Return whether a score is one point of a curve over tokens."""
+    """Return whether a score is one point of the accuracy curve over tokens."""
     return score.slice.startswith(f"{TOKENS} ")
 
 
 def tokens_of(score: Score) -> int:
-    """Return the upper end of a score's bin, in tokens."""
+    """Return the upper end, in tokens, of the bin that a score of an accuracy curve belongs to."""
     return int(score.slice.partition(" ")[2])
 
 
 def width_of(last: float) -> int:
-    """Return the width of the bins of a curve up to `last` tokens."""
+    """Return the width, in tokens, of the bins of an accuracy curve that ends at `last` tokens."""
     power = 1
     while True:
         for times in (1, 2, 5):
@@ -99,7 +100,7 @@ def width_of(last: float) -> int:
 
 
 def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
-    """Return, by variant and probe id, the token count of each probe that has a token count."""
+    """Return the token count of each probe, by score variant and probe id. Probes without a count are omitted."""
     return {
         "standard": {one.probe_id: one.since_tokens for one in probes if one.since_tokens is not None},
         IN_ALL: {one.probe_id: one.said_tokens for one in probes if one.said_tokens is not None},
@@ -108,7 +109,7 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class _Curve:
-    """The token counts (`places`) and values of one assistant's probes, by probe id, in one variant."""
+    """The token counts (`places`) and accuracies of one assistant's probes, by probe id, in one score variant."""
 
     context: MetricContext
     variant: str
@@ -155,7 +156,7 @@ def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
 
 
 class _TokenCount:
-    """A counter of the tokens in an episode up to each event, with the event of each message."""
+    """The number of tokens in an episode up to each event, counted message by message."""
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -189,7 +190,7 @@ class _TokenCount:
 
 
 def _streams(turns: Sequence[Turn]) -> dict[str, _TokenCount]:
-    """Return the token counter of each episode. Messages with a reason are not played and not counted."""
+    """Return the token counter of each episode. Messages with a reason (quarantined) are not counted."""
     found: dict[str, _TokenCount] = {}
     for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
         if turn.reason is None:

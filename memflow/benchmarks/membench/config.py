@@ -65,7 +65,9 @@ class Parameters(BaseModel):
         for name in ("items", "fillers"):
             low, high = getattr(self, name)
             if not 1 <= low <= high <= 20:
-                raise ValueError(f"{name}: the minimum is above the maximum, or one is outside 1 to 20")
+                raise ValueError(
+                    f"{name}: [{low}, {high}] is not a minimum and a maximum from 1 to 20; change the values"
+                )
         return self
 
 

@@ -1,4 +1,4 @@
-"""MemBench's domains: each scene, factual and reflective, as sampled in the paper, as published, and in raw form.
+"""MemBench's domains: factual and reflective questions in two scenes (participation, observation) and three sizes.
 
 The numbers of trajectories per question kind and scenario are the paper's (section 4.1). The totals match the paper's
 sizes if `noisy` is counted and emotion is not (docs/fidelity.md).
@@ -49,7 +49,7 @@ def _raw() -> Iterator[Domain]:
 
 
 def _long() -> Iterator[Domain]:
-    """Yield domains whose trajectories are extended by noise to the lengths and sizes of sub-dataset 2.
+    """Yield the domains that correspond to the paper's sub-dataset 2, whose trajectories are extended by noise.
 
     Participation uses the raw trajectories, because the sampled ones do not mark the ends of sessions.
     """

@@ -1,4 +1,4 @@
-"""Question kinds of MemBench: names in the data and in the paper, memory level, scenarios and scenes.
+"""The question kinds of MemBench, with their names in the data and the paper, memory level, scenarios and scenes.
 
 A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. Each kind has
 the scenarios of the published data. Its factual part includes `noisy` (docs/fidelity.md).
@@ -93,9 +93,7 @@ COLUMNS: dict[str, str] = {
 
 
 def column(of: QuestionKind, scenario: str) -> str:
-    """Return the key of COLUMNS for a question: its kind if factual, otherwise `emotion` or `preference` by
-    scenario.
-    """
+    """Return the table column of a question: the question kind if factual, otherwise `emotion` or `preference`."""
     if of.level == "factual":
         return of.name
     return EMOTION if scenario == EMOTION else PREFERENCE

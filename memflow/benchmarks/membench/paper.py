@@ -1,4 +1,4 @@
-"""Values published in MemBench's paper (tables 3 to 5 and 10 to 12) and their known errors, from reference.yaml.
+"""The values in tables 3 to 5 and 10 to 12 of MemBench's paper, and known errors in them, from reference.yaml.
 
 Published values are shown beside measured scores but are not part of any score.
 """
@@ -38,7 +38,7 @@ class Published:
 
 
 class _Column(BaseModel):
-    """The values of one table column, by mechanism in the paper's order."""
+    """A column of a paper table: one published value per memory mechanism, in the paper's order."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -94,7 +94,7 @@ def published() -> tuple[Published, ...]:
 
 
 def shares(value: float, questions: int) -> list[int]:
-    """Return the counts of correct answers, out of `questions`, that round or truncate to `value` at three digits."""
+    """Return the numbers of correct answers, out of `questions`, that give the accuracy `value` at three digits."""
     tiny, thousandths = 1e-9, round(1000 * value)  # tolerance for floats at a rounding edge
     return [
         right

@@ -1,4 +1,4 @@
-"""Charts of MemBench's tables: accuracy by mechanism, question kind and model, and seconds of reads and writes.
+"""Charts of accuracy by memory, question kind and model, and of the seconds that reads and writes take.
 
 tables.py provides the rows. plots.py has the charts of accuracy over tokens.
 """
@@ -19,7 +19,7 @@ BOUNDS = ("none", "oracle")
 
 
 def pictures(scores: Sequence[Score], domain: Domain) -> dict[str, Columns]:
-    """Return the charts of a domain by name: mechanisms, kinds, models (if there are several) and times."""
+    """Return the charts of a domain by name: `mechanisms`, `kinds`, `models` (if there are several) and `times`."""
     if not tabled([domain]):
         return {}
     levels, kinds = rows(scores, [domain], LEVEL_SLICES), rows(scores, [domain], KIND_SLICES)
@@ -72,7 +72,7 @@ def _accuracies(
     position_of: Callable[[TableRow], str],
     curve_of: Callable[[TableRow], str],
 ) -> Columns | None:
-    """Return a chart of accuracies by position, with one column per curve, or None without accuracies."""
+    """Return a column chart of accuracies: a group of columns for each position, or None without accuracies."""
     shown = [row for row in rows if row.value("accuracy") is not None]
     if not shown:
         return None
@@ -130,7 +130,7 @@ def _curves(located: Sequence[LocatedRow], metric: str) -> tuple[Curve, ...]:
 
 
 def _chance(located: Sequence[LocatedRow]) -> tuple[Curve, ...]:
-    """Return one curve of chance if chance is the same for all columns of a position, otherwise one per column."""
+    """Return chance accuracy as one curve, or as one curve per column if the columns of a position differ in chance."""
     with_chance = [each for each in located if each[2].value(CHANCE) is not None]
     values = {(at, row.value(CHANCE) or 0.0) for at, _, row in with_chance}
     if not values:

@@ -55,7 +55,7 @@ def _curve(name: str, scores: Sequence[Score]) -> Curve:
 
 
 def _knees_note(knees: Sequence[Score]) -> str:
-    """Return a text with the knee of each assistant and the assistants without a knee."""
+    """Return a text that states the knee of each assistant's curve, and which assistants have no knee."""
     there = [
         f"{one.assistant} at {one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})"
         for one in knees

@@ -24,7 +24,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes of every slice: `all`, `level factual`, `category simple`, `scenario roles`.
+    """Return the probe ids of every slice. Slices are `all`, and for example `level factual` and `category simple`.
 
     Reflective questions are also in the columns of the paper's table 10: `category emotion`, `category preference`.
     """

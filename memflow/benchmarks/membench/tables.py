@@ -1,4 +1,4 @@
-"""The paper's tables 3 to 5 (by memory level) and 10 to 12 (by question kind), filled with leaderboard scores.
+"""Rows for MemBench's tables 3 to 5 (by memory level) and 10 to 12 (by question kind), from leaderboard scores.
 
 paper.py has the published values; pictures.py draws charts of the rows.
 """
@@ -43,7 +43,7 @@ class TableRow:
     scores: Mapping[str, Score]
 
     def value(self, metric: str) -> float | None:
-        """Return the value of a metric, or None without a value; `reason` returns the explanation."""
+        """Return the value of a metric, or None if the metric has no value."""
         score = self.scores.get(metric)
         return None if score is None else score.value
 
@@ -56,9 +56,7 @@ class TableRow:
 
     @property
     def at_floor(self) -> bool:
-        """Return whether the confidence interval of the accuracy includes chance, so that the assistant may be
-        guessing.
-        """
+        """Return whether the confidence interval of the accuracy includes the accuracy of chance."""
         accuracy, chance = self.scores.get("accuracy"), self.value(CHANCE)
         if accuracy is None or accuracy.low is None or chance is None:
             return False
@@ -90,7 +88,7 @@ class TableRow:
 
 
 def tabled(domains: Iterable[Domain]) -> list[Domain]:
-    """Return the domains whose questions are asked at the end. The other domains measure capacity."""
+    """Return the domains whose questions are asked at the end of a trajectory. All other domains measure capacity."""
     return [
         domain
         for domain in domains

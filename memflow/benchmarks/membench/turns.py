@@ -1,4 +1,4 @@
-"""Trajectories and their turn rows.
+"""Trajectories (one user's messages with questions) and their conversion to turn rows.
 
 A step is a round in participation and one message in observation. `published/` and `generation/` build trajectories.
 `noise/` and `capacity.py` change the rows.
@@ -17,7 +17,7 @@ NOISE = "noise"
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a trajectory: a round, or a message in observation. Times have the format of the data set.
+    """A step of a trajectory: a round in participation, a message in observation. Times have the data set's format.
 
     `exposes` is gold: the fact in the step, such as {"entity": ..., "attribute": ..., "value": ...}. The `session` of a
     noise step is the number of its noise unit.
@@ -63,15 +63,13 @@ class Trajectory:
     reason: str | None = None
 
     def message_id(self, step: int, role: str = "user") -> str:
-        """Return the id of a message of a step, numbered from 0: `TRAJECTORY/SESSION.STEPu`, or `a`."""
+        """Return the message id `TRAJECTORY/SESSION.STEPu`, or `...a` for the assistant. Steps are numbered from 0."""
         said = self.steps[step]
         below = f"{self.trajectory_id}/{NOISE}" if said.noise else self.trajectory_id
         return f"{below}/{said.session}.{step}{role[0]}"
 
     def evidence_id(self, step: int) -> str:
-        """Return the id of the message of a step that is the evidence: the user's or the assistant's, depending on the
-        kind.
-        """
+        """Return the id of the evidence message of a step: the user's or the assistant's, as `kind` states."""
         spoken = self.steps[step].assistant is not None
         return self.message_id(step, self.kind.evidence_role if spoken else "user")
 

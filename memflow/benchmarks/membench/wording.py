@@ -1,4 +1,4 @@
-"""Text formats of MemBench: place and time stamps, quoted lists, times, and prompts by name.
+"""Functions that format and parse places, times and lists in MemBench's texts, and that load prompts by name.
 
 Prompts with a Chinese version have a file `<stem>_zh.md` with the same fields.
 """

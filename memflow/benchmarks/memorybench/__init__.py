@@ -1,4 +1,4 @@
-"""MemoryBench (arXiv 2510.17281): continual learning of assistants from user feedback.
+"""MemoryBench (arXiv 2510.17281): a benchmark of how assistants learn from user feedback over time.
 
 A backbone answers training cases and simulated users give feedback. These dialogues are written to memory, together
 with a corpus if the data set has one. Then test cases are asked. The parameter `protocol` selects off-policy, stepwise

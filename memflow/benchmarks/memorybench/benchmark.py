@@ -40,7 +40,7 @@ from memflow.scoring.metric import Metric
 
 
 class MemoryBench(Benchmark):
-    """The MemoryBench benchmark, which has no structured states."""
+    """The implementation of MemoryBench's pipeline steps. MemoryBench's users have no structured states."""
 
     name = "memorybench"
     aggregates_in_sql = True

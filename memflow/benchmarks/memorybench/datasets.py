@@ -1,4 +1,4 @@
-"""MemoryBench's data sets: the tasks as published by their authors, MemoryBench's unified form, and a sample."""
+"""MemoryBench's data sets: the original data set of each task, the unified form of all tasks, and our sample."""
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.tv_scripts import SHOWS

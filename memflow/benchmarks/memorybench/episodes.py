@@ -1,7 +1,7 @@
-"""Episodes of each protocol: the corpora and dialogues that an assistant processes.
+"""Episodes of MemoryBench: the corpora and dialogues that are written to an assistant's memory, by protocol.
 
-Corpora and off-policy dialogues are given; on-policy dialogues are played (on_policy.py). User actions, their scores
-and all gold are excluded. `protocols.py` schedules the probes.
+The evaluated assistant generates the answers of on-policy dialogues (on_policy.py). User actions, scores and all gold
+are excluded. `protocols.py` schedules the probes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -73,7 +73,7 @@ def _all(corpora: Iterable[Arrivals]) -> Arrivals:
 
 
 def _given(*arrivals: Arrivals) -> tuple[Event, ...]:
-    """Return an event of given messages for each non-empty list of messages that arrives before a checkpoint."""
+    """Return one event for each non-empty list of messages. `arrivals` has the lists before each checkpoint, from 0."""
     said = [(checkpoint, each) for checkpoint, some in enumerate(arrivals) for each in some if each]
     return tuple(Event(number, at, "given", tuple(each)) for number, (at, each) in enumerate(said))
 
@@ -90,7 +90,7 @@ def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
 
 
 def _remembered(rows: list[FeedbackRound], learn_from: str) -> Sequence[Message]:
-    """Return the remembered messages of a dialogue; empty if no answer has the required action (paper, A.3.9)."""
+    """Return the messages of a dialogue to write to memory; empty if no answer has the required action (A.3.9)."""
     if learn_from != "dialogues" and not any(getattr(row, learn_from) for row in rows):
         return []
     return remembered_messages(sorted(rows, key=lambda row: row.round))

@@ -53,7 +53,7 @@ async def feedback(
 
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
-    """Return one retriever per corpus, the same for every backbone: the paper's BM25 over sessions, top five."""
+    """Return one retriever per corpus: BM25 over sessions, top five, as in the paper. All backbones share them."""
     events: dict[tuple[str, int], list[Message]] = {}
     for turn in turns:
         role: Any = turn.role
@@ -68,9 +68,7 @@ async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
 
 
 async def _context(reader: Memory, question: str, tokens: int) -> str:
-    """Return the retrieved sessions with at most `tokens` tokens. The least relevant sessions are dropped (paper,
-    section 3.1).
-    """
+    """Return the most relevant retrieved sessions with at most `tokens` tokens in total (paper, section 3.1)."""
     found = [item.text for item in (await reader.read(question)).entries]
     while found and sum(map(estimate, found)) > tokens:
         found.pop()
@@ -123,7 +121,7 @@ async def converse(
 
 
 def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
-    """Return the messages of a dialogue in order, failed messages last. Ids of repeated dialogues contain `step`."""
+    """Return the messages of a dialogue in order, failed messages last. Ids in repeated dialogues contain `step`."""
     found: list[SpokenMessage] = []
 
     def say(

@@ -1,4 +1,4 @@
-"""The metrics of MemoryBench. The primary metrics are those of the tasks and two normalized scores over all tasks."""
+"""The metrics of MemoryBench. Primary metrics are each task's own metric, and min-max and z score over all tasks."""
 
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY
 from memflow.scoring.catalog import ACCURACY

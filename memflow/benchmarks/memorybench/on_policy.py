@@ -1,4 +1,4 @@
-"""On-policy learning steps (paper, A.3.6): the evaluated assistant leads the training dialogues.
+"""On-policy learning (paper, A.3.6): in each step, the evaluated assistant answers in some training dialogues.
 
 All dialogues of a step use the memory from before the step and are written afterwards, in random order (run/play.py).
 Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
@@ -30,7 +30,7 @@ class DialogueRecord:
 
 
 def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) -> Iterator[Event]:
-    """Yield one event per dialogue of all steps, numbered from `first`."""
+    """Yield one event for each dialogue of each step. Events are numbered from `first`."""
     parameters = parameters_of(domain)
     number, before = first, set[str]()
     drawn = draws(train, parameters.batch, parameters.steps, domain.seed)
@@ -49,7 +49,7 @@ def replier(chat: Chat) -> Replier:
 
 
 def rounds(domain: Domain, assistant: str, played: Iterable[PlayedEpisode]) -> list[PlayedRound]:
-    """Return the rows of all dialogues. User actions are calibrated on all dialogues together."""
+    """Return the feedback rounds of all dialogues. User actions are calibrated on all dialogues together."""
     kept = [kept for episode in played for kept in episode.kept]
     rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
     return add_actions(domain, rows, [each.probe for each in kept])

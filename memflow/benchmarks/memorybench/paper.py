@@ -1,4 +1,4 @@
-"""Populations of scores for normalization: the published scores of a partition, or all assistants that were run.
+"""The scores that min-max and z scores are computed relative to: the published scores, or those of all assistants.
 
 Min-max and z scores (paper, section 3) make data sets with different scales comparable. Both are affine functions of
 the score, so they apply to means of verdicts too.
@@ -18,7 +18,7 @@ TINY = 1e-6
 
 
 class Scale(NamedTuple):
-    """The affine function `by * value + shift`."""
+    """A function that scales a score: `by * value + shift`."""
 
     by: float
     shift: float
@@ -37,12 +37,12 @@ def _published() -> Mapping[str, Against]:
 
 
 def published(partition: str | None) -> Against:
-    """Return the published population of a partition by task; empty if the paper has no such partition."""
+    """Return the published scores of a paper partition by task, or an empty dict if the paper has no such partition."""
     return _published().get(partition or "", {})
 
 
 def pooled(groups: Iterable[Group]) -> Against:
-    """Return the population of all assistants that were run, by task."""
+    """Return the scores of all assistants that were measured, by task."""
     by_task: dict[str, list[Group]] = {}
     for group in groups:
         by_task.setdefault(group.dataset, []).append(group)

@@ -1,7 +1,8 @@
-"""Scores by partition (paper, Tables 10 and 11): min-max and z scores of each assistant in each domain.
+"""Min-max and z scores of each assistant by paper partition (MemoryBench, Tables 10 and 11).
 
-A partition is one of the paper's domains or task formats. The matching memflow domains are off-policy and learn from
-complete dialogues. plots.py draws the scores.
+The paper partitions its data sets in two ways: into three subject areas, such as law, and into four task formats, such
+as long input and short output. A memflow domain belongs to one of these seven partitions if the domain has the
+parameter `partition` and the protocol `off_policy` and if assistants learn from complete dialogues.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +20,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The scores of an assistant in a domain that is a partition. A missing score is None."""
+    """The scores of an assistant in a domain that corresponds to a paper partition. A missing score is None."""
 
     partition: str
     domain: str
@@ -41,7 +42,7 @@ class Cell:
 
 
 def partitions(domains: Iterable[Domain]) -> list[Domain]:
-    """Return the domains that correspond to a partition, in their given order."""
+    """Return the domains that correspond to a paper partition, in their given order."""
     return [domain for domain in domains if domain.benchmark == "memorybench" and _is_one(domain)]
 
 

@@ -57,7 +57,7 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
 
 
 def partition_columns(cells: Sequence[Cell]) -> Columns | None:
-    """Return min-max scores of each assistant by partition, or None without scores."""
+    """Return a chart of each assistant's min-max scores by paper partition, or None without scores."""
     shown = [(cell, cell.min_max) for cell in cells if cell.min_max is not None]
     shown = [(cell, score) for cell, score in shown if score.value is not None]
     if not shown:
@@ -93,7 +93,7 @@ def noise_charts(scores: Sequence[Score], domains: Iterable[Domain]) -> dict[str
 
 
 def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, Domain]]]:
-    """Yield each noise parameter with two or more domains that differ only in its value, by this value."""
+    """Yield each noise parameter with a mapping of its values to domains that differ in this parameter only."""
     every = [domain for domain in domains if domain.benchmark == "memorybench"]
     for parameter in NOISES:
         alike: dict[str, dict[float, Domain]] = {}
@@ -130,7 +130,7 @@ def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float
 
 
 def _metric(scores: Sequence[Score], domains: int) -> str | None:
-    """Return the metric to show: min-max if all domains have it, else their common metric with most probes, or None."""
+    """Return the metric of a chart: min-max if all domains have the scores, else the most frequent common metric."""
     by_metric: dict[str, list[Score]] = {}
     for score in scores:
         by_metric.setdefault(score.metric, []).append(score)
@@ -147,7 +147,7 @@ def _metric(scores: Sequence[Score], domains: int) -> str | None:
 def _curves(
     scores: Sequence[Score], place: Mapping[str, float], scripted: Collection[str]
 ) -> tuple[Curve, ...]:
-    """Return one curve per assistant, best first. `place` has the position of each domain on the axis."""
+    """Return one curve per assistant, best first. `place` maps each domain to its position on the axis."""
     points: dict[str, list[Point]] = {}
     for score in sorted(scores, key=lambda score: place[score.domain]):
         point = Point(place[score.domain], score.value or 0.0, score.low, score.high)

@@ -1,4 +1,4 @@
-"""Conversion of cases to probes: test probes, and training probes on which feedback is collected.
+"""Conversion of cases to probes: test probes, and training probes, whose answers get feedback from simulated users.
 
 The evidence is messages of the corpus, or the first complaints of users about related training cases.
 """
@@ -12,7 +12,7 @@ from memflow.records import Probe
 
 
 def probes(domain: str, selection: Sequence[SelectedPool]) -> list[Probe]:
-    """Return all probes of the domain, by pool, test probes before training probes."""
+    """Return all probes of the domain, ordered by pool. In each pool, test probes come before training probes."""
     return [
         _probe(domain, used.pool, case, part)
         for used in selection

@@ -1,8 +1,10 @@
-"""Checkpoints and episodes of probes and turns in each protocol (paper, A.3.3 to A.3.7).
+"""The schedule of each protocol: at which checkpoint of which episode a probe is asked (paper, A.3.3 to A.3.7).
 
-off_policy    test cases once, with the memory of all dialogues and the case's corpus
-stepwise, on_policy   test cases at every checkpoint, with one memory for all corpora
-training, same   training cases again: with the memory of all dialogues, or before and after their own dialogue
+off_policy   Each test case is asked once. The memory contains all training dialogues and the corpus of the case.
+stepwise     Each test case is asked at every checkpoint. One memory contains all corpora, then the training dialogues.
+on_policy    As stepwise, but the evaluated assistant leads the training dialogues.
+training     Each training case is asked again. The memory contains all training dialogues.
+same         Each training case is asked twice: before and after its own dialogue is written to memory.
 """
 
 from collections.abc import Sequence
@@ -22,7 +24,7 @@ SHARED_MEMORY = ("stepwise", "on_policy")
 
 
 def schedule_probes(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
-    """Return the probes to ask, with checkpoints and episodes, followed by the unchanged training probes."""
+    """Return the scheduled probes, each with its checkpoint and episode, followed by the unchanged training probes."""
     parameters = parameters_of(domain)
     train = [probe for probe in probes if probe.split == "train"]
     if parameters.protocol in REPEATED:
@@ -35,7 +37,7 @@ def schedule_probes(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
 
 
 def place_turns(domain: Domain, turns: Sequence[Turn]) -> list[Turn]:
-    """Return the corpora's turns. In protocols that write the dialogues first, turns are based on that episode."""
+    """Return the turns of the corpora. If dialogues are written first, a corpus continues their episode."""
     off_policy = parameters_of(domain).protocol in ("off_policy", "training")
     return [replace(turn, base=DIALOGUES if off_policy else None) for turn in turns]
 
@@ -46,7 +48,7 @@ def own_episode(case_id: str) -> str:
 
 
 def _at_step(probe: Probe, step: int) -> Probe:
-    """Return the test probe at a step. At step 0 the memory has the corpus but no dialogue."""
+    """Return the test probe for the checkpoint after `step`. At step 0 the memory has the corpora but no dialogue."""
     return replace(
         probe,
         probe_id=f"{probe.probe_id}/{step}",
@@ -58,7 +60,7 @@ def _at_step(probe: Probe, step: int) -> Probe:
 
 
 def _repeat(parameters: Parameters, probe: Probe) -> list[Probe]:
-    """Return the test probes of a training case. Its evidence is in its corpus, or is its user's first critique."""
+    """Return the test probes of a training case. The evidence is in the corpus, or is the user's first critique."""
     evidence = probe.evidence or [feedback_id(probe.probe_id, 2)]
     twin = replace(probe, split="test", evidence=evidence)
     if parameters.protocol == "training":

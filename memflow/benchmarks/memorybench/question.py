@@ -1,4 +1,4 @@
-"""Prompts that ask a question, by task, category and language. Assistants and the backbone get the same prompts.
+"""Functions that build the prompt of a question by task, category and language, for assistants and the backbone.
 
 LoCoMo's prompts do not name the speakers, because every remembered line contains its speaker.
 """
@@ -42,7 +42,7 @@ def build_prompt(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
 
 
 def full_question(probe: Probe) -> str:
-    """Return the question with its prompt, without notes."""
+    """Return the complete prompt of a question, without recalled notes."""
     prompt, fields = build_prompt(probe, "")
     return prompt.render(fields)[-1].content
 

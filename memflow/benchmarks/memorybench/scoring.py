@@ -63,9 +63,7 @@ def _primary(group: Group) -> bool:
 
 
 def _substitute(group: Group, own: Sequence[Group]) -> Group:
-    """Return the group, or, if no case in it has a value, the group of the same cases for the metric without
-    backend.
-    """
+    """Return the group of cases; if no case has a value, return the group for the metric without backend."""
     if group.scored:
         return group
     return next((each for each in own if _without(each) and _cases(each) == _cases(group)), group)

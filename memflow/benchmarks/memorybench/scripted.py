@@ -60,7 +60,7 @@ def handlers() -> dict[str, Handler]:
 def _short(request: ChatRequest) -> str:
     question, sentences = request.fields["question"], _visible(request)
     found = _ranked(question, sentences) or sentences
-    return _news(question, found[0]) if found else UNKNOWN["en"]
+    return _words_not_in_question(question, found[0]) if found else UNKNOWN["en"]
 
 
 def _date(request: ChatRequest) -> str:
@@ -97,7 +97,7 @@ def _whole(request: ChatRequest, language: str) -> str:
 
 
 def _pieces(request: ChatRequest) -> list[str]:
-    """Return three sentences: the best-ranked ones, then sentences of the question."""
+    """Return three sentences: the best-ranked sentences, then sentences of the question."""
     question = request.fields["question"]
     found = [*_ranked(question, _visible(request)), *_sentences(question)]
     texts = list(dict.fromkeys(sentence.text[:PIECE] for sentence in found))
@@ -115,13 +115,13 @@ def _judgment(request: ChatRequest) -> str:
 
 
 def _retry(request: ChatRequest, language: str) -> str:
-    """Return the best sentence, from the prompt or the critique, that was not answered before."""
+    """Return the best sentence of the prompt or the critique that is not an earlier answer."""
     history = [message for message in request.messages if message.role != "system"]
     question = history[0].content
     before = {message.content for message in history if message.role == "assistant"}
     sentences = [*_sentences(request.fields["notes"]), *_sentences(request.fields["critique"])]
     for sentence in _ranked(question, sentences):
-        for answer in (sentence.text, _news(question, sentence)):
+        for answer in (sentence.text, _words_not_in_question(question, sentence)):
             if answer not in before:
                 return answer
     return UNKNOWN[language]
@@ -165,8 +165,8 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
     return [sentence for *_, sentence in sorted(scored, key=lambda one: one[:3])]
 
 
-def _news(question: str, sentence: _Sentence) -> str:
-    """Return the sentence without stop words and words of the question, or the whole sentence if no words are left."""
+def _words_not_in_question(question: str, sentence: _Sentence) -> str:
+    """Return the sentence without stop words and words of the question, or the whole sentence if no word remains."""
     asked = _roots(question)
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text

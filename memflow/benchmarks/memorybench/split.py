@@ -1,6 +1,6 @@
-"""MemoryBench's published sampling and split, and the domain's limit.
+"""Sampling of cases and split into test and training cases, as published, and the domain's limit.
 
-Draws reproduce the reference implementation. Each draw uses a new `random.Random(42)`. Larger data sets are sampled
+Samples are those of the reference implementation: each uses a new `random.Random(42)`. Larger data sets are sampled
 first; then a fifth of the sample becomes the test set.
 """
 
@@ -17,7 +17,7 @@ TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Positions of test cases in the order drawn, and of training cases in the order sampled."""
+    """The positions of the test cases and of the training cases of a data set, in sampling order."""
 
     test: list[int]
     train: list[int]

@@ -1,4 +1,4 @@
-"""Training cases of each learning step: batches of all cases, or random draws (paper, A.3.6, A.3.7).
+"""The training cases of each learning step: consecutive batches of all cases, or random samples (paper, A.3.6, A.3.7).
 
 Each step ends with a checkpoint; checkpoint 0 is before the first step.
 """
@@ -21,7 +21,7 @@ def shuffled(cases: Sequence[T], seed: int) -> list[T]:
 
 
 def batches(cases: Sequence[T], size: int, seed: int) -> list[list[T]]:
-    """Return all cases in random order, in batches of `size`. The last batch can be smaller."""
+    """Return all cases in batches of `size`, in random order. The last batch can be smaller."""
     order = shuffled(cases, seed)
     return [order[first : first + size] for first in range(0, len(order), size)]
 

@@ -1,4 +1,4 @@
-"""Time consumption (paper, A.3.8: Table 19 and Figure 4): seconds per case, by task format.
+"""Computation of the seconds that memories need per case, by task format (paper, A.3.8: Table 19 and Figure 4).
 
 Memory time is the time to write a training dialogue. Predict time is the time to recall for a test case and to answer
 it. Both add the recorded seconds of models and the measured computing time of the memory, without waiting. The time to
@@ -18,11 +18,10 @@ from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The mean seconds of one assistant in one domain, for the tasks of one format. A value without measurements is
-    None.
+    """The mean seconds of one assistant for the tasks of one format. A value without measurements is None.
 
-    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` is the computing
-    time of the memory in memory time, `recall_own_s` that in recalling (`recall_s`).
+    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` and
+    `recall_own_s` are the parts of `memory_s` and `recall_s` in which the memory itself computes.
     """
 
     domain: str
@@ -50,9 +49,7 @@ def times_of(
     *,
     scripted: bool,
 ) -> list[Times]:
-    """Return the times of an assistant by task format, in the paper's order. Formats without tasks in the domain are
-    omitted.
-    """
+    """Return the times of an assistant by task format, in the paper's order, for formats with tasks in the domain."""
     formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
     dialogues, corpora = _written(said, turns)
     corpus_formats = {
@@ -89,7 +86,7 @@ def times_of(
 def _written(
     said: Iterable[TranscriptMessage], turns: Iterable[Turn]
 ) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
-    """Return (case, (model seconds, memory seconds)) of each dialogue, and the total seconds of each corpus."""
+    """Return the case, model seconds and memory seconds of each dialogue, and the total seconds of each corpus."""
     corpus_of = {turn.message_id: turn.episode_id for turn in turns}
     dialogues: list[tuple[str, tuple[float, float]]] = []
     corpora: dict[str, float] = {}

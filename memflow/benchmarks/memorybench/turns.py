@@ -15,7 +15,7 @@ def message_id(episode_id: str, said: str) -> str:
 
 
 def turns(domain: str, selection: Sequence[SelectedPool]) -> list[Turn]:
-    """Return one turn row per message of the corpora."""
+    """Return one row of utterance.turns for each message of the corpora."""
     return [
         Turn(
             domain=domain,

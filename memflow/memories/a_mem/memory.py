@@ -22,10 +22,10 @@ NOTE = "note"
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The content of an entry of kind `note`, stored as its `meta`.
+    """A-Mem's note on one message, stored as the `meta` of an entry.
 
-    `number` counts notes by message and is kept when a note evolves. `links` are entry ids at the time of writing.
-    `evolved_by` is the message whose note last changed the description.
+    `number` is the position of the message and stays the same when the note is rewritten. `links` are the ids that the
+    linked entries had at the time of writing. `evolved_by` is the message whose note last changed the description.
     """
 
     number: int
@@ -39,29 +39,29 @@ class Note:
 
     @classmethod
     def of(cls, item: Item) -> "Note":
-        """Return the note in an entry."""
+        """Return the note that an entry stores in its `meta`."""
         return cls(**item.meta)
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The note as the `meta` of an entry."""
+        """The note as a dictionary, to be stored as the `meta` of an entry."""
         return asdict(self)
 
     @property
     def embedded(self) -> str:
-        """The embedded text: content, keywords, tags and context, without the time (equation 3)."""
+        """The text of the note that is embedded: content, keywords, tags and context, without the time (equation 3)."""
         described = (", ".join(self.keywords), ", ".join(self.tags), self.context)
         return "\n".join(part for part in (self.content, *described) if part)
 
     @property
     def text(self) -> str:
-        """The note as prompts and answers show it, one line per non-empty part."""
+        """The note as text for prompts, one line per non-empty part."""
         parts = {"context": self.context, "keywords": ", ".join(self.keywords), "tags": ", ".join(self.tags)}
         lines = [f"{name}: {part}" for name, part in parts.items() if part]
         return "\n".join([with_date(self.content, self.time), *lines])
 
     def described(self, by: Described | Evolved) -> "Note":
-        """Return a copy of the note with a new description."""
+        """Return a copy of the note with new keywords, context and tags."""
         return replace(self, keywords=by.keywords, context=by.context, tags=by.tags)
 
 
@@ -75,7 +75,7 @@ class NoteLinks:
         self._linked_by: dict[int, list[int]] = defaultdict(list)
 
     def around(self, item: Item) -> list[Item]:
-        """Return the live notes that a note links to, in order, then the live notes that link to it."""
+        """Return the live notes that `item` links to, in order, then the live notes that link to `item`."""
         self._follow()
         linked = [found for link in item.meta["links"] if (found := self.store.latest(link)) is not None]
         # Sorted: a restored store meets notes in the order of their last versions.
@@ -97,7 +97,7 @@ class NoteLinks:
 
 @dataclass
 class AMem(Memory):
-    """Notes that a model writes, links and rewrites, found by their embeddings and their links."""
+    """A memory of notes on messages that a model writes, links and rewrites, found by embeddings and links."""
 
     k: int = parameter(10, "How many notes are found by the query.", low=1)
     linked: int = parameter(10, "How many notes join them over their links, at most.")
@@ -113,7 +113,7 @@ class AMem(Memory):
         self.boxes = NoteLinks(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Describe and embed all messages together, then link their notes one by one."""
+        """Describe the messages concurrently and embed them with one request, then link their notes one by one."""
         notes = self._bare(messages)
         sources = [(message.message_id,) for message in messages]
         answers = await self.ask_all(
@@ -126,9 +126,7 @@ class AMem(Memory):
             await self._connect(note, source, vector)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes in the order of messages. `entries` are the notes found by the query, then the notes linked with
-        them.
-        """
+        """Return the notes found by the query, then the notes that they link to. The text is in message order."""
         if self.store.newest(NOTE) is None:
             return Recall()
         if self.query == "keywords":
@@ -141,9 +139,7 @@ class AMem(Memory):
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
-        """Return the messages as notes without description. A message without a date gets the date of the message
-        before it.
-        """
+        """Return a note without description for each message. A message without a date gets the date before it."""
         # A message's note is written after those it changes, so the last entry is the newest message's.
         newest = self.store.newest(NOTE)
         number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
@@ -154,7 +150,7 @@ class AMem(Memory):
         return notes
 
     async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
-        """Add a note with its links, after the changes of its neighbors."""
+        """Rewrite the descriptions of similar notes, then add the note with its links to them."""
         near = self.index.search(vector, self.k_links)
         decision: Decision | None = None
         if near:
@@ -167,7 +163,7 @@ class AMem(Memory):
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
     async def _evolve(self, near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> None:
-        """Add the next versions of neighbors with new descriptions, embedded with one call."""
+        """Store new versions of similar notes with the descriptions in `evolved`, embedded with one request."""
         changed = []
         for change in evolved:
             old = near[change.note - 1]
@@ -179,7 +175,7 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """Return up to `linked` notes that are linked with the found notes, in the order of the found notes."""
+        """Return up to `self.linked` further notes that are linked with the found notes, in the order of these."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)
@@ -187,12 +183,12 @@ class AMem(Memory):
 
 
 def note_sections(notes: Sequence[Item]) -> str:
-    """Return the notes as text, each under a numbered heading."""
+    """Return the notes as text for a prompt, each under a numbered heading."""
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
 def _named(count: int) -> Callable[[Decision], str | None]:
-    """Return a check that a decision names only the first `count` notes and changes no note twice."""
+    """Return a function that finds the error in a decision: a note number above `count`, or a note changed twice."""
 
     def check(decision: Decision) -> str | None:
         changed = [change.note for change in decision.evolved]

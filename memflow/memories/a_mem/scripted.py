@@ -29,7 +29,7 @@ def _describe(request: ChatRequest) -> Described:
 
 
 def _connect(request: ChatRequest) -> Decision:
-    """Return the decision to link similar notes and to give the most similar one the new note's first tag."""
+    """Return the decision to link the similar notes, and to give the most similar note the new note's first tag."""
     note = request.fields["note"]
     pieces = _HEADING.split(request.fields["neighbours"])[1:]
     texts: list[str] = []
@@ -52,7 +52,7 @@ def _connect(request: ChatRequest) -> Decision:
 
 
 def _parts(note: str) -> dict[str, str]:
-    """Return keywords, tags and context from the end of a note's text."""
+    """Return the keywords, tags and context, which are the last lines of a note's text."""
     parts = {"keywords": "", "tags": "", "context": ""}
     for line in note.strip().splitlines()[-3:]:
         name, colon, part = line.partition(": ")

@@ -37,7 +37,7 @@ KINDS = (
 
 @dataclass
 class Awi(Memory):
-    """A dictionary of facts that a model updates, all of it in context."""
+    """A memory with a dictionary of facts that a model updates; prompts contain the whole dictionary."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
@@ -48,7 +48,7 @@ class Awi(Memory):
     ranks_entries: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Buffer the messages; one request per `freq` messages that leave the buffer."""
+        """Buffer the messages. For every `freq` messages that leave the buffer, request a model to update the facts."""
         store_messages(self.store, messages, BUFFER)
         leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         for start in range(0, len(leaving), self.freq):
@@ -56,7 +56,7 @@ class Awi(Memory):
         retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return all facts, newest last, and the buffer, for any query."""
+        """Return all facts, newest last, and the buffered messages; the query has no effect."""
         facts = self.store.live(FACT)
         notes = join_texts(facts)
         recall = Recall(notes=notes, entries=tuple(reversed(facts)), injected_tokens=estimate(notes))
@@ -85,15 +85,15 @@ class Awi(Memory):
 
 @dataclass
 class EvolvingAwi(EvolvingMemory, Awi):
-    """AWI that writes by the current policy; `kinds` is the initial policy."""
+    """AWI with an evolving list of the kinds of information to store (the policy); `kinds` is the first list."""
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("update", "evolve")
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The initial policy: the parameter `kinds`."""
+        """The initial policy, which is the parameter `kinds`."""
         return self.kinds
 
     def keeping(self) -> tuple[str, ...]:
-        """Return the current policy."""
+        """Return the kinds of information of the current policy, which the memory stores."""
         return self.policy

@@ -45,7 +45,7 @@ def _evolve(request: ChatRequest) -> Policy:
 
 
 def _joined(names: Iterable[str]) -> list[str]:
-    """Return the names joined with commas into texts no longer than the maximum length of a kind."""
+    """Return texts of comma-separated names, each no longer than a kind of information may be."""
     pieces = [""]
     for name in dict.fromkeys(names):
         longer = f"{pieces[-1]}, {name}" if pieces[-1] else name

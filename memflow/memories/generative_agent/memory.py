@@ -22,7 +22,7 @@ Normalise = Literal["min_max", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of the three terms, the decay per message, and the normalization to [0, 1]."""
+    """The parameters of the ranking: weights of recency, importance and relevance, decay, and normalization."""
 
     recency: float
     importance: float
@@ -32,10 +32,10 @@ class Weights:
 
 
 def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights) -> list[SearchHit]:
-    """Return the candidates (with their cosines) by weighted sum, best first, ties by age.
+    """Return the candidates by weighted sum of recency, importance and relevance, best first; ties by age.
 
-    `ages` are messages since the last access. An unrated memory has importance 0. Sums use plain floats in order, so
-    that a score does not depend on the number of candidates.
+    `ages` counts messages since the last access; the scores of candidates are cosines. An unrated memory has importance
+    0. Plain floats are summed in order, so a score does not depend on the number of candidates.
     """
     recency = [weights.decay**age for age in ages]
     relevance = [found.score for found in candidates]
@@ -61,13 +61,13 @@ def _best_first(found: SearchHit) -> tuple[float, int]:
 
 
 def _stretched(values: Sequence[float]) -> list[float]:
-    """Return the values normalized to [0, 1] by minimum and maximum; all 0 if they are equal."""
+    """Return the values, min-max normalized to [0, 1]; all are 0 if the values are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
 def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
-    """Return the best `k` entries."""
+    """Return the entries of the first `k` search hits."""
     return [found.item for found in ranked[:k]]
 
 
@@ -81,9 +81,9 @@ SHOWN = 8_000
 
 @dataclass
 class GenerativeAgent(Memory):
-    """Rated observations and reflections on them, by recency, importance and relevance.
+    """A memory of rated observations and of reflections, found by recency, importance and relevance.
 
-    Recency counts messages, not hours. Retrieval for a reflection counts as an access, as in the published code; an
+    Recency counts messages, not hours. As in the published code, retrieval for a reflection counts as an access; each
     insight gets a separate rating.
     """
 
@@ -139,7 +139,7 @@ class GenerativeAgent(Memory):
             await self._reflect()
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the best memories; unless `frozen`, also record the access, which refreshes their recency."""
+        """Return the best observations and reflections; unless `frozen`, record the access, which resets recency."""
         if not self.store.live(OBSERVATION):
             return Recall()
         [vector] = await self.embed([query])
@@ -149,7 +149,7 @@ class GenerativeAgent(Memory):
         return recall
 
     async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
-        """Return the rating of each (text, sources), `{"importance": 7}`, or `{}` if the model gave none."""
+        """Return `{"importance": rating}` for each (text, sources), or `{}` if the model returned no rating."""
         asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
         ratings: list[Rating | None] = await self.ask_all(asks)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]

@@ -1,4 +1,4 @@
-"""A generative agent's model for the scripted chat, which counts statements and groups them by subject."""
+"""The scripted chat's handlers for generative agents, which count statements and group them by subject."""
 
 import re
 

@@ -30,25 +30,25 @@ PATIENCE_S = 1.0
 
 @dataclass
 class Bridge:
-    """The state of one call of `add`: the vectors of all texts so far, and the errors in `wrong`."""
+    """The connection of one package store to memflow's chat model and embedder, with vectors and errors so far."""
 
     chat: Chat
     embed: Callable[[Sequence[str]], Awaitable[Vector]]
     vectors: dict[str, Vector] = field(default_factory=dict)
-    wrong: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     wanted: int = 0
     """Number of changes that the model asked for."""
     ended: ChatError | None = None
     """The error that must end the whole step."""
     _loop: asyncio.AbstractEventLoop | None = None
 
-    async def beside(self, work: Callable[[], T]) -> T:
+    async def run_in_thread(self, work: Callable[[], T]) -> T:
         """Run `work` in a new thread and return its result.
 
-        The event loop's default threads may be needed to answer the requests of `work`.
+        The event loop's default threads are not used, since they may be needed to answer the requests of `work`.
         """
         self._loop = asyncio.get_running_loop()
-        self.wrong, self.wanted, self.ended = [], 0, None
+        self.errors, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)
         try:
             # What it takes is counted where it is asked for (memflow/timing.py): the thread is told of it.
@@ -57,20 +57,20 @@ class Bridge:
             self._loop = None
             thread.shutdown(wait=False)
 
-    async def learn(self, texts: Sequence[str]) -> None:
-        """Embed the new texts with one request, and store their vectors."""
+    async def embed_missing(self, texts: Sequence[str]) -> None:
+        """Embed the texts that have no vector yet with one request, and store their vectors."""
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
             self.vectors.update(zip(new, await self.embed(new), strict=True))
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of a text, in the package's thread."""
+        """Return the vector of a text. The package's thread calls this method."""
         if text not in self.vectors:
-            self._wait(self.learn([text]))
+            self._wait(self.embed_missing([text]))
         return self.vectors[text]
 
     def answer(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """Return the model's answer to the package's messages as text."""
+        """Send the package's messages to the chat model. Return the answer as text."""
         return self._wait(self._answer(messages))
 
     async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
@@ -89,30 +89,30 @@ class Bridge:
         try:
             completion = await count_completion(self.chat.complete(request))
         except ChatError as error:
-            self.wrong.append(f"{request.prompt}: {error}")
+            self.errors.append(f"{request.prompt}: {error}")
             if isinstance(error, BudgetSpent | EndpointDown):
                 self.ended = error
             raise
         value, wrong = parse_completion(completion, request.output)
         if value is None:
-            self.wrong.append(f"{request.prompt}: {wrong}")
+            self.errors.append(f"{request.prompt}: {wrong}")
         elif isinstance(value, Facts):
-            await self.learn([fact for fact in value.facts if fact])
+            await self.embed_missing([fact for fact in value.facts if fact])
         else:
             changing = [one for one in value.memory if one.text and one.event != "NONE"]
             self.wanted = len(changing)
-            await self.learn([one.text for one in changing if one.event != "DELETE"])
+            await self.embed_missing([one.text for one in changing if one.event != "DELETE"])
         return completion.text
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine run in the event loop.
+        """Run a coroutine in the event loop, wait in this thread, and return the result.
 
-        Raises RuntimeError if the event loop has abandoned the write.
+        Raises RuntimeError if the event loop no longer waits for the write.
         """
         loop = self._loop
         if loop is None:
             work.close()
-            raise RuntimeError("the event loop of this write has ended")
+            raise RuntimeError("the event loop of this write has ended. Rerun the episode.")
         future = asyncio.run_coroutine_threadsafe(work, loop)
         while True:
             try:
@@ -122,7 +122,7 @@ class Bridge:
                     return future.result()
                 if self._loop is not loop or loop.is_closed():
                     future.cancel()
-                    raise RuntimeError("the event loop of this write has ended") from None
+                    raise RuntimeError("the event loop of this write has ended. Rerun the episode.") from None
 
 
 class Llm:
@@ -144,6 +144,6 @@ class Embedding:
         self.config = config
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """Return the vector of a text; its purpose (add, search, update) is ignored."""
+        """Return the vector of a text; `memory_action` (add, search, update) has no effect."""
         vector: list[float] = self.config.model.vector(text).tolist()
         return vector

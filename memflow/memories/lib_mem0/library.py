@@ -34,7 +34,7 @@ _TODAY = re.compile(r"^- Today's date is .*\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class LibraryChange:
-    """A change reported by the package: the number of a memory, and ADD, UPDATE or DELETE."""
+    """A change that the package reports: the number of the memory, and the event ADD, UPDATE or DELETE."""
 
     number: int
     event: str
@@ -42,7 +42,7 @@ class LibraryChange:
 
 @dataclass
 class Library:
-    """One store of the package. Memories are numbered in order of creation, since the package's ids are random."""
+    """A store of the package mem0ai. Memories are numbered in order of creation, since the package's ids are random."""
 
     bridge: Bridge
     dimensions: int
@@ -56,7 +56,7 @@ class Library:
         self.memory.vector_store.search = self._search
 
     def restore(self, held: Mapping[int, tuple[str, Vector]]) -> None:
-        """Add memories by number, in order, without a model call."""
+        """Fill an empty store with memories, given by number as text and vector, without a model call."""
         texts = []
         for _, (text, vector) in sorted(held.items()):
             texts.append(text)
@@ -68,13 +68,13 @@ class Library:
         self._ids = {str(one["id"]): number for one, number in zip(stored, sorted(held), strict=True)}
 
     def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[LibraryChange]:
-        """Add messages and return the changes. `date` is the simulated date, if known."""
+        """Add messages to the store and return the changes of memories. `date` is the simulated date, if known."""
         self.memory.config.custom_fact_extraction_prompt = _extraction(date)
         done = self.memory.add([*messages], user_id=USER)["results"]
         return [LibraryChange(self._number(str(one["id"])), one["event"]) for one in done]
 
     def memories(self) -> dict[int, str]:
-        """Return the texts of the memories by number."""
+        """Return the text of every memory, by number."""
         found = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
         return {self._number(str(one["id"])): one["memory"] for one in found}
 
@@ -84,7 +84,7 @@ class Library:
         return [self._ids[str(one["id"])] for one in found]
 
     def _search(self, *, limit: int, **asked: Any) -> list[Any]:
-        """Return the store's results; ties are in order of age.
+        """Return the results of the package's search, with almost equal scores ordered by age.
 
         The package orders ties arbitrarily, and the last bit of a score depends on the other memories in the store.
         """

@@ -22,7 +22,7 @@ MEMORY = "memory"
 
 @dataclass
 class LibMem0(Memory):
-    """The installed package mem0ai: facts that a model adds, updates and deletes.
+    """A memory of facts that the installed package mem0ai adds, updates and deletes with a model.
 
     An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the
     messages of all calls of `add` that changed the memory.
@@ -39,33 +39,33 @@ class LibMem0(Memory):
         self._seen = -1
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Call the package's `add` and mirror the result."""
+        """Call the package's `add` and copy the changes into the EntryStore."""
         library = await self._opened(messages[0].text)
         sources = [message.message_id for message in messages]
         date = next((message.sent_at for message in reversed(messages) if message.sent_at), None)
         said = [{"role": message.role, "content": _words(message)} for message in messages]
         bridge, changes = library.bridge, list[LibraryChange]()
         try:
-            changes = await bridge.beside(lambda: library.add(said, date))
+            changes = await bridge.run_in_thread(lambda: library.add(said, date))
         except BadSettings:
             raise
         except Exception as wrong:  # noqa: BLE001  (whatever the package raises: the memory goes on)
-            if not bridge.wrong:
-                bridge.wrong.append(f"mem0: {type(wrong).__name__}: {wrong}")
+            if not bridge.errors:
+                bridge.errors.append(f"mem0: {type(wrong).__name__}: {wrong}")
         if bridge.ended is not None:
             raise bridge.ended
-        if len(changes) < bridge.wanted and not bridge.wrong:
-            bridge.wrong.append(
+        if len(changes) < bridge.wanted and not bridge.errors:
+            bridge.errors.append(
                 f"mem0 made {len(changes)} of the {bridge.wanted} changes that were asked for"
             )
-        for reason in bridge.wrong:
+        for reason in bridge.errors:
             self.store.add(FAILURE, reason, sources=sources)
         self._mirror(library, changes, sources, date)
         bridge.vectors.clear()
         self._seen = self.store.version
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the package's search results."""
+        """Return the entries that the package's search finds, best first."""
         if not self.store.live(MEMORY):
             return Recall()
         [vector] = await self.embed([query])
@@ -77,7 +77,7 @@ class LibMem0(Memory):
         return recalled([held[number] for number in numbers])
 
     async def _opened(self, text: str) -> Library:
-        """Return the package's store with the live memories; rebuild the store if entries have changed."""
+        """Return the package's store of the live memories, which is rebuilt if the entries have changed."""
         if self._library is not None and self._seen == self.store.version:
             return self._library
         held = {
@@ -98,7 +98,7 @@ class LibMem0(Memory):
     def _mirror(
         self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
-        """Retire deleted memories, revise changed memories and add new memories in the EntryStore."""
+        """Apply the package's changes to the EntryStore: add, revise or retire the entry of each changed memory."""
         now, held = library.memories(), self._memory_entries()
         touched = {change.number for change in changes if change.event == "UPDATE"}
         for number, item in held.items():
@@ -130,5 +130,5 @@ def _meta(number: int, memory: str, date: str | None) -> dict[str, object]:
 
 
 def _words(message: Message) -> str:
-    """Return the text with the speaker's name, since the package has no speakers."""
+    """Return the message's text after the speaker's name, since the package stores no speakers."""
     return f"{message.speaker}: {message.text}" if message.speaker else message.text

@@ -1,4 +1,4 @@
-"""The scripted chat as the package's model: the user's statements become facts; equal subjects decide on updates.
+"""The scripted chat's handlers for mem0ai: the user's statements become facts, which replace facts on the same subject.
 
 The handlers parse the package's own prompts, so they depend on the markers in them.
 """
@@ -26,7 +26,7 @@ def _extract(request: ChatRequest) -> Facts:
 
 
 def _update(request: ChatRequest) -> Operations:
-    """Return the package's decisions: a fact replaces a memory with the same subject; any other fact is added."""
+    """Return the update decisions: a fact replaces the memory with the same subject; other facts are added."""
     before, _, after = request.fields["messages"].rpartition(_NEW)
     facts: list[str] = _listed(after.rpartition(_END)[0])
     known: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
@@ -43,7 +43,7 @@ def _update(request: ChatRequest) -> Operations:
 
 
 def _listed(part: str) -> Any:
-    """Return the list between the first and last fence of a part of the prompt, where it is printed as Python code."""
+    """Return the list that a part of the prompt contains as Python code between its first and last code fence."""
     return literal_eval(part.partition("```")[2].rpartition("```")[0].strip())
 
 

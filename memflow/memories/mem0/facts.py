@@ -33,7 +33,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class FactUpdate:
-    """A StoreChange: new facts, and the memories that they may change by ADD, UPDATE, DELETE or NOOP.
+    """A StoreChange that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
 
     One request decides on all facts of a passage. A fact may both delete several contradicted memories and be added.
     UPDATE keeps the sources of the old memory unless the new text replaces it.
@@ -45,7 +45,7 @@ class FactUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """Return the request for the decisions; None if no similar memory exists, so that every fact is added."""
+        """Return the request to decide on the facts; None if no similar memory exists, so that all facts are added."""
         if not self.facts or not self.memories:
             return None
         fields = {
@@ -53,10 +53,10 @@ class FactUpdate:
             "facts": number_lines([with_date(fact.text, fact.date) for fact in self.facts]),
         }
         sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
-        return PromptRequest("decide", fields, tuple(sources), self.wrong)
+        return PromptRequest("decide", fields, tuple(sources), self.find_error)
 
-    def wrong(self, answer: Decisions) -> str | None:
-        """Return the error of an answer that its schema does not cover, or None."""
+    def find_error(self, answer: Decisions) -> str | None:
+        """Return the first error in the decisions, such as an unknown fact number, or None for a valid answer."""
         for decision in answer.decisions:
             complaint = self._misfit(decision)
             if complaint:
@@ -87,12 +87,12 @@ class FactUpdate:
         return None
 
     def texts(self, answer: Decisions | None) -> list[str]:
-        """Return the texts to embed: the facts and updated memories."""
+        """Return the texts to embed: the facts and the new texts of updated memories."""
         updates = [self._updated(each) for each in _of(answer, "UPDATE")]
         return [*(fact.text for fact in self.facts), *updates]
 
     def apply(self, answer: Decisions | None, vectors: Mapping[str, Vector]) -> None:
-        """Apply the decisions in order."""
+        """Apply the decisions to the store, in order; without an answer, add all facts."""
         if answer is None:
             for fact in self.facts:
                 self._add(fact, vectors)
@@ -129,7 +129,7 @@ class FactUpdate:
         )
 
     def _updated(self, decision: Decision) -> str:
-        """Return the new text without a date copied from the list."""
+        """Return the new text of a memory, without a date that the model copied from the prompt."""
         text = decision.text.strip()
         dates = (self.memories[decision.memory - 1].meta.get("date"), self.facts[decision.fact - 1].date)
         for date in dates:
@@ -146,11 +146,11 @@ def _meta(date: str | None) -> dict[str, str]:
 
 
 class StoreChange(Protocol):
-    """A change of the store, which may need an answer of the model first."""
+    """The protocol of a change of the store that may need a request to the model first."""
 
     @property
     def ask(self) -> PromptRequest | None:
-        """Return the request, or None if the change needs no answer."""
+        """Return the request to the model, or None if the change needs no answer."""
         ...
 
     def texts(self, answer: Any) -> list[str]:
@@ -158,13 +158,13 @@ class StoreChange(Protocol):
         ...
 
     def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
-        """Change the store by the model's answer."""
+        """Change the store according to the model's answer."""
         ...
 
 
 @dataclass
 class FactMemory(Memory):
-    """A memory that extracts facts from passages and updates its stored facts."""
+    """The base class of memories that extract facts from messages and update the stored facts."""
 
     similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
     k: int = parameter(5, "How many facts are recalled.", low=1)
@@ -179,21 +179,21 @@ class FactMemory(Memory):
         return __name__.rpartition(".")[0]
 
     def extraction(self, passage: Passage) -> PromptRequest:
-        """Return the request for the facts of a passage's new messages."""
+        """Return the request to extract facts from the new messages of a passage."""
 
         def wrong(answer: Facts) -> str | None:
-            return passage.misses(number for fact in answer.facts for number in fact.messages)
+            return passage.find_unknown(number for fact in answer.facts for number in fact.messages)
 
         return PromptRequest("extract", passage.fields(), passage.sources, wrong)
 
-    def candidates(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
-        """Return the facts of an answer with sources and dates."""
+    def new_facts(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
+        """Return the facts in the answer to an extraction request, with their source messages and dates."""
         return [
             NewFact(fact.text, *passage.cited(fact.messages)) for fact in (answer.facts if answer else ())
         ]
 
-    def deciding(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
-        """Return the update that compares facts with the most similar facts in the store, oldest first."""
+    def fact_update(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
+        """Return the update of the store by new facts, which are compared with the most similar stored facts."""
         near = {
             item.entry_id: item
             for fact in facts
@@ -204,17 +204,18 @@ class FactMemory(Memory):
     async def vectors(
         self, texts: Iterable[str], known: Mapping[str, Vector] | None = None
     ) -> dict[str, Vector]:
-        """Embed the texts without a vector with one request. Return all vectors by text."""
+        """Embed the texts that are not in `known` with one request. Return all vectors by text."""
         found = dict(known or {})
         unknown = [text for text in dict.fromkeys(texts) if text not in found]
         found.update(zip(unknown, await self.embed(unknown), strict=True))
         return found
 
-    async def take(self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Send the requests of the changes concurrently, then apply the changes in order. Return all known vectors by
-        text.
+    async def apply_changes(
+        self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]
+    ) -> dict[str, Vector]:
+        """Send the requests of the changes concurrently, then apply the changes in order.
 
-        A change without a usable answer is skipped.
+        A change without a usable answer is skipped. Return all vectors so far, by text.
         """
         asks = [step.ask for step in steps]
         answers = iter(await self.ask_all([ask for ask in asks if ask is not None]))
@@ -227,14 +228,14 @@ class FactMemory(Memory):
             step.apply(answer, known)
         return known
 
-    async def settle(self, drawn: Sequence[Sequence[NewFact]]) -> None:
-        """Embed all facts with one request and apply the updates passage by passage."""
+    async def update_facts(self, drawn: Sequence[Sequence[NewFact]]) -> None:
+        """Embed the new facts of all passages with one request, then update the store passage by passage."""
         vectors = await self.vectors(fact.text for facts in drawn for fact in facts)
         for facts in drawn:
-            vectors = await self.take([self.deciding(facts, vectors)], vectors)
+            vectors = await self.apply_changes([self.fact_update(facts, vectors)], vectors)
 
-    async def found(self, query: str) -> Recall:
-        """Return the `k` facts nearest to the query, as notes in the order of writing."""
+    async def recall_facts(self, query: str) -> Recall:
+        """Return the `k` facts nearest to the query; the notes list them in the order of writing."""
         if not self.store.live(FACT):
             return Recall()
         [vector] = await self.embed([query])

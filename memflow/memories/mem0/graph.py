@@ -1,4 +1,4 @@
-"""Mem0^g: Mem0's facts and a graph of entities and relations (section 2.2).
+"""Mem0^g: Mem0 with a graph of entities and relations besides the facts (section 2.2).
 
 A write extracts entities, then relations; new relations retire the relations that they contradict. A read finds
 relations of the query's entities, and relations similar to the query. The default thresholds are those of the published
@@ -21,7 +21,7 @@ from memflow.tokens import estimate
 
 @dataclass
 class Mem0Graph(Mem0):
-    """Mem0's facts, and a graph of entities and their relations."""
+    """A memory of Mem0's facts and of a graph with entities and their relations."""
 
     relations: int = parameter(5, "How many relations are recalled beside the facts.", low=1)
     same: float = parameter(0.9, "From which cosine of their names on two entities are one node.")
@@ -44,17 +44,17 @@ class Mem0Graph(Mem0):
         self.graph = Graph(self.store, self.same)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Extract facts and entities of all pairs concurrently, then relations, then apply pair by pair."""
-        held, passages = self.arrive(messages)
+        """Extract facts and entities of all message pairs concurrently, then relations; update pair by pair."""
+        held, passages = self.add_to_window(messages)
         asks = [
             *map(self.extraction, passages),
             *(PromptRequest("entities", passage.fields(), passage.sources) for passage in passages),
-            *self.refreshing(held),
+            *self.summary_requests(held),
         ]
         answers = await self.ask_all(asks)
         pairs = len(passages)
-        self.leave(held, answers[2 * pairs :])
-        drawn = [self.candidates(*pair) for pair in zip(passages, answers[:pairs], strict=True)]
+        self.trim_window(held, answers[2 * pairs :])
+        drawn = [self.new_facts(*pair) for pair in zip(passages, answers[:pairs], strict=True)]
         named: list[Entities] = [answer or Entities(entities=[]) for answer in answers[pairs : 2 * pairs]]
         related = await self._related(passages, named)
         vectors = await self.vectors(
@@ -65,19 +65,19 @@ class Mem0Graph(Mem0):
             ]
         )
         for facts, entities, triplets in zip(drawn, named, related, strict=True):
-            met = self.graph.meet(entities.entities, vectors)
-            resolving = self.graph.resolving(triplets, met, vectors, self.similar)
-            vectors = await self.take([self.deciding(facts, vectors), resolving], vectors)
+            met = self.graph.nodes_of(entities.entities, vectors)
+            relation_update = self.graph.relation_update(triplets, met, vectors, self.similar)
+            vectors = await self.apply_changes([self.fact_update(facts, vectors), relation_update], vectors)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return facts, then relations, each in the order of writing; entries by cosine."""
+        """Return facts, then relations; the notes list both in the order of writing, the entries by cosine."""
         if not self.store.live(RELATION):
-            return await self.found(query)
+            return await self.recall_facts(query)
         meant: Names = await self.ask_to_read("identify", {"query": query})
         names = list(dict.fromkeys(meant.names))
         vectors = await self.embed([query, *names])
         facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
-        around = self.graph.around(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
+        around = self.graph.search(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
         relations = around[: self.relations]
         parts = [recalled([found.item for found in part]) for part in (facts, relations)]
         notes = "\n".join(part.notes for part in parts if part.notes)
@@ -86,7 +86,7 @@ class Mem0Graph(Mem0):
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
     async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:
-        """Return the triplets of each passage with at least two entities."""
+        """Extract relations. Return the triplets of each passage; empty for a passage with fewer than two entities."""
         asking = [at for at, entities in enumerate(named) if len(entities.entities) > 1]
         answers = await self.ask_all([self._relating(passages[at], named[at]) for at in asking])
         related: list[list[Triplet]] = [[] for _ in passages]
@@ -102,7 +102,7 @@ class Mem0Graph(Mem0):
                     return f"there is no entity {max(each.source, each.target)}; the last is {len(named.entities)}"
                 if each.source == each.target:
                     return f"a relation joins entity {each.source} to itself"
-            return passage.misses(number for each in answer.relations for number in each.messages)
+            return passage.find_unknown(number for each in answer.relations for number in each.messages)
 
         entities = number_lines(f"{entity.name} ({entity.type})" for entity in named.entities)
         return PromptRequest("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)

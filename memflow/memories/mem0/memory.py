@@ -19,7 +19,7 @@ WINDOW, SUMMARY = "window", "summary"
 
 @dataclass
 class Mem0(FactMemory):
-    """Facts extracted with a summary and the last messages as context, and updated when they change."""
+    """A memory of facts that a model extracts from new messages, given a summary and the last messages, and updates."""
 
     recent: int = parameter(10, "How many messages before the new ones the model is shown.")
     refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)
@@ -30,19 +30,19 @@ class Mem0(FactMemory):
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WINDOW, SUMMARY}
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Extract the facts of all pairs concurrently, then apply the updates pair by pair."""
-        held, passages = self.arrive(messages)
-        asks = [*map(self.extraction, passages), *self.refreshing(held)]
+        """Extract the facts of all message pairs concurrently, then update the stored facts pair by pair."""
+        held, passages = self.add_to_window(messages)
+        asks = [*map(self.extraction, passages), *self.summary_requests(held)]
         answers = await self.ask_all(asks)
-        self.leave(held, answers[len(passages) :])
-        await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=False)])
+        self.trim_window(held, answers[len(passages) :])
+        await self.update_facts([self.new_facts(*pair) for pair in zip(passages, answers, strict=False)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the nearest facts as notes in the order of writing."""
-        return await self.found(query)
+        """Return the facts nearest to the query; the notes list them in the order of writing."""
+        return await self.recall_facts(query)
 
-    def arrive(self, messages: Sequence[Message]) -> tuple[list[StoredMessage], list[Passage]]:
-        """Add the messages to the window; return the window and the new messages as passages."""
+    def add_to_window(self, messages: Sequence[Message]) -> tuple[list[StoredMessage], list[Passage]]:
+        """Add the messages to the window of recent messages. Return the window, and the new messages as passages."""
         before = len(self.store.live(WINDOW))
         store_messages(self.store, messages, WINDOW)
         held = stored_messages(self.store, WINDOW)
@@ -53,24 +53,24 @@ class Mem0(FactMemory):
             for at in starts
         ]
 
-    def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
-        """Return a list with the request for a new summary.
+    def summary_requests(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
+        """Return the request for a new summary, in a list.
 
-        The list is empty if fewer than `refresh` messages are not summarized yet.
+        The list is empty if fewer than `refresh` messages wait to be summarized.
         """
-        behind = self._behind(held)
+        behind = self._unsummarized(held)
         if len(behind) < self.refresh:
             return []
         passage = Passage(behind, summary="".join(item.text for item in self.store.live(SUMMARY)))
         fields = {"summary": passage.summary or NONE, "messages": passage.fields()["messages"]}
         return [PromptRequest("summarise", fields, passage.sources)]
 
-    def leave(self, held: Sequence[StoredMessage], refreshed: Sequence[Summary | None]) -> None:
-        """Write the new summary, if requested, and retire messages that are no longer needed.
+    def trim_window(self, held: Sequence[StoredMessage], refreshed: Sequence[Summary | None]) -> None:
+        """Store the new summary, if requested, and retire the messages that leave the window.
 
-        Messages are retired even if the summary failed, so that the window does not grow with failures.
+        Messages leave the window even if the summary failed, so that the window does not grow with failures.
         """
-        behind = self._behind(held)
+        behind = self._unsummarized(held)
         for summary in refreshed:
             sources = tuple(source for message in behind for source in message.item.sources)
             self._sum_up(summary, sources)
@@ -80,8 +80,8 @@ class Mem0(FactMemory):
             self.store, [message for message in old if message.item.entry_id not in waiting], WINDOW
         )
 
-    def _behind(self, held: Sequence[StoredMessage]) -> list[StoredMessage]:
-        """Return the messages of the window that the summary does not cover."""
+    def _unsummarized(self, held: Sequence[StoredMessage]) -> list[StoredMessage]:
+        """Return the messages of the window that are not part of the summary yet."""
         covered = {source for item in self.store.live(SUMMARY) for source in item.sources}
         return [message for message in held if not covered.issuperset(message.item.sources)]
 

@@ -1,4 +1,4 @@
-"""Passages: groups of messages from which facts are extracted together, and their form in prompts."""
+"""Passages: groups of messages from which facts are extracted together, and the prompt fields of a passage."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ class Passage:
         }
 
     def cited(self, numbers: Iterable[int]) -> tuple[tuple[str, ...], str | None]:
-        """Return the ids of the messages with these numbers, in order, and the date of the last."""
+        """Return the ids of the passage's messages with these numbers, in order, and the date of the last one."""
         messages = [self.said[number - 1] for number in sorted(set(numbers))]
         return tuple(source for message in messages for source in message.item.sources), messages[-1].date
 
-    def misses(self, numbers: Iterable[int]) -> str | None:
-        """Return the error if an answer cites unknown message numbers, or None."""
+    def find_unknown(self, numbers: Iterable[int]) -> str | None:
+        """Return an error message for the first number that no message of the passage has, or None."""
         for number in numbers:
             if number > len(self.said):
                 return f"there is no new message {number}; the last is {len(self.said)}"

@@ -1,7 +1,7 @@
-"""Mem0's writer for the scripted chat.
+"""The scripted chat's handlers for Mem0.
 
-Every statement that is not the assistant's is a fact, which replaces the memory with the same subject. In the graph,
-the statement is a relation from its speaker to its last word, labeled by its subject.
+Every statement, except the assistant's, is a fact that replaces the memory with the same subject. In the graph, a
+statement is a relation from its speaker to its last word, labeled by its subject.
 """
 
 import re
@@ -31,7 +31,7 @@ _SPEAKER = re.compile(r"([^\s:][^:\n]{0,39}): ")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (number, text) of a numbered list without dates; continuation lines repeat the number."""
+    """Yield (number, text) for each line of a numbered list, without dates; continuation lines repeat the number."""
     number = 0
     for line in text.splitlines():
         match = _NUMBERED.match(line)
@@ -41,7 +41,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _said(messages: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, speaker, sentence) of statements that are not the assistant's."""
+    """Yield (message number, speaker, sentence) for each statement of a speaker other than the assistant."""
     speaker = ""
     last = 0
     for number, line in _lines(messages):
@@ -84,7 +84,7 @@ def _summarise(request: ChatRequest) -> Summary:
 
 
 def _triplets(messages: str) -> list[tuple[int, str, str, str]]:
-    """Return (number, speaker, subject, last word) of the first four complete statements."""
+    """Return (message number, speaker, subject, last word) for the first four complete statements."""
     found = []
     for number, speaker, sentence in _said(messages):
         source, label, target = speaker or "user", subject(sentence)[:60], search_words(sentence)[-1][:60]
@@ -114,7 +114,7 @@ def _relations(request: ChatRequest) -> Relations:
 
 
 def _resolve(request: ChatRequest) -> Obsolete:
-    """Return the numbers of old relations with the source and label of a new relation."""
+    """Return the numbers of the old relations that have the same source and label as a new relation."""
     new = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
     old = _lines(request.fields["old"])
     return Obsolete(obsolete=[number for number, text in old if text.rpartition(" -> ")[0] in new][:10])

@@ -40,17 +40,17 @@ class Triplet:
 
     @property
     def text(self) -> str:
-        """The triplet as a text to embed."""
+        """The triplet as text for the embedder."""
         return f"{self.source} {self.relation} {self.target}"
 
     @property
     def line(self) -> str:
-        """The triplet as a line of the notes."""
+        """The triplet as a line of text for prompts."""
         return f"{self.source} -- {self.relation} -> {self.target}"
 
 
 class Graph:
-    """The live entities and relations of a store; names with a cosine of `same` or more share a node."""
+    """The graph of a store's live entities and relations. Entities with a name cosine >= `same` share a node."""
 
     def __init__(self, store: EntryStore, same: float) -> None:
         self.store = store
@@ -58,8 +58,8 @@ class Graph:
         self.entities = Dense(store, ENTITY)
         self.relations = Dense(store, RELATION)
 
-    def meet(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
-        """Return the node of each entity by name; nodes are created for unknown entities."""
+    def nodes_of(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
+        """Return the node of each entity, by entity name. An entity without a similar node gets a new node."""
         met: dict[str, Node] = {}
         new: list[Node] = []
         for entity in entities:
@@ -76,19 +76,19 @@ class Graph:
                 new.append(met[entity.name])
         return met
 
-    def ends(self, relation: Item) -> set[str]:
-        """Return the ids of a relation's nodes; nodes are never revised."""
+    def node_ids(self, relation: Item) -> set[str]:
+        """Return the entry ids of the two nodes of a relation; they are stable, since nodes are never revised."""
         return {relation.meta["source"], relation.meta["target"]}
 
-    def touching(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
-        """Return up to `most` relations of the nodes nearest to a text."""
+    def relations_of(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
+        """Return the `most` relations of these nodes that are nearest to the vector `text`, nearest first."""
         ranked = self.relations.search(text, len(self.store))
-        return [item for item in ranked if self.ends(item) & nodes][:most]
+        return [item for item in ranked if self.node_ids(item) & nodes][:most]
 
-    def resolving(
+    def relation_update(
         self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
     ) -> "RelationUpdate":
-        """Return the update that resolves contradictions between a passage's triplets and old relations."""
+        """Return the update that adds a passage's triplets and retires the old relations that they contradict."""
         joined, old = [], {}
         for triplet in drawn:
             source, target = met[triplet.source], met[triplet.target]
@@ -98,14 +98,14 @@ class Graph:
                 JoinedTriplet(replace(triplet, source=source.name, target=target.name), source, target)
             )
             nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
-            for item in self.touching(nodes, vectors[triplet.text], similar):
+            for item in self.relations_of(nodes, vectors[triplet.text], similar):
                 old[item.entry_id] = item
-        again = {known.entry_id for each in joined if (known := self.known(each)) is not None}
+        again = {known.entry_id for each in joined if (known := self.find_equal(each)) is not None}
         contested = sorted((old[key] for key in old.keys() - again), key=lambda item: item.order)
         return RelationUpdate(self, joined, contested)
 
-    def known(self, new: "JoinedTriplet") -> Item | None:
-        """Return the live relation with the same label between the same nodes, or None."""
+    def find_equal(self, new: "JoinedTriplet") -> Item | None:
+        """Return the live relation that equals a new relation in its nodes and its label, or None."""
         if new.source.item is None or new.target.item is None:
             return None
         wanted = (new.source.item.entry_id, new.target.item.entry_id, new.triplet.relation.casefold())
@@ -114,13 +114,13 @@ class Graph:
                 return item
         return None
 
-    def around(
+    def search(
         self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float
     ) -> list[SearchHit]:
-        """Return the relations relevant to a query.
+        """Return the relations relevant to a query, with their cosines.
 
-        A relation is relevant if a node is similar to a name (cosine >= `anchor`), or if the relation is similar to the
-        query (cosine >= `relevant`).
+        A relation is relevant if one of its nodes is similar to a name in `names` (cosine >= `anchor`), or if the
+        relation is similar to the query (cosine >= `relevant`).
         """
         anchors = {
             found.item.entry_id
@@ -129,7 +129,7 @@ class Graph:
             if found.score >= anchor
         }
         ranked = self.relations.scored(query, len(self.store))
-        return [found for found in ranked if found.score >= relevant or self.ends(found.item) & anchors]
+        return [found for found in ranked if found.score >= relevant or self.node_ids(found.item) & anchors]
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class JoinedTriplet:
 
 @dataclass(frozen=True)
 class RelationUpdate:
-    """A StoreChange: new relations, and the old relations that they may contradict."""
+    """A StoreChange that adds new relations and retires the old relations that they contradict."""
 
     graph: Graph
     new: Sequence[JoinedTriplet]
@@ -151,7 +151,7 @@ class RelationUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """Return the request for obsolete relations; None if the nodes have no other relation."""
+        """Return the request to name the obsolete relations; None if no old relation can be obsolete."""
         if not self.new or not self.old:
             return None
         fields = {
@@ -159,10 +159,10 @@ class RelationUpdate:
             "new": number_lines(with_date(each.triplet.line, each.triplet.date) for each in self.new),
         }
         sources = dict.fromkeys(source for each in self.new for source in each.triplet.sources)
-        return PromptRequest("resolve", fields, tuple(sources), self.wrong)
+        return PromptRequest("resolve", fields, tuple(sources), self.find_error)
 
-    def wrong(self, answer: Obsolete) -> str | None:
-        """Return the error if an answer has invalid numbers, or None."""
+    def find_error(self, answer: Obsolete) -> str | None:
+        """Return an error message if the answer contains the number of no old relation, or None."""
         for number in answer.obsolete:
             if number > len(self.old):
                 return f"there is no old relation {number}; the last is {len(self.old)}"
@@ -174,7 +174,7 @@ class RelationUpdate:
         return [*(each.triplet.text for each in self.new), *nodes]
 
     def apply(self, answer: Obsolete | None, vectors: Mapping[str, Vector]) -> None:
-        """Retire obsolete relations and add the new ones."""
+        """Retire the obsolete relations and add the new relations."""
         for number in dict.fromkeys(answer.obsolete if answer else ()):
             self.graph.store.retire(self.old[number - 1].entry_id)
         written: dict[str, Item] = {}
@@ -193,9 +193,9 @@ class RelationUpdate:
         )
 
     def _join(self, new: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
-        """Add a relation, or add sources to an equal existing one."""
+        """Add a relation to the store; if an equal relation exists, add the source messages to that relation."""
         triplet, store = new.triplet, self.graph.store
-        known = self.graph.known(new)
+        known = self.graph.find_equal(new)
         if known is not None:
             sources = tuple(dict.fromkeys((*known.sources, *triplet.sources)))
             store.revise(known, sources=sources)

@@ -1,4 +1,4 @@
-"""MemGPT's main context: working context, summary, message queue and search results, with their sizes.
+"""MemGPT's main context: working context, summary, message queue and search results, with token counts.
 
 All lines are numbered, so that a function call can cite its source lines.
 """
@@ -40,12 +40,12 @@ class Context:
 
     @classmethod
     def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
-        """Return the context of a store."""
+        """Return the main context that consists of a store's live entries and the search results `found`."""
         return cls(store.live(WORKING), store.live(SUMMARY), stored_messages(store, QUEUE), size, found)
 
     @cached_property
     def tokens(self) -> int:
-        """The number of tokens without search results: what a read adds to the prompt."""
+        """The number of tokens that a read adds to the prompt, without search results."""
         return estimate(self._notes()) + sum(self._sizes)
 
     @property
@@ -81,15 +81,15 @@ class Context:
         return fields
 
     def sources(self, numbers: Iterable[int]) -> list[str]:
-        """Return the distinct source messages of the lines with these numbers."""
+        """Return the distinct ids of the source messages of the lines with these numbers."""
         return list(dict.fromkeys(source for number in numbers for source in self._items[number - 1].sources))
 
     def line(self, number: int) -> Item:
-        """Return the line of the working context with a number."""
+        """Return the entry of the working context that has this line number."""
         return self.working[number - 1]
 
-    def complaint(self, told: Saves | Searches | Acts) -> str | None:
-        """Return the error in the function calls of an answer, or None."""
+    def find_error(self, told: Saves | Searches | Acts) -> str | None:
+        """Return the first error in the function calls of an answer, or None."""
         calls = told.calls
         complaint = next((wrong for wrong in map(self._wrong, calls) if wrong), None)
         if complaint:
@@ -105,7 +105,7 @@ class Context:
         return None
 
     def recall(self) -> Recall:
-        """Return the sections as notes and the queue as turns; search results come first among the entries."""
+        """Return working context, summary and search results as notes, and the message queue as chat turns."""
         notes = self._notes(sorted(self.found, key=lambda item: item.order))
         entries = (*self.found, *self.working, *self.summary)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)

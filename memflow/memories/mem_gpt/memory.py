@@ -33,7 +33,7 @@ RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
 
 @dataclass
 class MemGpt(Memory):
-    """A small context that a model manages by function calls; all else is in storage that the model searches."""
+    """A memory with a small main context that a model manages by function calls, and with searchable storage."""
 
     budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
     working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
@@ -53,7 +53,7 @@ class MemGpt(Memory):
         self.archive = Dense(self.store, ARCHIVAL)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Queue each message, then check the size of the main context."""
+        """Queue each message and, when the main context gets too large, save facts and evict the oldest messages."""
         for message in messages:
             store_messages(self.store, [message], QUEUE)
             context = self._context()
@@ -75,7 +75,7 @@ class MemGpt(Memory):
             if not frozen:
                 fields["room"] = str(max(0, context.room))
             answer: Searches | Acts = await self.ask_to_read(
-                "search" if frozen else "act", fields, check=context.complaint
+                "search" if frozen else "act", fields, check=context.find_error
             )
             found += [item for item in await self._call(context, answer.calls) if item not in found]
             if not any(isinstance(call, Searching) for call in answer.calls):
@@ -86,17 +86,17 @@ class MemGpt(Memory):
         return Context.of(self.store, int(self.working * self.budget), found)
 
     async def _save(self, context: Context) -> None:
-        """Request the model to save important facts before messages are evicted."""
+        """Let the model save important facts by function calls before messages are evicted."""
         fields = context.fields()
         del fields["found"]
         fields["room"] = str(max(0, context.room))
         sources = [source for message in context.queue for source in message.item.sources]
-        saves: Saves | None = await self.ask("save", fields, sources=sources, check=context.complaint)
+        saves: Saves | None = await self.ask("save", fields, sources=sources, check=context.find_error)
         if saves is not None:
             await self._call(context, saves.calls)
 
     async def _flush(self, context: Context) -> None:
-        """Evict the oldest messages into the summary. Without a new summary, the former summary stays."""
+        """Evict the oldest messages into a new summary. If the model returns none, the former summary is used."""
         leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
         notes = [message.note() for message in leaving]
         evicted = [source for message in leaving for source in message.item.sources]
@@ -122,7 +122,7 @@ class MemGpt(Memory):
             self.store.retire(warning.entry_id)
 
     async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[Item]:
-        """Execute function calls in order, with one embedding request. Return the search results."""
+        """Execute the model's function calls in order, with one embedding request. Return the search results."""
         calls = list(calls)
         texts = {
             place: call.query if isinstance(call, Searching) else call.text

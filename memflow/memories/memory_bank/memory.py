@@ -1,7 +1,7 @@
 """MemoryBank: messages, daily summaries, and a global summary and portrait of the user (Zhong et al. 2024).
 
-A day ends when the simulated date changes; without dates, after a session or after `day` messages. A read draws from a
-seed which memories are retained, by the forgetting curve; no entry is removed.
+A day ends when the simulated date changes; without dates, after a session or after `day` messages. A read decides at
+random (seeded) which entries are retained, with probabilities from the forgetting curve; no entry is deleted.
 """
 
 import math
@@ -51,7 +51,7 @@ def retention(days: int, strength: int, coefficient: float, forgetting: Forgetti
 
 
 def uniform_draw(*parts: object) -> float:
-    """Return a number in [0, 1) that depends on `parts` only, so that restored memories forget the same."""
+    """Return a random number in [0, 1) that is seeded with `parts`, so a restored memory forgets the same entries."""
     return seeded(*parts) / 2**63
 
 
@@ -76,7 +76,7 @@ LONGEST = 4_000
 
 @dataclass
 class MemoryBank(Memory):
-    """Messages and daily summaries that fade, a global summary and a portrait."""
+    """A memory of messages and daily summaries that are forgotten over time, with a global summary and portrait."""
 
     k: int = parameter(5, "How many messages and daily summaries are recalled (MemEngine's).", low=1)
     budget: int = parameter(
@@ -102,7 +102,7 @@ class MemoryBank(Memory):
         self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Add the messages and summarize the days that end."""
+        """Add the messages and summarize each day that has ended."""
         arrived = split_messages(messages, "message")
         vectors = await self.embed([piece.text for piece in arrived])
         today, date = self._today(), self._date()
@@ -126,9 +126,7 @@ class MemoryBank(Memory):
             await self._sum_up(ended)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return summary, portrait and the nearest retained entries; unless `frozen`, the read strengthens these
-        entries.
-        """
+        """Return summary, portrait and the nearest retained entries; unless `frozen`, record the access to them."""
         if not self.store.live(MESSAGE):
             return Recall()
         [vector] = await self.embed([query])
@@ -200,7 +198,7 @@ class MemoryBank(Memory):
                 self._replace(kind, answer.text, sources_of(each))
 
     def _all_days(self, kind: str, daily: str) -> list[Item]:
-        """Return the daily entries that fit, oldest first; if some do not fit, the global entry precedes them."""
+        """Return the newest daily entries that fit into a prompt. If some do not fit, the global entry comes first."""
         days = self.store.live(daily)
         shown = first_within(days[::-1], LONGEST)[::-1]
         return [*(self.store.live(kind) if len(shown) < len(days) else ()), *shown]
@@ -215,7 +213,7 @@ class MemoryBank(Memory):
 def _answered_days(
     days: Sequence[Sequence[Item]], answers: Sequence[Any]
 ) -> list[tuple[Sequence[Item], str]]:
-    """Return the days with a non-empty answer, each with its answer and date."""
+    """Return each day that has a non-empty answer, with the dated text of the answer."""
     return [
         (day, with_date(answer.text.strip(), day[0].meta["date"]))
         for day, answer in zip(days, answers, strict=False)

@@ -40,8 +40,8 @@ class LongTerm:
         """Return the profile lines, the least recently changed first."""
         return self.store.live(PROFILE)
 
-    def describe(self, label: str, value: str, page: Item) -> None:
-        """Write a profile line stated by `page`, which replaces the line with the same label."""
+    def set_profile(self, label: str, value: str, page: Item) -> None:
+        """Store a profile line that `page` states; it replaces the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
         known = [item for item in self.profile() if item.meta == meta]
         if not known:
@@ -50,8 +50,8 @@ class LongTerm:
             self.store.revise(known[0], text=text, sources=page.sources)
         self._shorten(PROFILE, self.traits)
 
-    def learn(self, kind: str, text: str, vector: Vector, page: Item) -> None:
-        """Append a fact stated by `page` to its queue; an equal fact is moved to the end instead."""
+    def add_fact(self, kind: str, text: str, vector: Vector, page: Item) -> None:
+        """Append a fact that `page` states to the queue of its kind; an equal fact moves to the end instead."""
         known = [item for item in self.store.live(kind) if item.text == text]
         if known:
             self.store.revise(known[0], sources=dict.fromkeys((*known[0].sources, *page.sources)))
@@ -71,7 +71,7 @@ class LongTerm:
 
 @dataclass
 class MemoryOs(Memory):
-    """Pages of dialogue that move through short, middle and long term, by age and by heat.
+    """A memory of dialogue pages that move from short-term to mid-term and long-term storage, by age and heat.
 
     A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
     is counted in messages.
@@ -118,7 +118,7 @@ class MemoryOs(Memory):
                 await self._promote(hot)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return notes in sections; entries by cosine, then chains, profile and short-term pages."""
+        """Return notes in sections. Entries are search results by cosine, then chains, profile, short-term pages."""
         pages: list[SearchHit] = []
         user: list[SearchHit] = []
         assistant: list[SearchHit] = []
@@ -148,10 +148,10 @@ class MemoryOs(Memory):
         if link is not None:
             chain = self.mid.chain(chain, link.chain, page.sources)
         segment = await self._segment(page, text, vector, keywords)
-        self.mid.take(page, text, vector, page_date(page), segment, chain)
+        self.mid.add_page(page, text, vector, page_date(page), segment, chain)
 
     async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
-        """Return the segment of a page, existing or new, with its summary updated."""
+        """Return the segment that a page joins, existing or new, with an updated summary."""
         known = self.mid.topic(vector, keywords)
         fields = {
             "summary": known.text if known else NOTHING,
@@ -170,7 +170,7 @@ class MemoryOs(Memory):
         return self.mid.segment(None, text, keywords, vector, page.sources)
 
     async def _promote(self, segment: str) -> None:
-        """Extract profile and knowledge from a segment's new pages, with two concurrent requests."""
+        """Extract profile lines and facts from a segment's new pages, with two concurrent requests."""
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
@@ -190,12 +190,12 @@ class MemoryOs(Memory):
             ]
         )
         for trait in traits.traits if traits else ():
-            self.long.describe(trait.label, trait.value, pages[trait.page - 1])
+            self.long.set_profile(trait.label, trait.value, pages[trait.page - 1])
         if facts is not None:
             told = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
             texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
             for (kind, fact), text, vector in zip(told, texts, await self.embed(texts), strict=True):
-                self.long.learn(kind, text, vector, pages[fact.page - 1])
+                self.long.add_fact(kind, text, vector, pages[fact.page - 1])
         self.heats.reset(segment, visits=self.reset == "length_and_visits")
 
     def _recall(self, pages: list[SearchHit], user: list[SearchHit], assistant: list[SearchHit]) -> Recall:

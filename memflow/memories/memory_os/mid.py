@@ -1,4 +1,4 @@
-"""Mid-term memory: pages in segments of one topic each, and chains of consecutive pages on the same subject.
+"""MemoryOS's mid-term memory: pages in segments by topic, and chains of consecutive pages on one subject.
 
 Pages store the ids of the first versions of their segment and chain, so that revisions keep the link.
 """
@@ -15,10 +15,10 @@ HEAT = "heat"
 
 @dataclass(frozen=True)
 class SegmentHeat:
-    """The heat of the segments in a store: alpha * visits + beta * length + gamma * exp(-age / mu).
+    """The heat of each segment in a store: alpha * visits + beta * length + gamma * exp(-age / mu).
 
     `visits` counts reads that found its pages, `length` its pages not yet promoted, `age` the messages since the last
-    visit or new page. Each segment has one bookkeeping entry, by the id of its first version.
+    visit or new page. Bookkeeping entries record these values by the id of a segment's first version.
     """
 
     store: EntryStore
@@ -32,7 +32,7 @@ class SegmentHeat:
         return {segment: self._heat(item) for segment, item in self._items().items()}
 
     def hottest(self, tau: float) -> str | None:
-        """Return the hottest segment above `tau` that has pages to promote, or None."""
+        """Return the segment with the highest heat above `tau` that has pages to promote, or None."""
         items = self._items()
         hot = {segment: heat for segment, heat in self.all().items() if heat > tau}
         waiting = [segment for segment in hot if items[segment].meta["length"] > 0]
@@ -43,7 +43,7 @@ class SegmentHeat:
         return int(self._items()[segment].meta["length"])
 
     def join(self, segment: str) -> None:
-        """Record a page that joined or created a segment."""
+        """Record that a page was added to a segment, which may be new."""
         item = self._items().get(segment)
         if item is None:
             self._write(None, segment, visits=0, length=1)
@@ -51,19 +51,19 @@ class SegmentHeat:
             self._write(item, segment, visits=item.meta["visits"], length=item.meta["length"] + 1)
 
     def visit(self, segments: Iterable[str]) -> None:
-        """Record a read that found pages in these segments."""
+        """Record that a read found pages in these segments."""
         items = self._items()
         for segment in segments:
             meta = items[segment].meta
             self._write(items[segment], segment, visits=meta["visits"] + 1, length=meta["length"])
 
     def reset(self, segment: str, *, visits: bool) -> None:
-        """Record a promotion: set the length, and optionally the visits, to 0."""
+        """Record that a segment's pages were promoted: set its length and, if `visits`, its visits to 0."""
         item = self._items()[segment]
         self._write(item, segment, visits=0 if visits else item.meta["visits"], length=0, touched=False)
 
     def forget(self, segment: str) -> None:
-        """Remove a segment's record."""
+        """Delete the record of a segment's heat."""
         self.store.retire(self._items()[segment].entry_id)
 
     def _items(self) -> dict[str, Item]:
@@ -110,7 +110,7 @@ def jaccard(one: Collection[str], other: Collection[str]) -> float:
 
 @dataclass
 class MidTerm:
-    """The segments of a store, at most `capacity`. A page joins a segment if its score is above `theta`."""
+    """Up to `capacity` segments in a store. A page joins the most similar segment if its score is above `theta`."""
 
     store: EntryStore
     heats: SegmentHeat
@@ -123,7 +123,7 @@ class MidTerm:
         self._segments, self._pages = Dense(self.store, SEGMENT), Dense(self.store, PAGE)
 
     def newest(self) -> Item | None:
-        """Return the most recently added page, or None."""
+        """Return the most recently added page; None without pages."""
         pages = self.store.live(PAGE)
         return pages[-1] if pages else None
 
@@ -164,7 +164,7 @@ class MidTerm:
         sources = _union(known.sources, sources)
         return self.store.revise(known, text=summary, sources=sources, vector=vector, meta=meta)
 
-    def take(
+    def add_page(
         self, page: Item, text: str, vector: Vector, date: str | None, segment: Item, chain: Item | None
     ) -> None:
         """Move a short-term page into its segment. Above the capacity, evict the coldest other segments."""

@@ -1,6 +1,6 @@
-"""Short-term memory: the newest pages word for word.
+"""MemoryOS's short-term memory: the newest pages word for word.
 
-A page is a user message and the assistant's reply right after it in one arrival. Any other message is a page by itself.
+A page is a user message and the assistant's reply, if both arrive together. Any other message is a page by itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
 
 
 def page_messages(page: Item) -> list[StoredMessage]:
-    """Return the messages of a short-term page with line, role and date."""
+    """Return the messages of a short-term page, each with its line, role and date."""
     found, start = [], 0
     for half in page.meta["halves"]:
         end = start + half["length"]
@@ -67,5 +67,5 @@ def page_date(page: Item) -> str | None:
 
 
 def page_turns(pages: Sequence[Item]) -> tuple[ChatMessage, ...]:
-    """Return short-term pages as chat turns."""
+    """Return the messages of short-term pages as chat turns."""
     return as_turns([half for page in pages for half in page_messages(page)])

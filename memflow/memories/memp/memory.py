@@ -1,7 +1,7 @@
-"""Memp: procedures distilled from trajectories, and retrieved by when to use them (build, retrieve, update).
+"""Memp: a model distills procedures from dialogue; a query retrieves the procedures whose use case is similar.
 
 CoMem applies Memp to dialogue without giving details; docs/fidelity.md describes this adaptation. After a read, an
-exchange stays in the buffer until the user's next message arrives, which is its feedback.
+exchange stays in the buffer until the user's next message arrives, which is the feedback on the exchange.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from memflow.memories.verbatim import (
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """The text, source messages and last date of a trajectory; `after` is the user's next message, if any.
+    """A piece of dialogue to learn from: its text, source messages and last date.
 
-    `feedback` is True if a user message follows an assistant message.
+    `after` is the next user message, if any. `feedback` is True if a user message follows an assistant message.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Trajectory:
 
 
 def split_trajectories(said: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
-    """Return the messages as trajectories of at most `size` tokens; `after` is the user message that follows."""
+    """Return the messages split into trajectories of at most `size` tokens; `after` is the next user message."""
     found = []
     for parts in reversed(fill_chunks(said, size)):
         found.append(_trajectory(parts, after))
@@ -68,10 +68,10 @@ ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
 
 @dataclass
 class Memp(Memory):
-    """Procedures distilled from dialogue, retrieved by when to use them.
+    """A memory of procedures that a model distills from dialogue, retrieved if the use case is similar to the query.
 
-    `update` decides how failures are handled. `vanilla` adds every trajectory, `validation` only successful ones, and
-    `reflection` also rewrites the retrieved procedures. An unclear outcome is not a failure.
+    `update` is the handling of failures: `vanilla` learns from every trajectory, `validation` only from those without
+    failure, and `reflection` also rewrites retrieved procedures after a failure. An unclear outcome is no failure.
     """
 
     size: int = parameter(2000, "Tokens of a trajectory: what arrives together is cut to it.", low=1)
@@ -93,9 +93,9 @@ class Memp(Memory):
         self.index = Dense(self.store, PROCEDURE)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Learn from the buffered exchange, whose feedback has arrived, and buffer the new messages.
+        """Learn from the buffered exchange, to which the new messages are the feedback, and buffer the new messages.
 
-        Messages without a preceding read get no feedback, so the memory learns from them immediately.
+        If no read precedes the new messages, the memory learns from them immediately, without waiting for feedback.
         """
         if not messages:
             return
@@ -110,7 +110,7 @@ class Memp(Memory):
             await self._learn(stored_messages(self.store, BUFFER), None, [])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return procedures oldest first, then the buffer; unless `frozen`, record which procedures were retrieved."""
+        """Return similar procedures, then the buffered messages; unless `frozen`, record the retrieved procedures."""
         found: list[Item] = []
         if self.store.live(PROCEDURE):
             vectors = await self.embed([query])
@@ -122,10 +122,10 @@ class Memp(Memory):
         return with_buffer(recalled(found), stored_messages(self.store, BUFFER))
 
     async def _learn(self, said: Sequence[StoredMessage], after: str | None, hit: Sequence[Item]) -> None:
-        """Judge outcomes, count them, and drop, add or rewrite procedures. The messages leave the buffer."""
+        """Judge how the messages turned out, then drop, add or rewrite procedures. The messages leave the buffer."""
         lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
-            *(self._learnt(one, judged=bool(hit) and one is lived[-1]) for one in lived)
+            *(self._judge_and_build(one, judged=bool(hit) and one is lived[-1]) for one in lived)
         )
         for trajectory, answers in zip(lived, learnt, strict=True):
             for answer in answers:
@@ -139,10 +139,10 @@ class Memp(Memory):
             await self._reflect(lived[-1], hit)
         retire_messages(self.store, said, BUFFER)
 
-    async def _learnt(
+    async def _judge_and_build(
         self, one: Trajectory, judged: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
-        """Return the outcome and the procedure of a trajectory; None for each that is not needed."""
+        """Request the outcome and the procedure of a trajectory. Return both answers, None for an unneeded one."""
         judging = one.feedback and (judged or self.update != "vanilla")
         if self.update == "vanilla":
             outcome, made = await asyncio.gather(self._judge(one, judging), self._build(one))
@@ -158,7 +158,7 @@ class Memp(Memory):
         return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
 
     def _retire_bookkeeping(self, kind: str) -> list[Item]:
-        """Retire bookkeeping entries. Return the current versions of the procedures in them."""
+        """Retire the bookkeeping entries of a kind. Return the current versions of the procedures that they list."""
         found = {}
         for entry in self.store.live(kind):
             for named in entry.meta["procedures"]:
@@ -168,7 +168,7 @@ class Memp(Memory):
         return list(found.values())
 
     def _counted(self, hit: Sequence[Item], outcome: str) -> list[Item]:
-        """Record the outcome for the retrieved procedures. Return the procedures that have not failed too often."""
+        """Count the outcome for the retrieved procedures and retire those that fail too often. Return the others."""
         if outcome not in (SUCCESS, FAILED):
             return list(hit)
         left = []
@@ -182,7 +182,7 @@ class Memp(Memory):
         return left
 
     async def _add(self, made: Sequence[tuple[Trajectory, Procedure | None]]) -> None:
-        """Add procedures, embedded with one request; an equal existing procedure gets more sources."""
+        """Add procedures, embedded with one request. If an equal procedure exists, add the sources to that one."""
         known = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
         written = [(one, procedure) for one, procedure in made if procedure is not None]
         fresh = {p.query for _, p in written if (p.query, p.workflow) not in known}
@@ -226,6 +226,6 @@ def _outcome(answer: Answer[Outcome] | None) -> str:
 
 
 def _shown(meta: Mapping[str, Any]) -> str:
-    """Return a procedure as notes show it: when to use it, with its date, and what to do."""
+    """Return a procedure as text for notes: the dated use case, then the workflow."""
     lines = [f"- {with_date(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
     return "\n".join(line for line in lines if line)

@@ -26,9 +26,9 @@ from memflow.tokens import estimate
 
 @dataclass
 class Segments:
-    """Unsegmented messages (`open`) and completed segments (`closed`), oldest first.
+    """Messages of the current segment (`open`) and completed segments (`closed`), oldest first.
 
-    A segment has `shortest` to `longest` messages; an earlier boundary is ignored.
+    A segment has `shortest` to `longest` messages; a topic boundary before `shortest` messages is ignored.
     """
 
     shortest: int
@@ -37,12 +37,12 @@ class Segments:
     closed: list[list[StoredMessage]] = field(default_factory=list)
 
     def undecided(self, new: int) -> range:
-        """Return the numbers (from 1) of messages that may start a new topic, after `new` further messages arrive."""
+        """Return the numbers of those of the `new` next messages that may start a segment; `open` begins with 1."""
         held = len(self.open)
         return range(max(held, self.shortest) + 1, held + new + 1)
 
-    def take(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
-        """Add messages and complete segments. `confidences` maps message numbers to the confidence of a new topic."""
+    def add(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
+        """Add messages, and complete the segment before each message whose topic-change confidence exceeds `above`."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
                 self._close()
@@ -65,7 +65,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 @dataclass
 class Nemori(Memory):
-    """Episodes split where the topic changes, and statements that a model did not predict."""
+    """A memory of episodes split at topic changes, and of statements about content that a model did not predict."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)
     ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
@@ -92,11 +92,11 @@ class Nemori(Memory):
         segments = Segments(self.shortest, self.longest, held[:before])
         for start in range(before, len(held), self.longest):
             new = held[start : start + self.longest]
-            segments.take(new, await self._confidences(segments, new), self.confidence)
+            segments.add(new, await self._confidences(segments, new), self.confidence)
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return statements, episodes (the best with their messages), then the buffer; entries by cosine."""
+        """Return similar statements and episodes (the best with original messages), then the buffered messages."""
         held = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
             return with_buffer(Recall(), held)
@@ -111,7 +111,7 @@ class Nemori(Memory):
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
 
     async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
-        """Return the confidence that a message starts a new topic, by number; empty without an answer."""
+        """Return by message number the model's confidence of a new topic, from 0 to 1; empty without an answer."""
         numbers = segments.undecided(len(new))
         if not numbers:
             return {}
@@ -131,7 +131,7 @@ class Nemori(Memory):
         return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
 
     async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
-        """Turn segments into episodes: narrate them concurrently, then learn from them in order."""
+        """Store each segment as an episode, narrated by the model, then learn statements from each in order."""
         told = ["\n".join(message.note() for message in segment) for segment in segments]
         sources = [[source for message in segment for source in message.item.sources] for segment in segments]
         narrations: list[Narration | None] = await self.ask_all(
@@ -159,7 +159,7 @@ class Nemori(Memory):
             await self._learn(segment, await self._predict(episode))
 
     async def _predict(self, episode: Item) -> str | None:
-        """Return the predicted content of an episode, or None if nothing is known yet."""
+        """Return the model's prediction of an episode's content from known statements; None without statements."""
         assert episode.vector is not None
         known = self.statements.search(episode.vector, self.related)
         if not known or episode.meta["title"] is None:
@@ -169,7 +169,7 @@ class Nemori(Memory):
         return answer.prediction if answer else None
 
     async def _learn(self, segment: Sequence[StoredMessage], predicted: str | None) -> None:
-        """Add statements that the prediction lacks; equal statements are added once."""
+        """Add statements about content of the segment that the prediction lacks; equal statements are added once."""
 
         def stray(answer: Statements) -> str | None:
             wrong = [line for one in answer.statements for line in one.lines if line > len(segment)]
@@ -201,7 +201,7 @@ class Nemori(Memory):
 def _notes(
     episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
 ) -> str:
-    """Return statements as a list, then the episodes with their messages quoted by `> `."""
+    """Return notes: the statements as a list, then the episodes, with original messages quoted by `> `."""
     known = sorted((found.item for found in statements), key=lambda item: item.order)
     blocks = [join_texts(known)] if known else []
     for episode in sorted((found.item for found in episodes), key=lambda item: item.order):

@@ -1,4 +1,4 @@
-"""Nemori's model for the scripted chat: messages that share words have the same topic."""
+"""The scripted chat's handlers for Nemori. Messages that share words have the same topic."""
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -40,7 +40,7 @@ def _calibrate(request: ChatRequest) -> Statements:
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:
-    """Return the numbered messages in the text; a line without the next number continues the message before."""
+    """Return the numbered messages in a text. A line that does not begin with the next number continues a message."""
     found: list[tuple[int, str]] = []
     for line in lines.splitlines():
         number, point, text = line.partition(". ")

@@ -1,6 +1,6 @@
-"""Self-controlled memory: a model, the controller, decides how much of the memory a query needs.
+"""Self-controlled memory: a model (the controller) decides how much of the memory a query needs.
 
-Flash memory contains the newest messages. Older messages are in the stream, each with its vector and a summary.
+Flash memory contains the newest messages. The stream contains older messages, each with its vector and a summary.
 Deviations from the published code, such as one summary per message, are in docs/fidelity.md.
 """
 
@@ -30,7 +30,7 @@ FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
 @dataclass
 class ScMemory(Memory):
-    """The newest messages, and older messages if a model that sees the query requests them."""
+    """A memory that recalls the newest messages, and older messages if its controller finds that a query needs them."""
 
     flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)
     k: int = parameter(3, "How many older messages are activated.", low=1)
@@ -45,7 +45,7 @@ class ScMemory(Memory):
         self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Add messages to flash memory; embed and summarize the messages that leave it, concurrently."""
+        """Add messages to flash memory; embed and concurrently summarize the oldest messages, which leave it."""
         store_messages(self.store, messages, FLASH)
         held = stored_messages(self.store, FLASH)
         leaving = overflow(held, 1, self.flash)
@@ -73,7 +73,7 @@ class ScMemory(Memory):
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return flash memory, and activated messages as summaries or in full if the controller requests them."""
+        """Return the newest messages and, if the controller requests them, older ones as summaries or in full."""
         held = stored_messages(self.store, FLASH)
         flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):
@@ -101,7 +101,7 @@ class ScMemory(Memory):
         )
 
     async def _activated(self, query: str) -> list[Item]:
-        """Return the `k` stream messages with the highest recency + cosine, best first, ties by age."""
+        """Return the `k` messages of the stream with the highest recency + cosine, best first; ties by age."""
         vectors = await self.embed([query])
 
         def score(item: Item, cosine: float) -> float:

@@ -13,7 +13,7 @@ def _summarise(request: ChatRequest) -> Summary:
 
 
 def _found(request: ChatRequest, *names: str) -> float:
-    """Return the share of the query's words that occur in the request's fields `names`; 1 without words."""
+    """Return the share of the query's words that occur in the prompt fields `names`; 1 for a query without words."""
     wanted = set(search_words(request.fields["query"]))
     held = {word for name in names for word in search_words(request.fields[name])}
     return len(wanted & held) / len(wanted) if wanted else 1.0

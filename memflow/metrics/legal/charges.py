@@ -1,6 +1,6 @@
-"""Names of criminal charges (罪名), their equality, and the cited articles of the Criminal Law.
+"""Extraction of criminal charges (罪名) and of cited articles of the Criminal Law, with canonical charge names.
 
-Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same
+A selective charge such as 走私、贩卖、运输、制造毒品罪 lists alternatives; a name with some of them is the same
 charge. A grammar finds the names; the list below only contains the alternatives of selective charges.
 """
 
@@ -105,7 +105,7 @@ _RENAMED = {
 
 
 def _choices(name: str) -> str:
-    """Return a regular expression of the names that a selective charge allows."""
+    """Return a regular expression that matches every allowed name of a selective charge."""
 
     def some(found: re.Match[str]) -> str:
         one = f"(?:{'|'.join(map(re.escape, found[1].split('、')))})"
@@ -126,17 +126,17 @@ _CHARGES = tuple(
 
 @lru_cache(maxsize=5_000)
 def canonical_charge(name: str) -> str:
-    """Return the canonical name of a charge: the current name with all alternatives."""
+    """Return the canonical name of a charge: the name in the current law, with all alternatives."""
     return next((whole for pattern, whole in _CHARGES if pattern.fullmatch(name)), name)
 
 
 def parse_charges(names: str) -> list[str]:
-    """Return the charges in a list of names that `NAMES` has matched, such as 抢劫罪、强奸罪."""
+    """Return the canonical charges in a text that `NAMES` has matched, such as 抢劫罪、强奸罪."""
     return [canonical_charge(_NOT_IN_IT.sub("", name)) for name in _ONE.findall(names)]
 
 
 def convicted_charges(reasoning: str) -> frozenset[str]:
-    """Return the charges that a reasoning affirms (构成盗窃罪), without the charges that it denies."""
+    """Return the charges that a court's reasoning affirms (构成盗窃罪), without the denied charges."""
     return frozenset(
         one
         for found in _FOUND.finditer(reasoning)

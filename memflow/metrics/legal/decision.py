@@ -35,7 +35,7 @@ _EVENT = re.compile(
 
 @dataclass(slots=True)
 class Sentence:
-    """A person's sentence; `months` and `fine` (yuan) are NONE if not set."""
+    """The sentence of a convicted person. `months` of prison and `fine` (yuan) are NONE if not imposed."""
 
     charges: list[str] = field(default_factory=list)
     months: int = NONE
@@ -57,7 +57,7 @@ class _Person:
 
 
 def operative_part(judgment: str) -> str:
-    """Return the decision without text in brackets (up to three levels) and items that revoke an earlier decision."""
+    """Return a decision without bracketed text (up to three levels) and without items that revoke earlier decisions."""
     for _ in range(_DEEPEST):
         judgment = _BRACKETED.sub("", judgment)
     first, *items = _ITEM.split(judgment)
@@ -65,7 +65,7 @@ def operative_part(judgment: str) -> str:
 
 
 def parse_sentences(judgment: str) -> list[Sentence]:
-    """Return the sentence of each convicted person in order; `judgment` is a section of cleaned text."""
+    """Return the sentence of each convicted person, in order, from the cleaned text of a decision."""
     person = _Person()
     people = {"": person}
     here = True  # and no earlier decision
@@ -107,5 +107,5 @@ def _months(event: re.Match[str]) -> int:
 
 
 def total(values: list[int]) -> int:
-    """Return the sum of several months or fines; NONE if no value is set."""
+    """Return the sum of several terms in months, or of several fines; NONE if all values are NONE."""
     return sum(value for value in values if value != NONE) if any(value != NONE for value in values) else NONE

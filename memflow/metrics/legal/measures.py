@@ -20,7 +20,7 @@ Variant = Literal["standard", "published_code"]
 
 @dataclass(frozen=True, slots=True)
 class JudgmentContent:
-    """The content of a judgment. `months` and `fine` (yuan) are sums over the convicted persons; -1 if not set."""
+    """Charges, statutes and sums of prison months and fines (yuan) of a judgment; a sum is -1 if none is imposed."""
 
     sections: Sections
     charges: frozenset[str]
@@ -31,11 +31,11 @@ class JudgmentContent:
 
 @lru_cache(maxsize=2_000)
 def read_judgment(document: str, variant: Variant = "standard") -> JudgmentContent:
-    """Return the content of a judgment, for any text.
+    """Return the charges, statutes, prison months and fine in a judgment. Every text is accepted.
 
-    Charges are those of the decision, or else those that the reasoning affirms. Statutes are those of the reasoning, or
-    else those of the document without its appendix. The variant `published_code` parses as the published evaluation
-    does. Raises BadSettings for an unknown variant.
+    Charges come from the decision, or else from the reasoning. Statutes come from the reasoning, or else from the
+    document without its appendix. The variant `published_code` parses as the published evaluation does. Raises
+    BadSettings for an unknown variant.
     """
     if variant == "published_code":
         return JudgmentContent(
@@ -106,10 +106,10 @@ def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult
 def comparable_passages(
     answer: str, gold: str, variant: Variant = "standard"
 ) -> dict[str, tuple[str, str] | MetricResult]:
-    """Return for each passage ("reasoning", "judgment") the texts of answer and gold, or a result that states which is
-    missing.
+    """Return for each passage ("reasoning", "judgment") the texts of answer and gold.
 
-    In `published_code`, if one passage is missing, neither passage is compared.
+    If a text is missing, return a MetricResult with the reason instead. In `published_code`, a missing passage makes
+    both passages incomparable.
     """
     said, wanted = read_judgment(answer, variant).sections, read_judgment(gold, variant).sections
     found: dict[str, tuple[str, str] | MetricResult] = {}

@@ -29,10 +29,10 @@ _LIMIT = 10**12
 
 
 def parse_numeral(numeral: str) -> int:
-    """Return the integer of a numeral; fractions are dropped.
+    """Return the integer value of a Chinese or Arabic numeral; fractions are dropped.
 
     The numeral has plain or formal (壹贰叁) characters, single digits (二〇一八), Arabic digits with commas, or Arabic
-    digits before a unit (3万). Raises BadInput for anything else.
+    digits before a unit (3万). Raises BadInput for other text.
     """
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)
@@ -59,9 +59,9 @@ def parse_numeral(numeral: str) -> int:
 
 
 def format_numeral(value: int, *, formal: bool = False) -> str:
-    """Return the Chinese numeral of a number from 0 to 10**12 - 1, plain or formal. Raises BadInput."""
+    """Return the plain or formal Chinese numeral of a number. Raises BadInput unless 0 <= value < 10**12."""
     if not 0 <= value < _LIMIT:
-        raise BadInput(f"{value} has no Chinese numeral here. Pass a number from 0 to {_LIMIT - 1}.")
+        raise BadInput(f"{value} cannot be a Chinese numeral. Pass a number from 0 to {_LIMIT - 1}.")
     digits, units, groups = _FORMAL if formal else _PLAIN
     if value == 0:
         return digits[0]

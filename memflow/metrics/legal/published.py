@@ -1,7 +1,7 @@
-"""Judgments parsed exactly as the published evaluation of JuDGE parses them, including its errors.
+"""A parser of judgments that gives the same results as the published evaluation of JuDGE, including its errors.
 
 If the decision lacks an item, the whole document is searched. Identical wordings of sentences and fines count once.
-Only charges are found differently: by memflow's grammar, since the published list is not reproduced.
+Only charges are parsed differently: by memflow's grammar, since memflow does not ship the published list.
 """
 
 import re
@@ -75,7 +75,7 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 
 def sections(document: str) -> Sections:
-    """Return the published segments; without 本院认为, the reasoning is the text after the heading."""
+    """Return reasoning and decision as the published code splits them, also for texts without 本院认为."""
     rest = _clean(document)
     if heading := _first(_HEADING, rest):
         rest = _without(rest, rest[: heading.end()])
@@ -101,13 +101,13 @@ def _searched(find: Callable[[str], list[str]], part: str, document: str) -> lis
 
 
 def charges(document: str) -> frozenset[str]:
-    """Return the charges of the decision, or else of the whole document."""
+    """Return the charges in the decision; if it contains none, the charges in the whole document."""
     found = _searched(_CONVICTED.findall, sections(document).judgment, document)
     return frozenset(one for names in found for one in named(names))
 
 
 def statutes(document: str) -> frozenset[str]:
-    """Return the main numbers of cited articles of the Criminal Law."""
+    """Return the numbers of the cited articles of the Criminal Law, without suffixes such as 之一."""
 
     def cited(text: str) -> list[str]:
         return [found for pattern in _CITED for found in pattern.findall(text)]
@@ -117,7 +117,7 @@ def statutes(document: str) -> frozenset[str]:
 
 
 def months(document: str) -> int:
-    """Return the sum of the prison terms over distinct wordings; -1 if there is none."""
+    """Return the sum of all distinctly worded prison terms in months; -1 without prison terms."""
 
     def terms(text: str) -> list[str]:
         found = [_cut(term, _TERM_ENDS) for pattern in _TERMS for term in pattern.findall(text)]
@@ -146,7 +146,7 @@ def _months(term: str) -> int:
 
 
 def fine(document: str) -> int:
-    """Return the sum of the fines in yuan over distinct wordings; -1 if there is none."""
+    """Return the sum of all distinctly worded fines in yuan; -1 without fines."""
     found = set(_searched(_fines, sections(document).judgment, document))
     return sum(map(_yuan, found)) if found else NONE
 

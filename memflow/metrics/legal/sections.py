@@ -26,7 +26,7 @@ _OVER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Cleaned text of two sections ("" if missing) and of everything up to the end of the decision (`body`)."""
+    """Cleaned text of reasoning and decision ("" if missing), and of all text up to the decision's end (`body`)."""
 
     reasoning: str
     judgment: str

@@ -1,4 +1,4 @@
--- Grain: One row per user, period and state variable that takes a value in it (period 0: every variable).
+-- Grain: One row per user, period and state variable whose value is set in the period (period 0: every variable).
 -- Key: domain, user_id, period, variable.
 -- Partition: domain.
 CREATE TABLE IF NOT EXISTS state.changes (

@@ -66,7 +66,7 @@ def test_agreement_of_two_annotators_matches_hand_calculated_values() -> None:
     assert len(differing) == 7 and differing[0].says == {"Ann": "Fully", "Bo": "Not at all"}
 
 
-def test_report_excludes_missing_labels_from_mean_and_agreement() -> None:
+def test_annotation_report_excludes_missing_labels_from_mean_and_agreement() -> None:
     made = sheet(2, 2, [FULL, HALF, NONE])
     one = by("Ann", made, ["full", "half", None, None])
     two = by("Bo", made, ["half", None, "none", None])
@@ -101,15 +101,18 @@ def test_report_compares_model_labels_with_the_majority_of_persons() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_report_rejects_sheet_without_annotations_and_gives_no_mean_without_labels() -> None:
-    made = sheet(1, 2)
+def test_make_report_rejects_a_sheet_without_annotations() -> None:
     with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
-        make_report(made, {}, [])
+        make_report(sheet(1, 2), {}, [])
+
+
+def test_annotation_report_without_any_label_has_no_mean() -> None:
+    made = sheet(1, 2)
     [alone] = make_report(made, {}, [by("Ann", made, [])]).measured
     assert alone.labelled == 0 and alone.mean.value is None
 
 
-async def test_judge_request_contains_the_item_and_its_reply_becomes_the_label() -> None:
+async def test_annotate_sends_each_item_to_the_model_and_stores_the_reply_as_label() -> None:
     made = sheet(1, 2, OPTIONS)
     seen: list[ChatRequest] = []
 
@@ -137,10 +140,13 @@ async def test_invalid_judge_label_is_stored_as_failure_reason_after_three_attem
     assert make_report(made, {}, [found]).measured[0].missing == 2
 
 
-async def test_scripted_chat_labels_items_and_label_schemas_are_bounded() -> None:
+async def test_scripted_annotator_returns_an_allowed_label() -> None:
     made = sheet(1, 1, OPTIONS)
     assert {prompt.name for prompt in all_prompts("memflow.annotation")} <= set(handlers())
     assert (await annotate(made, ScriptedChat(handlers()), "s")).labels == {"0/0#x": "option_2"}
+
+
+def test_label_output_types_are_bounded() -> None:
     assert_bounded(Chosen)
     assert_bounded(chosen_of(("a", "b")))
 

@@ -141,7 +141,7 @@ HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
         ({"items": "0" * 32}, [], "line 1: the file belongs to the sheet with digest"),
         ({"annotator": "  "}, [], "line 1, annotator: "),
         ({"by": "oracle"}, [], "line 1, by: "),
-        ({}, [{"item": "z#0", "label": "untold"}], "line 2: the sheet has no item 'z#0'"),
+        ({}, [{"item": "z#0", "label": "untold"}], "line 2: the item 'z#0' is not in this folder's sheet"),
         (
             {},
             [{"item": "a#0", "label": "full"}],
@@ -218,5 +218,5 @@ def test_annotation_sample_depends_on_the_seed_and_the_number_of_candidates():
         ("请用 Python 写一个脚本，处理 CSV 文件。", "zh"),
     ],
 )
-def test_language_of_detects_the_language_of_a_text(text, language) -> None:
+def test_language_of_returns_zh_only_for_text_with_enough_chinese_letters(text, language) -> None:
     assert language_of(text) == language

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.scripted_reader import best_options, near
+from memflow.benchmarks.scripted_reader import best_options, relevant_lines
 
 AGE = "How old is my niece Ann?"
 AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]
 
 
-def test_near_returns_only_lines_with_words_of_the_question():
+def test_relevant_lines_returns_only_lines_with_words_of_the_question():
     shown = "My niece came by.\nShe is 28 years old.\nThe nieces left."
-    assert near(shown, AGE) == shown
-    assert near(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."
-    assert near(shown, "Whose bicycle?") == ""
+    assert relevant_lines(shown, AGE) == shown
+    assert relevant_lines(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."
+    assert relevant_lines(shown, "Whose bicycle?") == ""
 
 
 def test_scripted_reader_selects_option_stated_about_the_question_subject():

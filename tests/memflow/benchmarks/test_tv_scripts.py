@@ -47,7 +47,7 @@ def test_pickled_tv_script_is_read_as_scenes_with_episode_and_number():
 
 @pytest.mark.parametrize(
     ("held", "said"),
-    [([1], "the whole is not a Python dict"), ({"E1": [1]}, "episode E1 is not a Python dict")],
+    [([1], "the whole file is not a Python dict"), ({"E1": [1]}, "episode E1 is not a Python dict")],
 )
 def test_pickled_tv_script_that_is_not_a_dict_is_rejected_with_location(held: object, said: str):
     with pytest.raises(BadInput, match=rf"dialsim/friends_dialsim\.pickle: {said}"):

@@ -47,12 +47,12 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
-def test_computed_checkpoint_scores_violate_no_rule(correct: np.ndarray, opens: bool) -> None:
+def test_scores_of_random_answers_pass_the_continual_checks(correct: np.ndarray, opens: bool) -> None:
     scores = scores_of(correct, opens)
     assert list(BALANCED.find_violations(scores)) == list(BOUND.find_violations(scores)) == []
 
 
-def test_rules_check_each_assistant_and_domain_separately() -> None:
+def test_continual_checks_compare_scores_of_same_assistant_and_domain_only() -> None:
     scores = [
         *scores_of(WORKED),
         *scores_of([[0, 1], [1, 1]], assistant="full"),
@@ -81,7 +81,7 @@ def place(scores: list[Score], metric: str, name: str) -> int:
     ],
 )
 @pytest.mark.parametrize("damage", [lambda value: value + 0.01, lambda value: None])
-def test_rule_finds_scores_that_violate_the_accuracy_identity(
+def test_identity_check_finds_accuracy_that_contradicts_transfer_and_forgetting(
     metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
 ) -> None:
     scores = scores_of(WORKED)
@@ -105,7 +105,7 @@ def test_rule_finds_scores_that_violate_the_accuracy_identity(
         ("flip_rate", "all", 1.1),
     ],
 )
-def test_rule_finds_score_outside_its_bounds(metric: str, name: str, value: float) -> None:
+def test_bounds_check_finds_continual_score_outside_its_bounds(metric: str, name: str, value: float) -> None:
     scores = scores_of(WORKED)
     at = place(scores, metric, name)
     scores[at] = replace(scores[at], value=value)

@@ -13,7 +13,15 @@ from memflow.benchmarks.registry import find_domain
 from memflow.checks import continual
 from memflow.checks.evaluation import check_rows, combine
 from memflow.checks.expectations import all_expectations, expectations_of
-from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, Unique, WholeTable
+from memflow.checks.rules import (
+    AcceptedValues,
+    Between,
+    EachRow,
+    Expectation,
+    RowForEvery,
+    Unique,
+    WholeTable,
+)
 from memflow.errors import BadInput
 from memflow.records import TABLES
 
@@ -32,15 +40,21 @@ def test_rule_names_are_unique_lower_case_identifiers():
 
 
 @pytest.mark.parametrize(
-    ("name", "description"),
+    ("rule", "description"),
     [
-        ("entity_attributes_are_json_object", "Entity attributes are JSON object"),
-        ("period_end_is_iso_date", "Period end is ISO date"),
-        ("no_context_accuracy_not_above_chance", "No-context accuracy not above chance"),
+        (Unique(("domain", "user_id")), "No two rows have the same `domain` and `user_id`."),
+        (Between("n", low=1), "The value of `n`, if not null, is at least 1."),
+        (EachRow(bool), "Known rule"),
     ],
 )
-def test_rule_description_is_its_name_in_words(name, description):
-    assert Expectation("utterance.turns", name, Unique(())).description == description
+def test_rule_without_text_is_described_by_its_columns_or_its_name(rule, description):
+    assert Expectation("utterance.turns", "known_rule", rule).description == description
+
+
+def test_every_rule_of_memflow_has_a_description_beyond_its_name():
+    bare = [Expectation(each.table, each.name, EachRow(bool)) for each in all_expectations()]
+    described = zip(all_expectations(), bare, strict=True)
+    assert [each.name for each, named in described if each.description == named.description] == []
 
 
 @pytest.mark.parametrize("table", TABLES)

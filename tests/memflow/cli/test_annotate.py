@@ -84,7 +84,7 @@ def test_integrity_sample_requires_an_assistant_with_a_stored_run(measured, tmp_
     assert "Choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
 
 
-def test_annotate_reports_missing_run_or_annotations_or_sheet(measured, empty, sampled, tmp_path) -> None:
+def test_annotate_names_missing_run_annotations_or_sheet(measured, empty, sampled, tmp_path) -> None:
     assert "memflow run --domain amemgym_demo" in empty.error(
         "annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure"
     )

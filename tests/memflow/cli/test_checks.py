@@ -33,7 +33,7 @@ def test_checks_command_with_assistant_lists_only_tables_of_that_assistant(measu
 def test_checks_command_lists_every_rule_of_the_benchmark(measured) -> None:
     found = measured("checks", "question.probes")
     assert found.exit_code == 0, found.output
-    names = [each.description for each in expectations_of("question.probes", "amemgym")]
+    names = [each.name for each in expectations_of("question.probes", "amemgym")]
     assert all(name in found.stdout for name in names)
     assert "0 failed" in found.stdout
 

@@ -143,7 +143,7 @@ def test_finetune_prints_settings_and_commands_for_the_trained_model(home_with_f
     [
         (
             ("--model", "small", "--action", "copy"),
-            "first answers that can be used has a copy. See the reasons with --count",
+            "usable first answers, none has a copy. See the reasons with --count",
         ),
         (("--model", "scripted"), "the model scripted has no weights that can be trained"),
         (("--model", "nobody"), "[models.nobody] does not exist"),

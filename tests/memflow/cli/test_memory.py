@@ -93,7 +93,7 @@ async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(rememb
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
         (("--probe", "p2"), "p2 follows m9, which was not played"),
-        (("--probe", "p7"), "has no probe 'p7'. Use an existing id, such as p0"),
+        (("--probe", "p7"), "has no probe 'p7'. Use an id such as p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
         (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
     ):
@@ -172,10 +172,10 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
         ((DOMAIN, AWI, "--diff", "2", "0"), "the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
         ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0'; stored: awi_1_0"),
-        (("nowhere", AWI), "'nowhere' has no stored memories; domains with memories: amemgym_demo"),
+        (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo"),
     ],
 )
-async def test_show_memory_rejects_invalid_selection(remembered, arguments, said) -> None:
+async def test_show_memory_rejects_unknown_or_conflicting_options(remembered, arguments, said) -> None:
     assert said in remembered.error("show", "memory", *arguments)
 
 

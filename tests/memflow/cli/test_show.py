@@ -90,7 +90,7 @@ def test_show_costs_computes_prices_from_the_settings(measured, tmp_path) -> Non
 
 
 def test_show_costs_rejects_a_domain_without_results(measured) -> None:
-    assert "no memory has recorded costs yet" in measured.error("show", "costs", "--domain", "beauty")
+    assert "has no memory with recorded costs" in measured.error("show", "costs", "--domain", "beauty")
 
 
 def test_slices_option_adds_period_slices_to_the_leaderboard(measured) -> None:

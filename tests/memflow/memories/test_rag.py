@@ -134,7 +134,7 @@ async def test_retrieval_memory_ranks_all_messages_and_has_no_buffer() -> None:
 
 
 def test_rag_chunk_rejects_an_overlap_equal_to_the_chunk_size() -> None:
-    with pytest.raises(BadSettings, match="overlap of 75 tokens is not smaller than the chunk size of 75"):
+    with pytest.raises(BadSettings, match=r"overlap of chunks \(75 tokens\) is not smaller than a chunk"):
         memory_factory("rag_chunk_75_75_5", TOOLS)(EntryStore())
 
 

@@ -82,8 +82,8 @@ def test_numbers_in_a_memory_name_are_its_parameters_in_order() -> None:
     [
         ("bm52", r"no memory 'bm52'. `memflow memories` lists all"),
         ("rga_2_4_30", r"no memory 'rga_2_4_30'\. Did you mean .*rag_2_4_30"),
-        ("rag_2_4", r"contains 2 numbers, but rag\[_FREQ_NS_K\] needs 3"),
-        ("none_3", "contains 1 numbers, but none needs none"),
+        ("rag_2_4", r"has 2 numbers instead of 3. Use the form rag\[_FREQ_NS_K\]"),
+        ("none_3", "has 1 numbers instead of none. Use the form none"),
         ("recent_06", "no memory 'recent_06'"),
         ("recent_0", "messages is 0, below the minimum. Set at least 1"),
         ("rag_0_4_30", "freq is 0, below the minimum. Set at least 1"),

@@ -82,7 +82,7 @@ def test_bm25_accepts_empty_texts_and_ignores_entries_of_other_kinds() -> None:
     assert index.search("tea", 5) == [kept]
 
 
-def test_search_index_is_rebuilt_after_many_retirements() -> None:
+def test_search_index_drops_retired_entries_after_many_retirements() -> None:
     store = filled(random.Random(seeded("forget")), 300, vectors=True)
     lexical, dense = Bm25(store, "message"), Dense(store, "message")
     query = store.live()[0].vector

@@ -144,7 +144,7 @@ async def test_restored_memory_gives_same_recalls_after_new_writes(name: str, st
 @examples(10)
 @given(stream=streams, left=streams, right=streams)
 @run_async
-async def test_memory_forks_affect_neither_each_other_nor_their_base(name: str, stream, left, right) -> None:
+async def test_write_to_a_memory_fork_changes_only_this_fork(name: str, stream, left, right) -> None:
     base = await play(new(name), numbered(stream))
     before, entries = await reads(base), list(base.store)
     for branch in (left, right):

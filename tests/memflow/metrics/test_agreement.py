@@ -85,7 +85,7 @@ class TestIntervals:
         assert over_users.value == over_items.value
         assert over_users.low < over_items.low < over_items.value < over_items.high < over_users.high
 
-    def test_agreement_of_one_episode_has_no_interval_and_depends_on_the_seed(self):
+    def test_agreement_interval_depends_on_the_seed_and_is_missing_for_one_episode(self):
         ratings = table(20, 3, 3, 20)
         assert gwet_ac1(ratings, YN, episodes=["a"] * 46)[1:] == (None, None)
         assert gwet_ac1(ratings, YN, seed=1) == gwet_ac1(ratings, YN, seed=1)
@@ -106,9 +106,9 @@ class TestMissingAndInvalidInput:
             gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
         with pytest.raises(BadInput, match="at least two categories"):
             gwet_ac1([("yes", "yes")], ["yes"])
-        with pytest.raises(BadInput, match="got 3 raters instead of two"):
+        with pytest.raises(BadInput, match="needs two raters; item 0 has 3"):
             cohen_kappa([("yes", "yes", "no")], YN)
-        with pytest.raises(BadInput, match="1 items but 2 episodes"):
+        with pytest.raises(BadInput, match="`episodes` names 2 episodes for 1 items"):
             percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])
 
 

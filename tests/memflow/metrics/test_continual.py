@@ -91,8 +91,8 @@ def test_summary_excludes_questions_without_answers_at_every_checkpoint():
     [
         ([[1], [0]], "instead of \\(questions"),
         ([1, 0, 1], "instead of \\(questions"),
-        ([[0, 2]], "values outside 0 to 1"),
-        ([[0, -0.1]], "values outside 0 to 1"),
+        ([[0, 2]], "question 0 of `correct` has a missing value or a value outside 0 to 1"),
+        ([[0, -0.1]], "question 0 of `correct` has a missing value or a value outside 0 to 1"),
         (np.zeros((0, 5)), "no question has an answer"),
         ([[np.nan, 1]], "no question has an answer"),
     ],

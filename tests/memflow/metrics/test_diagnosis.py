@@ -210,7 +210,7 @@ class TestByCounts:
     @pytest.mark.parametrize(
         ("writes", "reads", "right", "said"),
         [
-            ([1, 0], [0], [0], "differ. Pass one"),
+            ([1, 0], [0], [0], "(2,), the read failures (1,)"),
             ([-1], [0], [0], "negative"),
             ([float("nan")], [0], [0], "negative or missing"),
             ([1], [0], [0.5], "a value other than 0 and 1"),

@@ -46,7 +46,7 @@ def test_bootstrap_accepts_a_ratio_of_weighted_means():
 
 
 def test_mean_interval_rejects_totals_and_counts_of_different_lengths():
-    with pytest.raises(BadInput, match="3 totals but 2 counts"):
+    with pytest.raises(BadInput, match="`totals` has 3 values, but `counts` has 2"):
         mean_interval([1, 2, 3], [1, 2])
 
 

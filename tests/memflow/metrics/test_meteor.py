@@ -103,7 +103,7 @@ def test_chinese_meteor_ignores_synonyms() -> None:
     assert meteor("三年", "五年", "zh", synonyms=FakeSynonyms(三年="五年")) == 0
 
 
-def test_english_meteor_tokenizes_punctuation() -> None:
+def test_english_meteor_treats_punctuation_marks_as_separate_words() -> None:
     assert meteor("We met. You left.", "we met . you left .") == pytest.approx(1 - 0.5 / 6**3)
 
 

@@ -33,7 +33,7 @@ def test_equal_values_get_the_same_rank_and_missing_values_get_no_rank():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
     assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
-    with pytest.raises(BadInput, match="2 on-policy but 1 off-policy ranks"):
+    with pytest.raises(BadInput, match="`on` has 2 ranks, but `off` has 1"):
         rank_changes([1, 2], [1])
 
 
@@ -63,7 +63,7 @@ def test_paired_difference_equals_difference_of_pooled_values():
     assert (pair.difference.low, pair.difference.high) == (0, 2 / 8)
 
 
-def test_memory_score_is_pooled_per_period():
+def test_memory_score_of_policy_counts_is_pooled_over_users_per_period():
     on = answers([[4, 2], [2, 0]], bound=[[4, 4], [4, 2]])
     # Period 0: (6/8 - 1/4) / (8/8 - 1/4) = 2/3; period 1: (2/8 - 1/4) / (6/8 - 1/4) = 0.
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)

@@ -33,7 +33,7 @@ def test_accuracy_plot_starts_with_no_context_accuracy_and_shows_floors() -> Non
     )
 
 
-def test_accuracy_plot_labels_no_context_accuracy_with_the_word_before() -> None:
+def test_accuracy_plot_labels_the_position_of_no_context_accuracy_as_before() -> None:
     rows = [row for row in leaderboard_rows({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
     drawing = checkpoint_pictures(rows, "d")["checkpoints"]
     assert drawing.at == (-1, 0, 1) and drawing.place_names == ("before", "0", "1")

@@ -126,7 +126,7 @@ class TestRendering:
     def test_rendering_the_same_chart_twice_gives_the_same_bytes(self, chart, form):
         assert render(chart, form) == render(chart, form)
 
-    def test_png_width_and_height_fit_the_ui(self):
+    def test_rendered_png_is_700_to_900_pixels_wide_and_300_to_900_high(self):
         for chart in (LINES, BARS, TIMES, COLUMNS):
             width, height = struct.unpack(">II", render(chart, "png")[16:24])
             assert 700 <= width <= 900 and 300 <= height <= 900

@@ -43,7 +43,7 @@ def test_compare_settings_lists_differing_settings_of_every_score() -> None:
     ]
 
 
-def test_leaderboard_rules_find_unlisted_setting_differences_and_mixed_models() -> None:
+def test_leaderboard_checks_find_unlisted_setting_differences_and_mixed_models() -> None:
     rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
     hidden, mixed = rules["differing_settings_up_to_date"], rules["compared_scores_share_prompt_and_model"]
     assert isinstance(hidden, WholeTable) and isinstance(mixed, WholeTable)

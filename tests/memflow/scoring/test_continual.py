@@ -69,7 +69,7 @@ def test_score_with_low_coverage_has_a_reason_and_no_value() -> None:
     assert all(each.value is None and each.n == 0 and each.reason for each in scores(nothing).values())
 
 
-def test_borrowed_no_context_accuracy_requires_the_no_memory_baseline() -> None:
+def test_history_that_begins_with_memory_none_has_no_scores_without_memory_none() -> None:
     borrowed = [replace(each, borrowed=True) for each in ROWS]
     assert {each.reason for each in scores(borrowed, none=False).values()} == {NO_NONE}
     assert scores(borrowed) == scores(ROWS) == scores(ROWS, none=False)

@@ -36,7 +36,7 @@ def test_score_history_uses_only_the_accuracy_of_complete_questions() -> None:
     assert only(rows).accuracy(1) is None and only(rows).accuracy(2) is not None
 
 
-def test_score_history_may_start_before_the_first_checkpoint() -> None:
+def test_score_history_may_begin_with_an_answer_before_the_first_checkpoint() -> None:
     periods = leaderboard_rows({"full": ANSWERS}, first=-1)
     history = only([row for row in periods if row.slice != "checkpoint -1"])
     assert history.checkpoints == (0, 1) and history.accuracy(None).value == 0.5
@@ -52,7 +52,7 @@ def test_at_floor_is_true_if_the_accuracy_interval_includes_a_floor() -> None:
     assert not only(without).at_floor(2)
 
 
-def test_histories_are_sorted_by_model_with_no_memory_first_and_oracle_last() -> None:
+def test_histories_are_sorted_by_model_with_memory_none_first_and_oracle_last() -> None:
     names = ("oracle", "mem0", "full@x", "full", "none", "none@x")
     found = histories(leaderboard_rows(dict.fromkeys(names, ANSWERS)), lambda memory: -len(memory))["d"]
     assert [each.assistant for each in found] == ["none", "full", "mem0", "oracle", "none@x", "full@x"]

@@ -35,7 +35,7 @@ def test_score_of_an_installed_metric_is_the_mean_over_probes() -> None:
     assert (found.metric, found.value, found.n, found.slice) == ("brevity", 0.5, 2, "all")
 
 
-def test_failing_metric_or_missing_replies_leave_the_score_without_value() -> None:
+def test_score_is_null_if_its_metric_raises_or_half_of_the_replies_are_missing() -> None:
     broken, whole = own_scores(failure, brevity)
     assert (broken.value, broken.reason) == (None, "the metric failed: ZeroDivisionError: division by zero")
     assert whole.value == 0.5

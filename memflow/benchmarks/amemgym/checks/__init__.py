@@ -19,6 +19,7 @@ from memflow.checks.rules import (
     RowForEvery,
     Rule,
     WholeTable,
+    add_descriptions,
     of_benchmark,
 )
 from memflow.records import Change
@@ -101,7 +102,7 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         ),
     },
     "utterance.turns": {
-        "sessions_expose_1_to_3_values": EachRow(
+        "session_exposes_1_to_3_state_values": EachRow(
             lambda turn: turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
         ),
         "at_most_1_percent_of_sessions_repeat_exposed_variable": WholeTable(
@@ -119,15 +120,22 @@ _WARNINGS: dict[str, dict[str, Any]] = {
 }
 """Rules that only warn, by table and name."""
 
-EXPECTED = of_benchmark(
-    "amemgym",
-    (
-        *(Expectation(table, name, rule) for table, rules in _ERRORS.items() for name, rule in rules.items()),
-        *(
-            Expectation(table, name, rule, "warn")
-            for table, rules in _WARNINGS.items()
-            for name, rule in rules.items()
+EXPECTED = add_descriptions(
+    of_benchmark(
+        "amemgym",
+        (
+            *(
+                Expectation(table, name, rule)
+                for table, rules in _ERRORS.items()
+                for name, rule in rules.items()
+            ),
+            *(
+                Expectation(table, name, rule, "warn")
+                for table, rules in _WARNINGS.items()
+                for name, rule in rules.items()
+            ),
         ),
     ),
+    __name__,
 )
 """AMemGym's own checks."""

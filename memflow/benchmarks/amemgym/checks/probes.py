@@ -1,4 +1,4 @@
-"""Functions that find offending rows of question.probes. Each returns row positions."""
+"""Functions for AMemGym's checks of question.probes. Each returns the positions of the rows that violate a check."""
 
 import json
 from collections import defaultdict
@@ -11,7 +11,7 @@ from memflow.records import Change, Probe, Variable
 
 
 def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes without gold, or whose gold is not the only option for the current state."""
+    """Return the positions of choice probes that violate the check `gold_is_only_option_matching_user_state`."""
     states = states_at(changes)
     found = []
     for at, probe in _choices(probes, changes):
@@ -24,7 +24,7 @@ def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change
 
 
 def probes_with_wrong_state(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find probes whose gold context, or the gold of a state probe, differs from the current state."""
+    """Return the positions of probes that violate the check `gold_context_matches_user_state`."""
     states = states_at(changes)
     found = []
     for at, probe in enumerate(probes):
@@ -39,7 +39,7 @@ def probes_with_wrong_state(probes: Sequence[Probe], changes: Sequence[Change]) 
 
 
 def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Find choice probes with an option whose state values are not in the schema."""
+    """Return the positions of choice probes with an option whose state values are not in the schema."""
     schema = {(row.user_id, row.variable): row.choices for row in variables}
 
     def fits(probe: Probe, variant: str) -> bool:
@@ -57,7 +57,7 @@ def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]
 
 
 def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Find choice probes with two options for one state, or with different numbers of options and states."""
+    """Return the positions of choice probes in which two options have equal state values, or an option has none."""
     return [
         at
         for at, probe in _choices(probes, variables)
@@ -66,7 +66,7 @@ def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[
 
 
 def probes_with_changed_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes whose options or option order differ from the question's probe in the first period."""
+    """Return the positions of choice probes that violate the check `same_options_in_every_period`."""
     first: dict[tuple[str, str], Probe] = {}
     found = []
     for at, probe in sorted(_choices(probes, changes), key=lambda each: each[1].checkpoint):
@@ -78,7 +78,7 @@ def probes_with_changed_options(probes: Sequence[Probe], changes: Sequence[Chang
 
 
 def questions_missing_in_periods(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find questions that do not have exactly one probe in each period."""
+    """Return the positions of questions that do not have exactly one probe in each period."""
     periods: dict[str, set[int]] = defaultdict(set)
     for row in changes:
         periods[row.user_id].add(row.period)
@@ -95,7 +95,7 @@ def questions_missing_in_periods(probes: Sequence[Probe], changes: Sequence[Chan
 
 
 def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes with a variable that has no state probe at the same checkpoint."""
+    """Return the positions of choice probes with a variable that has no state probe at the same checkpoint."""
     asked = {
         (probe.episode_id, probe.checkpoint, name)
         for probe in probes
@@ -110,9 +110,7 @@ def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Cha
 
 
 def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Find choice probes in which an option for a reached state comes after an option for a state that no period
-    reaches.
-    """
+    """Return the positions of choice probes that violate the check `options_for_reached_states_come_first`."""
     lived = _gold_options(probes, changes)
     return [
         at
@@ -125,9 +123,7 @@ def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Cha
 def probes_with_wrong_option_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes whose number of options is not the larger of `min_variants` and the number of reached
-    states.
-    """
+    """Return the positions of choice probes that violate the check `option_count_as_configured`."""
     lived = _gold_options(probes, changes)
     return [
         at
@@ -139,7 +135,7 @@ def probes_with_wrong_option_count(
 def probes_with_wrong_variable_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes whose number of variables differs from the parameter `variables_per_question`."""
+    """Return the positions of choice probes that violate the check `variables_per_question_as_configured`."""
     return [
         at for at, probe in _choices(probes, changes) if len(probe.variables) != config.variables_per_question
     ]
@@ -148,7 +144,7 @@ def probes_with_wrong_variable_count(
 def probes_with_wrong_question_count(
     config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
 ) -> list[int]:
-    """Find choice probes of users whose number of questions differs from the parameter `questions`."""
+    """Return the positions of choice probes that violate the check `question_count_as_configured`."""
     users = {row.user_id for row in changes}
     asked: dict[str, set[str]] = defaultdict(set)
     for probe in probes:
@@ -169,7 +165,7 @@ def _choices(
 
 
 def _gold_options(probes: Sequence[Probe], changes: Sequence[Change]) -> dict[tuple[str, str], set[int]]:
-    """Return, by user and question, the options that are gold in at least one period."""
+    """Return the numbers of the options that are gold in at least one period, by user and question."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
     for _, probe in _choices(probes, changes):
         if probe.gold.isascii() and probe.gold.isdigit():

@@ -1,4 +1,4 @@
-"""Functions that find offending rows of state.changes and return row positions; and the states after each change."""
+"""Functions for AMemGym's checks of state.changes, which return positions of rows; and users' states by period."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ UserPeriod = tuple[str, int]
 
 
 def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
-    """Find changes whose old value is not the previous value. In period 0 the old value must be null."""
+    """Return the positions of changes that violate the check `old_value_equals_previous_value`."""
     held: dict[tuple[str, str], str] = {}
     found = []
     for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):
@@ -24,9 +24,7 @@ def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
 
 
 def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
-    """Find changes whose period does not follow the previous period directly, does not end later, or has several end
-    days.
-    """
+    """Return the positions of changes that violate the check `periods_are_consecutive`."""
     ends: dict[UserPeriod, str] = {}
     for row in changes:
         ends.setdefault((row.user_id, row.period), row.period_end)
@@ -39,7 +37,7 @@ def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
 
 
 def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence[Profile]) -> list[int]:
-    """Find changes of period 0 whose period does not end on the user's start date."""
+    """Return the positions of changes of period 0 whose period does not end on the user's start date."""
     starts = {row.user_id: row.start_date for row in profiles}
     return [
         at for at, row in enumerate(changes) if row.period == 0 and starts.get(row.user_id) != row.period_end
@@ -47,7 +45,7 @@ def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence
 
 
 def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find changes after period 0 whose number per period differs from `changes_per_period` by more than one."""
+    """Return the positions of changes that violate the check `change_count_per_period_within_1_of_configured`."""
     variables = Counter(row.user_id for row in changes if row.period == 0)
     counts = Counter((row.user_id, row.period) for row in changes)
 
@@ -59,7 +57,7 @@ def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -
 
 
 def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find the changes of a variable after its first `max_changes_per_variable` changes."""
+    """Return the positions of changes of a variable after its first `max_changes_per_variable` changes."""
     seen: Counter[tuple[str, str]] = Counter()
     found = []
     for at, row in sorted(enumerate(changes), key=lambda each: each[1].period):
@@ -72,7 +70,7 @@ def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> lis
 
 
 def changes_in_wrong_last_period(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Find changes in the last period of users whose number of periods differs from the parameter `periods`."""
+    """Return the positions of changes that violate the check `period_count_as_configured`."""
     last: dict[str, int] = {}
     for row in changes:
         last[row.user_id] = max(last.get(row.user_id, 0), row.period)

@@ -1,4 +1,4 @@
-"""Functions that find offending sessions in utterance.turns: their exposed values and their times."""
+"""Functions for AMemGym's checks of sessions in utterance.turns: values that a message exposes, and times."""
 
 import json
 from collections import defaultdict
@@ -13,13 +13,13 @@ EVENING = time(19), time(22)
 
 
 def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[int]:
-    """Find changes that no session of the same period exposes."""
+    """Return the positions of changes that no session of the same period exposes."""
     told = {(turn.episode_id, turn.checkpoint, name) for turn in turns for name in _exposed(turn)}
     return [at for at, row in enumerate(changes) if (row.user_id, row.period, row.variable) not in told]
 
 
 def turns_with_unchanged_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Find sessions that expose a variable whose value does not change in the period."""
+    """Return the positions of sessions that expose a variable whose value does not change in the period."""
     moved = {(row.user_id, row.period, row.variable) for row in changes}
     return [
         at
@@ -29,7 +29,7 @@ def turns_with_unchanged_values(turns: Sequence[Turn], changes: Sequence[Change]
 
 
 def turns_with_wrong_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Find sessions that expose a value other than the state at the end of their period."""
+    """Return the positions of sessions that expose a value other than the state at the end of their period."""
     states = states_at(changes)
 
     def matches(turn: Turn) -> bool:
@@ -40,7 +40,7 @@ def turns_with_wrong_values(turns: Sequence[Turn], changes: Sequence[Change]) ->
 
 
 def turns_repeating_values(turns: Sequence[Turn]) -> list[int]:
-    """Find sessions that expose a variable already exposed by an earlier session of the same period."""
+    """Return the positions of sessions that expose a variable which an earlier session of the period exposes."""
     seen: set[tuple[str, int, str]] = set()
     found = []
     for at, turn in sorted(enumerate(turns), key=lambda each: each[1].event):
@@ -52,7 +52,7 @@ def turns_repeating_values(turns: Sequence[Turn]) -> list[int]:
 
 
 def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Find sessions that have no time, lie outside their period, or do not come after the previous session."""
+    """Return the positions of sessions that violate the check `sessions_in_time_order_within_period`."""
     ends = period_ends(changes)
     before: dict[str, datetime] = {}
     found = []
@@ -75,7 +75,7 @@ def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list
 
 
 def turns_off_last_days(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Find sessions that do not lie on consecutive days ending on the last day of their period."""
+    """Return the positions of sessions that do not lie on consecutive days ending on the last day of their period."""
     ends = period_ends(changes)
     by_period: dict[UserPeriod, list[int]] = defaultdict(list)
     for at, turn in _sessions(turns):
@@ -90,7 +90,7 @@ def turns_off_last_days(turns: Sequence[Turn], changes: Sequence[Change]) -> lis
 
 
 def turns_outside_evening(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Find sessions that start outside the hours of the published data."""
+    """Return the positions of sessions that start before 19:00 or after 22:00, unlike the published sessions."""
     ends = period_ends(changes)
     found = []
     for at, turn in enumerate(turns):

@@ -1,6 +1,6 @@
 """Readers of persona files and trait lists.
 
-A persona file is JSON Lines or Parquet, in memflow's schema or that of Nemotron-Personas. personas.py selects the
+A persona file is JSON Lines or Parquet, in memflow's schema or the schema of Nemotron-Personas. personas.py selects the
 personas of a domain; load.py reads published users.
 """
 
@@ -36,7 +36,7 @@ def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         _parquet(file) if file.source.endswith(".parquet") else (row for _, row in file.numbered())
     ):
         if not isinstance(content, dict):
-            raise file.bad(f"record {number} is not a JSON object")
+            raise file.bad(f"persona record {number} is not a JSON object")
         given = content.get("id") or content.get("uuid")
         record_id = digest(content)[:16] if given in (None, "") else str(given)
         where = f"record {number} (id {record_id})"
@@ -51,14 +51,16 @@ def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             )
         yield record_id, content
     if number < 0:
-        raise file.bad("the file contains no personas")
+        raise file.bad("the persona file contains no personas")
 
 
 def _traits(file: File) -> dict[str, Any]:
     try:
         lists = yaml.safe_load(file.text())
     except yaml.YAMLError as error:
-        raise file.bad(f"the file is not valid YAML ({' '.join(str(error).split())})") from error
+        raise file.bad(
+            f"the file of trait lists is not valid YAML ({' '.join(str(error).split())})"
+        ) from error
     return file.shaped(TraitLists, lists, "its trait lists").model_dump()
 
 

@@ -1,4 +1,4 @@
-"""Personas, from which users are generated, and the selection of a domain's personas.
+"""Personas (descriptions of people from which users are generated) and the selection of a domain's personas.
 
 A persona is a record with an id, a name, `about` and any traits, or a row of Nemotron-Personas. persona_files.py reads
 files, trait_lists.py composes personas from lists, and states.py generates users.
@@ -59,11 +59,11 @@ class Persona(BaseModel):
         return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in traits.items() if value)
 
     def basics(self) -> str:
-        """Return the profile text without `about`."""
+        """Return the persona's profile text without the field `about`."""
         return self.model_copy(update={"about": None}).profile()
 
     def prose(self) -> str:
-        """Return the prose that the simulator summarizes."""
+        """Return the persona's texts, which the simulator summarizes as `about`."""
         return "\n\n".join([*([self.about] if self.about else []), *self.texts])
 
 
@@ -101,7 +101,7 @@ def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
 
 
 def _listed(value: Any) -> str:
-    """Format a list as `a, b`. Nemotron-Personas stores lists as Python literals."""
+    """Return a list of Nemotron-Personas, which is a Python literal, as text: `a, b`."""
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
     text = str(value or "")

@@ -31,7 +31,7 @@ class GenerationFailed(Exception):
 
 @dataclass(frozen=True)
 class UserSimulator:
-    """The simulator for one domain, in the domain's language."""
+    """The simulator model of a domain, called with a prompt in the domain's language."""
 
     chat: Chat
     language: str
@@ -126,7 +126,7 @@ async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserS
 def _merge_variables(
     drafts: Sequence[DraftQuestion], names: Mapping[str, str]
 ) -> dict[str, dict[str, list[str]]]:
-    """Return, by new variable name, the questions that use the variable and its values in each question."""
+    """Return the questions that use each variable, with the variable's values in the question, by new variable name."""
     found: dict[str, dict[str, list[str]]] = {}
     for draft in drafts:
         for variable in draft.variables:

@@ -1,6 +1,4 @@
-"""AMemGym's views: the comparison of on-policy and off-policy results, and the export of users in the published
-format.
-"""
+"""AMemGym's commands `memflow show policies` (on-policy against off-policy results) and `memflow export users`."""
 
 from memflow.benchmarks.views import ASSISTANT_OPTION, Export, Option, View
 

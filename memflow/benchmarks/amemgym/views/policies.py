@@ -1,4 +1,4 @@
-"""`show policies`: the effect of off-policy evaluation on scores and ranks. amemgym/policies.py computes it."""
+"""The command `memflow show policies`, which compares on-policy and off-policy results (amemgym/policies.py)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -58,7 +58,7 @@ def _measured(reader: Reader, domain: Domain) -> list[str]:
 
 
 def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: Sequence[str] | None) -> Side:
-    """Return the domain with the replies to its current probes. Raises BadInput for replies to former probes."""
+    """Return the domain with its probes and their replies. Raises BadInput if a reply is to an old probe."""
     probes = reader.facts("question.probes", domain.name)
     for name in assistants or ():
         if name not in measured:

@@ -1,4 +1,4 @@
-"""`export users`: the users of a domain in AMemGym's published format."""
+"""The command `memflow export users`, which writes the users of a domain in AMemGym's published format."""
 
 from dataclasses import asdict
 

@@ -19,7 +19,7 @@ from memflow.records import GoldLabel, Record
 
 
 def import_labels(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[GoldLabel]:
-    """Return the labels of every valid question at checkpoints 1 and later. A question that the file lacks is dropped.
+    """Return the labels of every valid question from checkpoint 1 on. Questions that are not in the file are dropped.
 
     Raises BadInput if the domain has no label file, and with file, line and fault for an unknown or duplicate question,
     other wording, other options or another truncation.
@@ -73,7 +73,7 @@ def _label_lines(
 def _mismatch(
     line: LabeledQuestion, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> str | None:
-    """Return the difference between a line and its question, or None if they match."""
+    """Return how a line of the label file differs from the question of the domain, or None if both are equal."""
     if line.digest != question_digest(asked):
         return "the labels belong to a different wording of the question or to different options"
     told = {at.share: at.visible for at in line.keys}

@@ -86,7 +86,7 @@ def format_label_file(
     """Return the final labels of a domain as a file, with the rationale of every annotator.
 
     Dropped and failed questions are omitted. `models` maps fingerprints to model names. Raises BadInput if the labels
-    belong to other contexts, or to another truncation than that of the domain.
+    belong to questions or checkpoints that the domain does not have.
     """
     found_labels = dict(labels_by_question(labels))
     lines: list[LabeledQuestion] = []
@@ -176,7 +176,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"line {number}"
         # The record's position gives its line in later errors.
         if number != task:
-            raise file.bad(f"line {task} is empty")
+            raise file.bad(f"line {task} of the label file is empty")
         if header is None:
             header = file.shaped(LabelFileHeader, raw, where)
             yield HEADER_ID, raw
@@ -187,7 +187,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         seen[question] = number
         yield question, raw
     if header is None:
-        raise file.bad("the file is empty")
+        raise file.bad("the label file is empty")
     if header.questions is not None and header.questions != len(seen):
         raise file.bad(
             f"the file has {len(seen)} questions, but its header states {header.questions}; it may be truncated"

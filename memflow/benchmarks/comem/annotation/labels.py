@@ -1,4 +1,4 @@
-"""Gold labels, one row per question, checkpoint and annotator; and the choice of the final label."""
+"""Creation of gold labels (one row per question, checkpoint and annotator), and selection of the final label."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ def labels_from_source(
 
 
 def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
-    """Return rows for the questions that the source data set drops, with the reason."""
+    """Return one label with the reason for each question that the source data set excludes."""
     return [
         replace(
             label,
@@ -74,7 +74,7 @@ def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
 def drop_unanswerable(
     asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """Return one question's labels, dropped if an answer is unknown and no option means "not enough information"."""
+    """Return a question's labels, marked as dropped if an answer is unknown and no option means this."""
     labels = list(labels)
     if config.unknown == "option" or asked.unknown_option is not None:
         return labels

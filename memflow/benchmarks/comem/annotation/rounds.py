@@ -1,4 +1,4 @@
-"""Two annotation rounds by two models (paper, sections 3.2.2 and A.3.1).
+"""Annotation of gold labels by two models in two rounds (paper, sections 3.2.2 and A.3.1).
 
 Both models see the context up to the checkpoint, the question and its options. The annotator also sees the published
 answer, if any. The verifier, another model, sees the annotator's answer. A question is kept if both models agree at
@@ -116,7 +116,7 @@ class _AnnotationTask:
         return UNKNOWN if self.question.unknown_option is None else str(self.question.unknown_option)
 
     def shown(self, label: str) -> str:
-        """Return a label in the format of the prompt."""
+        """Return a label as it is written in the verifier's prompt: a letter, or the text for an unknown answer."""
         if label == UNKNOWN:
             return UNKNOWN_CHOICE
         number = int(label) - 1
@@ -161,7 +161,7 @@ async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLab
 async def _ask_annotator(
     made_by: str, chat: Chat, stem: str, task: _AnnotationTask, told: str | None
 ) -> GoldLabel:
-    """Request and return one label. `told` is the published answer or the label of the other annotator, if any."""
+    """Return one label, requested from a model. `told` is the published or the other annotator's answer, if any."""
     fields = {
         "said": task.said,
         "question": task.question.question,
@@ -192,7 +192,7 @@ async def _ask_annotator(
 def _require_two_models(domain: Domain, annotators: Annotators) -> None:
     """Raise BadSettings if annotator and verifier are the same model.
 
-    The scripted chat may play both, because it has one handler per round.
+    The scripted chat may have both roles, because each round has its own scripted handler.
     """
     first, second = annotators.first, annotators.second
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):

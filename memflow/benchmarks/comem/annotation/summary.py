@@ -12,12 +12,12 @@ from memflow.records import GoldLabel
 
 @dataclass(frozen=True)
 class CheckpointSummary:
-    """The counts at one checkpoint.
+    """The numbers of questions with certain labels at one checkpoint.
 
-    Over all questions: `both` have labels of two annotators; `agreed` have equal labels; `contradicted` have an
-    annotator whose verdict on the other label contradicts its own label. Over kept questions: `untold` have an unknown
-    answer; `changed` have another label than at the previous checkpoint; `published` have a published answer;
-    `as_published` have that answer as label.
+    Of all questions, `both` have labels of two annotators, `agreed` have equal labels, and `contradicted` have a label
+    that contradicts the annotator's own verdict on the other label. Of kept questions, `untold` have an unknown answer,
+    `changed` have another label than at the previous checkpoint, `published` have a published answer, and
+    `as_published` have this answer as label.
     """
 
     checkpoint: int
@@ -32,7 +32,7 @@ class CheckpointSummary:
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """The counts of a slice of the questions, `all` or `category X`. Each question is kept, dropped or failed.
+    """The numbers of questions in a slice (`all` or `category X`). Each question is kept, dropped or failed.
 
     `dropped_for` and `failed_for` count questions by reason, most frequent first. `changes[k]` is the number of kept
     questions whose label changes k times.
@@ -64,7 +64,7 @@ class _QuestionLabels:
 
     @property
     def right(self) -> tuple[str | None, ...]:
-        """Return the final label at each checkpoint, in order of the checkpoints."""
+        """The answer of the question's final label at each checkpoint, in order of the checkpoints."""
         return tuple(label.answer for _, label in sorted(final_labels(self.keys).items()))
 
     def shown_answer(self, label: GoldLabel) -> str | None:
@@ -79,7 +79,7 @@ class _QuestionLabels:
 
 
 def summarize_labels(contexts: Sequence[Context], labels: Iterable[GoldLabel]) -> list[LabelSummary]:
-    """Return the counts of all labeled questions together and of each category."""
+    """Return one summary of all labeled questions, and one summary of each category."""
     held_of = labels_by_question(labels)
     found = [
         _QuestionLabels(asked, tuple(found_labels))
@@ -133,7 +133,7 @@ def _checkpoints(
 
 
 def _changes(asked: _QuestionLabels) -> tuple[bool, ...]:
-    """Return whether the label changes at each checkpoint after the first."""
+    """Return, for each checkpoint after the first, whether the label differs from the previous label."""
     return tuple(one != other for one, other in zip(asked.right, asked.right[1:], strict=False))
 
 

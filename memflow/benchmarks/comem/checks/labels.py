@@ -1,6 +1,6 @@
 """The checks of question.keys: labels are complete, valid, and based on earlier messages only.
 
-Functions return row positions.
+Each function whose name begins with `labels` returns the positions of the rows that violate a check.
 """
 
 from collections import defaultdict
@@ -49,7 +49,7 @@ def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
 
 
 def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
-    """Find labels with fewer visible messages than an earlier label of the same question and annotator."""
+    """Return the positions of labels that violate the check `visible_message_count_never_decreases`."""
     found: set[int] = set()
     most: dict[tuple[str, str], int] = {}
     for at, label in sorted(enumerate(labels), key=lambda each: each[1].checkpoint):
@@ -61,7 +61,7 @@ def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
 
 
 def labels_with_future_messages(labels: Sequence[GoldLabel], turns: Sequence[Turn]) -> list[int]:
-    """Find labels whose number of visible messages is negative or larger than the number before their checkpoint."""
+    """Return the positions of labels that violate the check `labels_use_no_future_messages`."""
     places = MessagePositions(turns)
     return [
         at
@@ -71,7 +71,7 @@ def labels_with_future_messages(labels: Sequence[GoldLabel], turns: Sequence[Tur
 
 
 def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
-    """Find labels whose number of visible messages differs from another annotator's label at the same checkpoint."""
+    """Return the positions of labels that violate the check `annotators_see_same_messages`."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     for label in labels:
         seen[label.question_id, label.checkpoint].add(label.visible)
@@ -79,7 +79,7 @@ def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
 
 
 def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
-    """Find labels whose verifier is the same model as the annotator, or that have no annotator's label."""
+    """Return the positions of labels that violate the check `verifier_is_not_the_annotator`."""
     first = {
         (label.question_id, label.checkpoint): label.model
         for label in labels

@@ -1,4 +1,4 @@
-"""The checks of question.probes against gold labels and earlier messages. Functions return row positions."""
+"""The checks of question.probes against gold labels and messages. Public functions return positions of rows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -19,19 +19,19 @@ from memflow.records import GoldLabel, Probe, Turn
 
 
 def probes_of_dropped_questions(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
-    """Find probes of questions whose gold labels are dropped."""
+    """Return the positions of probes of questions whose gold labels are dropped."""
     gone = dropped_questions(labels)
     return [at for at, probe in enumerate(probes) if probe.question_id in gone]
 
 
 def labels_without_probe(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
-    """Find labels of kept questions that have no probe."""
+    """Return the positions of labels of questions that have no probe although they are not dropped."""
     gone, asked = dropped_questions(labels), {probe.question_id for probe in probes}
     return [at for at, label in enumerate(labels) if label.question_id not in {*gone, *asked}]
 
 
 def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
-    """Find valid probes after checkpoint 0 that have no label."""
+    """Return the positions of valid probes after checkpoint 0 that have no label."""
     known = {(label.question_id, label.checkpoint) for label in labels if label.answer is not None}
     return [
         at
@@ -54,7 +54,7 @@ def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
 
 
 def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
-    """Find probes whose text, options or option order differ from the other checkpoints of the question."""
+    """Return the positions of probes that violate the check `same_options_at_every_checkpoint`."""
     asked: dict[str | None, set[tuple[str, ...]]] = defaultdict(set)
     for probe in probes:
         asked[probe.question_id].add((probe.question, *probe.options))
@@ -86,7 +86,7 @@ def _gold(probe: Probe, labels: Mapping[int, GoldLabel], checkpoint: int) -> str
 
 
 def labels_outside_options(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
-    """Find labels whose answer is not an option of their question."""
+    """Return the positions of labels whose answer is not an option of their question."""
     numbers = {probe.question_id: {str(1 + at) for at in range(len(probe.options))} for probe in probes}
     return [
         at
@@ -98,7 +98,7 @@ def labels_outside_options(labels: Sequence[GoldLabel], probes: Sequence[Probe])
 def probes_with_other_context(
     probes: Sequence[Probe], labels: Sequence[GoldLabel], turns: Sequence[Turn]
 ) -> list[int]:
-    """Find probes whose number of preceding messages differs from the visible messages of their label."""
+    """Return the positions of probes that violate the check `probes_see_same_messages_as_labels`."""
     seen: dict[tuple[str | None, int], int] = {
         (label.question_id, label.checkpoint): label.visible for label in labels
     }
@@ -112,7 +112,7 @@ def probes_with_other_context(
 
 
 def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Find probes with evidence that is missing, quarantined, or later than the probe."""
+    """Return the positions of probes with evidence that is missing, quarantined, or later than the probe."""
     places = MessagePositions(turns)
     lost = {turn.message_id for turn in turns if turn.reason is not None}
 
@@ -129,7 +129,7 @@ def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 
 def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
-    """Find labels by rule that are known before the first message."""
+    """Return the positions of labels that violate the check `rule_labels_unknown_before_first_message`."""
     untold = {probe.question_id: unknown_option(probe.options) for probe in probes}
     return [
         at
@@ -146,7 +146,7 @@ def _unknown_option_has_no_speaker(probe: Probe) -> bool:
 
 
 def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Find probes with an option about a speaker who has no message in the episode."""
+    """Return the positions of probes with an option about a speaker who has no message in the episode."""
     speakers: dict[str, set[str]] = defaultdict(set)
     for turn in turns:
         speakers[turn.episode_id].add(turn.speaker or "")
@@ -171,7 +171,9 @@ _ERRORS: dict[str, Rule] = {
     "no_gold_context_or_evidence_at_checkpoint_0": EachRow(
         lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
     ),
-    "one_speaker_per_option": each_valid_row(lambda probe: len(probe.true_of) in (0, len(probe.options))),
+    "nonempty_true_of_has_one_speaker_per_option": each_valid_row(
+        lambda probe: len(probe.true_of) in (0, len(probe.options))
+    ),
     "unknown_option_has_no_speaker": each_valid_row(_unknown_option_has_no_speaker),
 }
 

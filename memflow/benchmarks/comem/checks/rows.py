@@ -1,4 +1,4 @@
-"""Shared helpers of CoMem's checks: rules per configuration, dropped questions, and message positions."""
+"""Shared functions of CoMem's checks: rules that need the domain's parameters, dropped questions, message positions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.t
 
 
 def per_config(rule: Callable[[CoMemConfig], Rule | None]) -> PerDomain:
-    """Return a rule that is built from the domain's parameters."""
+    """Return the rule that `rule` builds from the parameters of the checked domain."""
     return PerDomain(lambda domain: rule(parse_config(domain)))
 
 

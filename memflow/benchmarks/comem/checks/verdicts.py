@@ -1,4 +1,4 @@
-"""Warnings about accuracy without context, caused by options that reveal the answer or by mostly equal labels."""
+"""Checks that questions cannot be answered without the dialogue, from their options or by a constant answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ every checkpoint for about 27 % of the questions."""
 
 
 def probes_right_by_constant_answer(probes: Sequence[Probe]) -> list[int]:
-    """Find probes that the best constant answer gets right, if its accuracy is above the limit.
+    """Return the positions of probes that the best constant answer gets right, if its accuracy is above the limit.
 
     A constant answer is always the same option number, or always the "not enough information" option.
     """
@@ -35,7 +35,7 @@ def _constant_answers(probe: Probe) -> set[str]:
 
 
 def right_answers_without_context(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
-    """Find correct answers at checkpoint 0, if their number exceeds chance by 3 standard errors.
+    """Return the positions of correct answers at checkpoint 0, if their number exceeds chance by 3 standard errors.
 
     No message is visible at checkpoint 0. Probes whose gold is the "not enough information" option are excluded.
     """

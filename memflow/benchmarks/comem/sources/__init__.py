@@ -1,4 +1,4 @@
-"""Sources of contexts: one module per file format.
+"""Readers of the data sets from which CoMem's contexts are built: one module per file format.
 
 Each module has `read`, which returns the records of a file, and `contexts`, which converts records to contexts.
 

@@ -1,4 +1,4 @@
-"""AMemGym's published users (ICLR 2026) as contexts of their first messages. A session is a period.
+"""Conversion of AMemGym's published users (ICLR 2026) to contexts: the first messages of a user. A session is a period.
 
 The answer to a question is known from the message that exposes the last missing value. Each later message that exposes
 another value changes the answer.
@@ -74,7 +74,7 @@ def _context_question(
 def _steps(
     published: PublishedQuestion, told: Sequence[dict[str, str]]
 ) -> Iterator[tuple[int, int | None, tuple[int, ...]]]:
-    """Yield (number of messages, option number, evidence positions) for each change of a question's values.
+    """Yield the number of messages, the option number and the evidence positions of each change of a question's answer.
 
     The option number is None if no option has these values.
     """
@@ -95,7 +95,7 @@ def _steps(
 def _reason(
     asked: ContextQuestion, without: Sequence[int], context: Context, config: CoMemConfig
 ) -> str | None:
-    """Return the reason why a question has no label at some checkpoint; None if all checkpoints have a label.
+    """Return the reason why a question has no label at some checkpoint, or None if all checkpoints have a label.
 
     A label is missing if no option has the values known there, for example between the changes of two values.
     """

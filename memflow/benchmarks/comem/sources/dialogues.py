@@ -66,8 +66,8 @@ class DialogueQuestion(_FileModel):
                 )
         if self.true_of and len(self.true_of) != len(self.options):
             raise ValueError(
-                "`true_of` and `options` have different lengths; give a speaker or an empty text for "
-                "each option"
+                f"question {self.id}: `true_of` has {len(self.true_of)} items for {len(self.options)} options; give a "
+                "speaker or an empty text for each option"
             )
         return self
 
@@ -83,13 +83,17 @@ class Dialogue(_FileModel):
     @model_validator(mode="after")
     def _messages_are_there(self) -> Self:
         names = [question.id for question in self.questions]
-        if len(set(names)) < len(names):
-            raise ValueError(f"dialogue {self.id}: two questions have the same id; rename one")
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(
+                f"dialogue {self.id}: the question id {twice!r} occurs twice; rename one of the questions"
+            )
         for question in self.questions:
             for each in question.known:
                 for number in (each.after, *each.evidence):
                     if number > len(self.messages):
-                        raise ValueError(f"question {question.id}: message {number} does not exist")
+                        raise ValueError(
+                            f"question {question.id}: message {number} does not exist; use 1 to {len(self.messages)}"
+                        )
                 if any(number > each.after for number in each.evidence):
                     raise ValueError(
                         f"question {question.id}: evidence in `known` is later than message `after` "
@@ -102,7 +106,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return one record per context. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("the file is not a list of dialogues, or the list is empty")
+        raise file.bad("the file is not a JSON list of dialogues, or the list is empty")
     return [
         (file.shaped(Dialogue, raw, f"dialogue {number}").id, raw)
         for number, raw in enumerate(published, start=1)

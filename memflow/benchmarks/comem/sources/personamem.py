@@ -1,4 +1,4 @@
-"""PersonaMem v1: dialogues of a user and an assistant over years, with questions at positions in the dialogue.
+"""Reader of PersonaMem v1: dialogues of a user and an assistant over years, with questions in the course of a dialogue.
 
 Section 3.2.1 of the paper describes this data set. `contexts` joins the table of questions with the file of shared
 contexts (32k, 128k or 1M tokens). A system message states the user's persona and begins a session. The parameter
@@ -78,7 +78,9 @@ def _options(written: str) -> tuple[str, ...]:
     for letter, option in zip("abcd", listed, strict=True):
         mark = f"({letter}) "
         if not isinstance(option, str) or not option.startswith(mark) or not option[len(mark) :].strip():
-            raise ValueError(f"option {letter} is empty or does not start with {mark.strip()}")
+            raise ValueError(
+                f"option {letter} is empty or does not start with {mark.strip()}; write `{mark}TEXT`"
+            )
         # Options are shown one per line; one of the 32k file has several lines.
         found.append(" ".join(option[len(mark) :].split()))
     return tuple(found)
@@ -99,7 +101,7 @@ class PersonaMemQuestion(BaseModel):
 
     @property
     def answer(self) -> int:
-        """The number of the gold option, from 1."""
+        """The number of the gold option. Options are numbered from 1."""
         return 1 + "abcd".index(self.correct_answer[1])
 
 
@@ -143,7 +145,7 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     except csv.Error as wrong:
         raise file.bad(f"line {rows.line_num + 1} is invalid CSV ({wrong})") from wrong
     if empty:
-        raise file.bad("the file has no questions")
+        raise file.bad("the table of questions has no rows")
 
 
 def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -152,11 +154,11 @@ def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield next(iter(shared.root)), raw
         empty = False
     if empty:
-        raise file.bad("the file has no contexts")
+        raise file.bad("the file of shared contexts has no lines")
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
-    """Return one context per context id with questions, in the order of the questions.
+    """Return one context for each context id that has questions, in the order of the questions.
 
     Contexts without messages come last, and their questions are dropped. Raises BadInput if the files do not match.
     """

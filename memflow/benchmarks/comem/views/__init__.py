@@ -1,4 +1,4 @@
-"""CoMem's views: answers over checkpoints (of any benchmark) and gold labels; and the export of gold labels."""
+"""CoMem's commands `memflow show checkpoints` (for any benchmark), `memflow show keys` and `memflow export keys`."""
 
 from memflow.benchmarks.views import DOMAIN_OPTION, Export, Option, View
 

@@ -1,4 +1,4 @@
-"""`show checkpoints`: scores over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
+"""The command `memflow show checkpoints`: scores over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ Cell = Callable[[History, bool], str]
 
 
 def show_checkpoints(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
-    """Return four tables per domain. Raises BadInput if there are no measurements, or none in the given `domain`."""
+    """Return four tables per domain. Raises BadInput if no domain has answers at checkpoints, or `domain` has none."""
     found = _histories(reader, domain)
     published = published_rows(reader, found) if paper else {}
     parts = [
@@ -60,7 +60,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
 
 
 def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
-    """Yield the four tables of a domain, and the reasons for missing scores."""
+    """Yield the tables of a domain (accuracy, forgetting, transfer, stability) and the reasons for missing scores."""
     checkpoints = sorted({at for history in mine for at in history.checkpoints})
     names = max(len(history.assistant) for history in mine)
     wide = names + SCORE_WIDTH * (len(checkpoints) + 1) + 8 <= width
@@ -82,12 +82,14 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
         rows += paper_lines(title, of_paper, checkpoints, len(heads))
         yield Table(["memory", *heads], rows, heads)
     if not wide:
-        yield Note("The line is too short for intervals: csv and json have them.")
+        yield Note(
+            "The line is too short for confidence intervals. Use the format csv or json to get the intervals."
+        )
     yield from _missing(mine)
 
 
 def _columns(checkpoints: Sequence[int]) -> dict[str, dict[str, Cell]]:
-    """Return the columns of each table, by table name: a function that formats the cell of a history."""
+    """Return the columns of each table, by table name. A column has a title and a function that formats a cell."""
 
     def accuracy(at: int | None) -> Cell:
         return lambda history, wide: _number(
@@ -116,7 +118,7 @@ def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
 
 
 def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
-    """Yield the histories with their models. If there are several models, each group starts with (model, None)."""
+    """Yield (model, history), grouped by model. If there are several models, each group starts with (model, None)."""
     models = list(dict.fromkeys(history.model for history in mine))
     for model in models:
         if len(models) > 1:
@@ -155,9 +157,7 @@ def _answer(
     *,
     paper: bool,
 ) -> Answer:
-    """Return the tables with explanations of their marks. `paper` states whether the published values were
-    requested.
-    """
+    """Return the tables and explanations of their marks. `paper` is true if published values were requested."""
     every = [history for mine in found.values() for history in mine]
     of_paper = [(name, row) for name, rows in published.items() for row in rows]
     names = dict.fromkeys(row.doubt for _, row in of_paper)

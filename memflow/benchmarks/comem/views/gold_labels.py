@@ -1,4 +1,4 @@
-"""`show keys`: counts of gold labels (comem/annotation/summary.py). `export keys`: the labels as an importable file."""
+"""The commands `memflow show keys` (counts of gold labels) and `memflow export keys` (gold labels as a file)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -29,7 +29,7 @@ def published_rows(reader: Reader, names: Iterable[str]) -> dict[str, list[Paper
 def paper_lines(
     title: str, rows: Sequence[PaperRow], checkpoints: Sequence[int], cells: int
 ) -> Iterator[list[Any]]:
-    """Return the paper's lines of a table, grouped by model. A domain with other checkpoints gets no lines."""
+    """Return the table lines with the paper's values, grouped by model. Return no lines if the checkpoints differ."""
     if not rows or len(checkpoints) != len(rows[0].forgetting):
         return
     for model in dict.fromkeys(row.model for row in rows):
@@ -54,7 +54,7 @@ def _cells(title: str, row: PaperRow) -> list[str]:
 
 
 def paper_records(domain: str, row: PaperRow) -> Iterator[dict[str, Any]]:
-    """Return the values of a row of the paper, with the names of measured rows."""
+    """Return the values of a published row as records with the field names of measured rows."""
     source = reference().datasets[row.dataset]
     for name, value in row.plain().items():
         metric, _, slice_ = name.partition("/")

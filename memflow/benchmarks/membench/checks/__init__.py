@@ -1,10 +1,13 @@
 """Checks of MemBench's rows. `memflow/checks` has the checks of all benchmarks."""
 
 from memflow.benchmarks.membench.checks import generated, graphs, noise, reflective, rows
-from memflow.checks.rules import of_benchmark
+from memflow.checks.rules import add_descriptions, of_benchmark
 
-EXPECTED = of_benchmark(
-    "membench",
-    (*rows.EXPECTED, *noise.EXPECTED, *graphs.EXPECTED, *generated.EXPECTED, *reflective.EXPECTED),
+EXPECTED = add_descriptions(
+    of_benchmark(
+        "membench",
+        (*rows.EXPECTED, *noise.EXPECTED, *graphs.EXPECTED, *generated.EXPECTED, *reflective.EXPECTED),
+    ),
+    __name__,
 )
 """All checks of MemBench."""

@@ -46,7 +46,7 @@ def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
-    """Return messages whose time is not after the previous step. Noise has no time and is skipped."""
+    """Return the positions of messages that are not sent after the previous step. Noise is skipped."""
     found = []
     for trajectory in by_trajectory(turns):
         last = None
@@ -67,7 +67,7 @@ def contains_gold_value(turn: Turn) -> bool:
 
 
 def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[int]:
-    """Return evidence messages whose value differs from the value in the user's graph."""
+    """Return the positions of evidence messages whose value differs from the value in the user's graph."""
     known = {
         (row.user_id, row.entity_id): {"name": row.name, **json.loads(row.attributes)} for row in entities
     }
@@ -83,7 +83,7 @@ def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) 
 
 
 def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes whose evidence differs from the messages with gold in the trajectory, in order."""
+    """Return the positions of probes that violate the check `generated_evidence_lists_all_gold_messages`."""
     evidence: dict[str, list[str]] = {}
     for trajectory in by_trajectory(turns):
         ids = [turn.message_id for _, turn in trajectory if turn.exposes is not None]
@@ -97,7 +97,7 @@ def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> 
 
 
 def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes that are not asked after the last message of the trajectory."""
+    """Return the positions of probes that are not asked after the last message of the trajectory."""
     last: dict[str, datetime] = {}
     for turn in turns:
         if turn.reason is None and not is_noise(turn.message_id):
@@ -112,7 +112,7 @@ def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> li
 
 
 def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes about a correction that have no wrong option stated before the correction."""
+    """Return the positions of probes that violate the check `wrong_value_stated_before_correction`."""
     episodes: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:

@@ -72,7 +72,7 @@ def _marks_personal_data(row: Entity) -> bool:
 
 
 def _has_reserved_personal_data(row: Entity) -> bool:
-    """Return whether all personal data lies in reserved ranges."""
+    """Return whether all personal data of an entity lies in ranges that no real person uses."""
     attributes = json.loads(row.attributes)
     return all(
         personal_data.is_reserved(name, attributes[name])
@@ -82,7 +82,7 @@ def _has_reserved_personal_data(row: Entity) -> bool:
 
 
 def _has_parseable_values(row: Entity) -> bool:
-    """Return whether all numbers and times can be parsed."""
+    """Return whether all numbers and times in the attributes of an entity can be parsed."""
     values = _values(row)
     readers: dict[str, Callable[[str], object]] = {
         "age": attribute_values.parse_age,
@@ -111,7 +111,7 @@ def _by_user(entities: Sequence[Entity]) -> Iterator[list[tuple[int, Entity]]]:
 
 
 def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
-    """Return entities that share an identifying value with another entity in their graph."""
+    """Return the positions of entities that share an identifying value with another entity in their graph."""
     found: set[int] = set()
     for group in _by_user(entities):
         for kinds, names in _UNIQUE_ATTRIBUTES:
@@ -125,7 +125,7 @@ def _find_shared_identifiers(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
-    """Return the entities of users that do not have exactly one entity with the relationship `self`."""
+    """Return the positions of the entities of users that do not have exactly one entity of kind `self`."""
     return [
         at
         for group in _by_user(entities)
@@ -135,7 +135,7 @@ def _find_graphs_without_self(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
-    """Return relatives and colleagues with a wrong shared attribute.
+    """Return the positions of relatives and colleagues whose shared attributes differ from the user's.
 
     Relatives share the user's hometown. Colleagues share the user's place of work, job and education.
     """
@@ -150,7 +150,7 @@ def _find_unshared_attributes(entities: Sequence[Entity]) -> list[int]:
 
 
 def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
-    """Return people whose age does not fit their relationship, according to the bundled vocabulary."""
+    """Return a function that finds people whose age does not fit their relationship, by the bundled vocabulary."""
     words = bundled_vocabulary(parameters.language)
     known: dict[str, Relation] = {each.name: each for each in (*words.relatives, *words.colleagues)}
 
@@ -180,7 +180,7 @@ def _age(row: Entity) -> int | None:
 
 
 def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
-    """Return the entities of users whose number of entities differs from the settings."""
+    """Return a function that finds the entities of users whose number of entities differs from the parameters."""
     wanted = {
         "self": 1,
         "relative": parameters.roles - parameters.roles // 2,

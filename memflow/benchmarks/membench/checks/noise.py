@@ -1,4 +1,4 @@
-"""Checks of trajectories with noise. Quarantined trajectories are not checked.
+"""Checks of noise: unrelated messages that extend a trajectory. Quarantined trajectories are not checked.
 
 These checks block, because all scores are invalid if noise contradicts a question or replaces messages. Conflicts in
 published noise are warnings.
@@ -22,7 +22,7 @@ _STEP = re.compile(r"\.(\d+)[ua]$")
 
 
 def _find_conflicts(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
-    """Return noise messages that contain the gold or an option of a question about their trajectory."""
+    """Return the positions of noise messages that contain the gold or an option of a question on their trajectory."""
     phrases = forbidden_phrases(turns, probes, entities)
     normalized: dict[str, str] = {}  # Trajectories share their noise.
     found = []
@@ -40,9 +40,9 @@ def _has_no_stamp(turn: Turn) -> bool:
 
 
 def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Return messages of noise units that are not contiguous.
+    """Return the positions of messages in noise units whose messages do not follow each other directly.
 
-    If noise is inserted between sessions, sessions must be contiguous too.
+    If noise is inserted between sessions, the same applies to sessions.
     """
     sessions = parameters_of(domain).noise_between == "sessions"
     found: list[int] = []
@@ -57,7 +57,7 @@ def _find_split_units(domain: Domain, turns: Sequence[Turn]) -> list[int]:
 
 
 def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
-    """Return real messages that do not follow the previous real step, because a step is missing or moved."""
+    """Return the positions of original messages before which an original step is missing or moved."""
     found = []
     for trajectory in by_trajectory(turns):
         last = -1
@@ -73,7 +73,7 @@ def _find_missing_steps(turns: Sequence[Turn]) -> list[int]:
 
 
 def _find_short_trajectories(domain: Domain, turns: Sequence[Turn]) -> list[int]:
-    """Return the last message of each trajectory with fewer tokens than `noise_tokens`."""
+    """Return the position of the last message of each trajectory with fewer tokens than `noise_tokens`."""
     wanted = parameters_of(domain).noise_tokens
     found = []
     for trajectory in by_trajectory(turns):
@@ -109,9 +109,7 @@ _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation("utterance.turns", name, rule) for name, rule in _RULES.items()),
-    Expectation(_PROBES, "noise_has_no_gold_or_options", _if_noise_added(lambda domain: _CONTRADICTION)),
-    Expectation(
-        _PROBES, "published_noise_has_no_gold_or_options", _if_noise_published(_CONTRADICTION), "warn"
-    ),
+    Expectation(_PROBES, "inserted_noise_contains_no_answer", _if_noise_added(lambda domain: _CONTRADICTION)),
+    Expectation(_PROBES, "published_noise_contains_no_answer", _if_noise_published(_CONTRADICTION), "warn"),
 )
 """Checks of noise."""

@@ -22,7 +22,7 @@ PREFERENCES = ("highlevel", "highlevel_rec")
 
 
 def find_named_answers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes whose evidence contains the name of the preference or mood in question."""
+    """Return the positions of probes whose evidence contains the name of the preference or mood in question."""
     said = {turn.message_id: strip_stamp(turn.text) for turn in turns}
     return [
         at
@@ -33,7 +33,7 @@ def find_named_answers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[i
 
 
 def find_mismatched_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes with evidence of a category or mood other than the answer."""
+    """Return the positions of probes with evidence of a category or mood other than the answer."""
     facts = {turn.message_id: json.loads(turn.exposes or "{}") for turn in turns}
     return [
         at
@@ -44,7 +44,7 @@ def find_mismatched_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> 
 
 
 def find_evidence_without_item(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes with evidence that does not contain its liked item."""
+    """Return the positions of probes with evidence that does not contain its liked item."""
     said = {turn.message_id: turn for turn in turns}
 
     def names(message: str) -> bool:
@@ -60,7 +60,7 @@ def find_evidence_without_item(probes: Sequence[Probe], turns: Sequence[Turn]) -
 
 
 def find_gold_not_in_graph(probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
-    """Return probes whose answer differs from the preference in the user's graph."""
+    """Return the positions of probes whose answer differs from the preference in the user's graph."""
     likes = {entity.user_id: json.loads(entity.attributes) for entity in entities if entity.kind == "self"}
     return [
         at
@@ -71,7 +71,7 @@ def find_gold_not_in_graph(probes: Sequence[Probe], entities: Sequence[Entity]) 
 
 
 def find_incomplete_recommendations(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes whose answer or evidence is not the list of recommendations, each once and in order."""
+    """Return the positions of probes whose answer or evidence is not the list of all recommendations in order."""
     recommended: dict[str, dict[str, str]] = defaultdict(dict)
     for turn in turns:
         fact = json.loads(turn.exposes or "{}")
@@ -89,7 +89,7 @@ def find_incomplete_recommendations(probes: Sequence[Probe], turns: Sequence[Tur
 
 
 def _answer_words(probe: Probe) -> tuple[str, ...]:
-    """Return the words that would reveal the answer."""
+    """Return the words that would reveal the answer of a probe: the answer and, for a mood, other names of the mood."""
     if scenario_of(probe.episode_id) != EMOTION:
         return (probe.revealed,)
     named = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}

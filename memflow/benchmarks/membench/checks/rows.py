@@ -49,7 +49,7 @@ def _has_valid_kind(probe: Probe) -> bool:
 
 
 def _find_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return probes with evidence that is not in their episode or comes after the probe."""
+    """Return the positions of probes with evidence that is not in their episode or comes after the probe."""
     said = {turn.message_id: (turn.episode_id, turn.checkpoint) for turn in turns if turn.reason is None}
 
     def is_said(message: str, probe: Probe) -> bool:
@@ -68,7 +68,7 @@ def _is_noise_without_gold(turn: Turn) -> bool:
 
 
 def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
-    """Return messages whose time is before the previous time in the episode. Messages without a time are skipped."""
+    """Return the positions of messages that are sent before the previous message with a time in the episode."""
     last: dict[str, datetime] = {}
     found: list[int] = []
     for at, turn in sorted(enumerate(turns), key=lambda each: (each[1].event, each[1].position)):
@@ -83,7 +83,7 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
-    (_TURNS, "error"): {"noise_messages_have_neither_time_nor_gold": EachRow(_is_noise_without_gold)},
+    (_TURNS, "error"): {"noise_messages_have_null_sent_at_and_exposes": EachRow(_is_noise_without_gold)},
     (_PROBES, "error"): {
         "four_distinct_options": each_valid_row(_four_options),
         "text_of_gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
@@ -93,7 +93,9 @@ _RULES: dict[tuple[str, Severity], dict[str, Rule]] = {
         "valid_question_kind_and_scenario": EachRow(_has_valid_kind),
     },
     (_TURNS, "warn"): {
-        "parseable_times": EachRow(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
+        "message_times_are_parseable": EachRow(
+            lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None
+        ),
         "message_times_never_decrease": WholeTable(find_decreasing_times),
     },
 }

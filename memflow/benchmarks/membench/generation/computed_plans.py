@@ -1,8 +1,8 @@
 """Plans for questions whose answer is computed from stated facts.
 
-comparative       which of two entities has more; or whether a person and an event share a place
-aggregative       how many entities have a value, or at least a value
-post_processing   a value derived from an attribute of an entity that another attribute identifies
+comparative       Which of two entities has more of an attribute? Or: do a person and an event share a place?
+aggregative       How many entities have a value, or at least a value?
+post_processing   What follows from an attribute, such as a digit sum? Another attribute identifies the entity.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -143,7 +143,7 @@ def _plan_count(
 
 
 def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]) -> list[Fact]:
-    """Return facts about these attributes of all entities. In observation, add another attribute of each entity."""
+    """Return facts that state these attributes of all entities. In observation, each entity gets one more attribute."""
     found = []
     for sort, name in asked:
         for node in nodes_of_type(request.graph, sort):

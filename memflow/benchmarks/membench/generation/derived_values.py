@@ -38,7 +38,7 @@ def _phone(request: PlanRequest, value: str) -> DerivedValue:
 def _email(request: PlanRequest, value: str) -> DerivedValue:
     suffix = value.partition("@")[2]
     others = {node["email"].partition("@")[2] for node in request.graph.roles} - {suffix}
-    return DerivedValue(suffix, _some(request, others))
+    return DerivedValue(suffix, _sample_options(request, others))
 
 
 def _name(request: PlanRequest, value: str) -> DerivedValue:
@@ -61,7 +61,7 @@ def _scale(request: PlanRequest, value: str) -> DerivedValue:
     half, tenth = people // 2, people // 10
     others = (people, 2 * people, half - tenth, half + tenth)
     pattern = fact_templates(request.language).people_in_figures
-    wrong = _some(request, (fill(pattern, count=each) for each in others))
+    wrong = _sample_options(request, (fill(pattern, count=each) for each in others))
     return DerivedValue(fill(pattern, count=half), wrong)
 
 
@@ -69,7 +69,7 @@ def _duration(request: PlanRequest, value: str) -> DerivedValue:
     days = values.parse_duration(value)
     others = (12 * days, 10 * days, 24 * (days + 1), 24 * (days + 2))
     pattern = fact_templates(request.language).hours
-    wrong = _some(request, (fill(pattern, count=each) for each in others))
+    wrong = _sample_options(request, (fill(pattern, count=each) for each in others))
     return DerivedValue(fill(pattern, count=24 * days), wrong)
 
 
@@ -93,15 +93,19 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
 
 
 def _described(request: PlanRequest, value: str, known: Mapping[str, str]) -> DerivedValue:
-    """Return the description of an entry in the vocabulary, and the descriptions of other entries."""
-    return DerivedValue(known[value], _some(request, (text for name, text in known.items() if name != value)))
+    """Return the vocabulary's description of a value, and the descriptions of other values as wrong options."""
+    return DerivedValue(
+        known[value], _sample_options(request, (text for name, text in known.items() if name != value))
+    )
 
 
 def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
-    return _some(request, (str(number + by) for by in (-3, -2, -1, 1, 2, 3) if number + by >= least))
+    return _sample_options(
+        request, (str(number + by) for by in (-3, -2, -1, 1, 2, 3) if number + by >= least)
+    )
 
 
-def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
+def _sample_options(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
     """Return up to three options, chosen at random."""
     unique = sorted(set(options))
     return tuple(request.rng.sample(unique, min(3, len(unique))))

@@ -1,4 +1,4 @@
-"""Wording of plans by the simulator (paper, section 3.1 and appendix C).
+"""Generation of the messages of a planned trajectory by the simulator (paper, section 3.1 and appendix C).
 
 The simulator rewords planned messages and invents the conversation between them. Required words are verified. Requests
 are independent of each other. A trajectory without a valid wording is quarantined with the reason.

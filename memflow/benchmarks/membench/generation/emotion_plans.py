@@ -1,7 +1,7 @@
-"""Plans for questions about a mood that no message names but consecutive remarks about one event show.
+"""Plans for questions about the user's mood, which remarks about an event show and which no message names.
 
 The paper has such questions (table 7) but no procedure; this procedure is ours. One session has an event and remarks in
-the mood of the answer. Another has an event and remarks in a clearly different mood, which is a wrong option
+the mood of the answer. Another session has an event and remarks in a clearly different mood, which is a wrong option
 (sample/emotions_*.yaml).
 """
 
@@ -22,7 +22,7 @@ from memflow.benchmarks.packaged import load_yaml
 
 
 class Mood(FrozenModel):
-    """A mood: its events and remarks, the words that name the mood, and similar moods."""
+    """A mood, with events and remarks that show the mood, words that name the mood, and similar moods."""
 
     mood: Words
     named: tuple[Words, ...] = Field(min_length=1)
@@ -41,7 +41,7 @@ class EmotionTemplates(FrozenModel):
     moods: tuple[Mood, ...] = Field(min_length=8)
 
     def apart_from(self, *excluded: Mood) -> list[Mood]:
-        """Return the moods that are neither among these nor similar to one of them."""
+        """Return all moods except the given moods and the moods similar to them."""
         return [
             each
             for each in self.moods

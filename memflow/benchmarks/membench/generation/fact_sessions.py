@@ -56,7 +56,7 @@ class Subject:
 
     @property
     def required_words(self) -> str:
-        """The words of the reference that the wording must contain."""
+        """The words of the reference that the simulator's sentence must contain."""
         return self.node[self.reference_attribute]
 
 
@@ -153,7 +153,7 @@ def _build_session(
 
 
 def _background(request: PlanRequest, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return the subject's other attributes, except those that reveal the stated facts."""
+    """Return the subject's other attributes, without attributes that reveal the stated facts."""
     subject, labels = facts[0].subject, request.vocabulary.labels
     hidden = {fact.attribute for fact in facts}
     hidden |= {leak for fact in facts for leak in _LEAKS.get(fact.attribute, ())}

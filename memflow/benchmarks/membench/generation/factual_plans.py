@@ -1,8 +1,8 @@
 """Plans for questions about a stated fact (paper, section 3.3 and table 6).
 
 simple             one attribute of an entity
-conditional        an attribute of an entity that another attribute identifies: two messages are needed
-noisy              conditional, after small talk
+conditional        an attribute of an entity that another attribute identifies; the evidence is two messages
+noisy              as conditional, but small talk precedes the question
 knowledge_update   an attribute that was first stated wrongly; the correction is the evidence
 """
 
@@ -112,7 +112,7 @@ class QuestionSubjects:
 def select_subjects(
     request: PlanRequest, sort: SubjectType, target: Node, asked: Sequence[str]
 ) -> QuestionSubjects:
-    """Return all entities of a type, referred to by name unless the name is one of the stated facts."""
+    """Return all entities of a type. Messages refer to an entity by name, unless a stated fact is the name."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
     others = tuple(
@@ -131,7 +131,7 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Return all (entity, identifying attribute, asked attribute) triples with a unique identification."""
+    """Return (entity, identifying attribute, asked attribute) triples. The identifying value is unique in the graph."""
     nodes = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)

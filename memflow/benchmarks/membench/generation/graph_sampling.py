@@ -115,13 +115,17 @@ class _GraphSampler:
             own = self._work()
             seat = rng.choice(own.occupation.positions + own.occupation.seniors)
             nodes.append(
-                self._kin(f"relative{number}", "relative", relation, surname, years, home, own, seat)
+                self._sample_person(
+                    f"relative{number}", "relative", relation, surname, years, home, own, seat
+                )
             )
         for number, relation in enumerate(rng.sample(words.colleagues, roles // 2)):
             seat = (seniors if relation.senior else seats).take()
             away = rng.choice(words.cities).name
             nodes.append(
-                self._kin(f"colleague{number}", "colleague", relation, surname, years, away, work, seat)
+                self._sample_person(
+                    f"colleague{number}", "colleague", relation, surname, years, away, work, seat
+                )
             )
         for number, happening in enumerate(rng.sample(words.work_events, events - events // 2)):
             nodes.append(self._event(f"work_event{number}", "work_event", happening, user))
@@ -147,7 +151,7 @@ class _GraphSampler:
         company = Template(rng.choice(occupation.companies)).substitute(tag=tag)
         return _Job(city.name, education, occupation, company, words.tags[tag])
 
-    def _kin(
+    def _sample_person(
         self,
         entity_id: str,
         kind: EntityKind,
@@ -158,7 +162,7 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """Return a random person aged `years` (the user's age) plus an age difference that fits the relationship."""
+        """Return a random person aged `years` (the user's age) plus a difference that fits the relationship."""
         gender = relation.gender or self._gender()
         family = surname if relation.surname else self.family.take()
         older = self.rng.randint(*relation.ages)
@@ -253,7 +257,7 @@ class _GraphSampler:
         return Node(entity_id, kind, rng.choice(thing.names), rng.choice(thing.relationships), attributes)
 
     def _new(self, make: Callable[[], str]) -> str:
-        """Call `make` until it returns a value that this graph does not have yet, and return that value."""
+        """Return the first value from repeated calls of `make` that this graph does not have yet."""
         while (value := make()) in self.taken:
             pass
         self.taken.add(value)

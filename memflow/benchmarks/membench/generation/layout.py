@@ -1,4 +1,4 @@
-"""Order and times of the steps of a plan. The result is a trajectory without texts."""
+"""Assignment of an order and of times to the steps of a planned trajectory, before the texts are generated."""
 
 import random
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class StepSlot:
-    """A future step: a planned message, or round number `filler` of the conversation between planned messages."""
+    """A step without text: a planned message, or round number `filler` of the conversation between planned messages."""
 
     session: int
     message: int | None
@@ -30,7 +30,7 @@ class TrajectoryLayout:
 
     @property
     def last(self) -> str:
-        """The id of the last user message."""
+        """The id of the last user message of the trajectory."""
         return self.trajectory.message_id(len(self.slots) - 1)
 
     def with_question(self, question: ChoiceQuestion) -> Trajectory:

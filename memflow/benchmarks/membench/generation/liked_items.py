@@ -1,4 +1,4 @@
-"""The user's preferred category per topic, the items of a category, and other categories."""
+"""Functions that return a user's preferred category of a topic, random items of a category, and other categories."""
 
 from collections.abc import Collection
 from typing import cast
@@ -35,7 +35,7 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
 def sample_items(
     request: PlanRequest, topic: str, category: str, sizes: tuple[int, int], besides: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Return (chosen, remaining) items of a category in random order, without the items in `besides`.
+    """Return chosen items of a category and all its other items, in random order. Items in `besides` are excluded.
 
     `sizes` is the minimum and maximum number of chosen items. Raises BadInput if the category has fewer items.
     """

@@ -58,7 +58,7 @@ def sample_documents(rng: random.Random, born: tuple[int, int, int], language: L
 
 
 def is_reserved(attribute: str, value: str) -> bool:
-    """Return whether a value lies in its reserved range."""
+    """Return whether the value of an attribute lies in the range that is reserved for this attribute."""
     if re.fullmatch(_RESERVED[attribute], value) is None:
         return False
     if attribute == "bank_account":

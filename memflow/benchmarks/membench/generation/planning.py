@@ -1,4 +1,4 @@
-"""All plans of a domain: for each user, a number per question kind and scenario, sampled by the domain's seed."""
+"""Sampling of a domain's trajectory plans: for each user, a given number of plans per question kind and scenario."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Types of a plan: the messages and the question of a trajectory before the simulator words them.
+"""Types of trajectory plans. A plan has the content of messages and question, for which the simulator writes the texts.
 
 A plan depends only on the user's graph, the domain's parameters and its seed. So turns and probes can be generated in
 separate steps.

@@ -1,7 +1,7 @@
 """Plans for questions about a preference that only liked items show (paper, section 3.1 and appendix A.4).
 
 highlevel       items of one category in one session, each linked to the previous item
-highlevel_rec   a session per item, among items of three other categories; stated, or accepted or rejected
+highlevel_rec   one session per item; the items of three other categories, which the user dislikes, are mixed in
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ STATED_SHARE = 0.3
 
 
 def plan_preference(request: PlanRequest) -> TrajectoryPlan:
-    """Return a plan of linked liked items in one session, or of a mood. Raises BadInput for too few items."""
+    """Return a plan with one session about liked items, or with two about moods. Raises BadInput for too few items."""
     if request.scenario == EMOTION:
         return plan_emotion(request)
     words, items = topic_templates(request, request.scenario), _liked(request)
@@ -74,7 +74,7 @@ def _liked(request: PlanRequest) -> list[str]:
 
 
 def _disliked(request: PlanRequest, category: str) -> str:
-    """Return an item of a category whose title names neither this category nor the preferred one."""
+    """Return an item of a category whose title names neither this nor the preferred category."""
     silent = revealing_items(
         request, request.scenario, category, preferred_category(request, request.scenario)
     )

@@ -41,7 +41,7 @@ class Preferences:
     categories: tuple[Category, ...]
 
     def of(self, topic: Topic) -> dict[str, tuple[str, ...]]:
-        """Return the items of a topic by category."""
+        """Return the items of a topic, by name of the category."""
         return {each.name: each.items for each in self.categories if each.topic == topic}
 
     def draw(self, topic: Topic, rng: random.Random) -> str:
@@ -49,7 +49,7 @@ class Preferences:
         categories = [each for each in self.categories if each.topic == topic]
         return rng.choices(categories, [each.weight for each in categories])[0].name
 
-    def but(self, other: "Preferences") -> "Preferences":
+    def replace_topics(self, other: "Preferences") -> "Preferences":
         """Return a copy in which the topics of `other` replace the topics of the same name."""
         replaced = {each.topic for each in other.categories}
         return Preferences(
@@ -91,5 +91,5 @@ def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Cat
 
 @cache
 def bundled_preferences(language: Language) -> Preferences:
-    """Return the bundled categories and items of a language."""
+    """Return the preference categories and their items that memflow ships for a language."""
     return build_preferences(parse_categories(load_yaml(PACKAGE, f"sample/preferences_{language}.yaml")))

@@ -1,4 +1,4 @@
-"""Wording of questions by the simulator: question text, preceding small talk and missing wrong options.
+"""Generation of a planned question by the simulator: question text, small talk before the question, wrong options.
 
 Dates are computed from the times of the evidence. A question without a valid wording has a reason.
 """
@@ -58,7 +58,7 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question. A question for a date gets the resolved date as answer and near dates as wrong options."""
+    """Return the question of a plan. For questions about a date, compute the date and near dates as wrong options."""
     query = plan.query
     if not query.dated:
         return query

@@ -1,4 +1,4 @@
-"""Preference categories from ratings: items per category, and users per preferred category.
+"""Derivation of preference categories from ratings: the items and the number of users of each category.
 
 A user prefers the category that is most frequent among the positively rated items (paper, section 3.1); of equally
 frequent categories, the first. Only items with a single category are used, most liked first. `rating_datasets.py` reads
@@ -97,7 +97,7 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
 
 
 def _titled(items: Iterable[str], called: Mapping[str, str], used: set[str]) -> list[str]:
-    """Return distinct titles of items up to the maximum number; case is ignored."""
+    """Return the first titles of the items, up to the maximum number, without duplicates. Case is ignored."""
     found: list[str] = []
     for item in items:
         title = " ".join(called.get(item, "").split())

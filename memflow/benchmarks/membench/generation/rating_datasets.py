@@ -67,9 +67,7 @@ Files = Mapping[str, StreamedFile]
 
 
 def movielens_100k(files: Files) -> list[Category]:
-    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre, which has the names of u.item's last
-    columns.
-    """
+    """Return the categories of MovieLens 100K, from u.data (tabs), u.item (bars, Latin-1) and u.genre (names)."""
     names = [name for name, _ in files["u.genre"].split_lines(2, "|")]
     items, titles = {}, {}
     for row in files["u.item"].split_lines(_COLUMNS_BEFORE_GENRES + len(names), "|", "latin-1"):
@@ -107,7 +105,8 @@ def foodcom(files: Files) -> list[Category]:
 
 
 def goodreads(files: Files) -> list[Category]:
-    """Return the categories of Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genre votes, titles.
+    """Return the categories of Goodreads, from interactions (JSON, or CSV with book_id_map.csv), genre votes and
+    titles.
 
     A book's category is the genre with most votes. JSON interactions take precedence over CSV.
     """

@@ -47,7 +47,7 @@ def plan_recommendations_over_sessions(request: PlanRequest) -> TrajectoryPlan:
 
 @dataclass(frozen=True)
 class _RecommendationSession:
-    """A session, its recommended items by message number, and its other items."""
+    """A session with the recommended items by message number, and with the items that are not recommended."""
 
     session: PlannedSession
     recommended: dict[str, int]

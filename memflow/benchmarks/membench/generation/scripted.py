@@ -164,7 +164,7 @@ def _distractors(request: ChatRequest) -> Distractors:
 
 
 def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
-    """Yield variants of `answer` with another number (in digits or words), or with another last or first word."""
+    """Yield wrong variants of `answer`, with another number (in digits or words) or another last or first word."""
     if numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
         for by in rng.sample(range(1, 10), 9):

@@ -22,7 +22,7 @@ SUBJECT_TYPES: tuple[SubjectType, ...] = ("people", "events", "items", "places")
 
 
 class AttributeTemplates(FrozenModel):
-    """Templates that state an attribute, ask for it, and identify an entity by it."""
+    """Templates that state an attribute, ask for the attribute, and identify an entity by the attribute."""
 
     told: str
     asked: str
@@ -30,13 +30,13 @@ class AttributeTemplates(FrozenModel):
 
 
 class CountTemplates(FrozenModel):
-    """Templates of a count with its noun, in singular and plural."""
+    """Templates of a number with a noun, in singular and plural."""
 
     one: str
     many: str
 
     def say(self, count: int) -> str:
-        """Return the count with its noun in singular or plural."""
+        """Return the number with the noun in singular or plural."""
         return fill(self.one if count == 1 else self.many, count=count)
 
 
@@ -57,7 +57,7 @@ class SubjectTemplates(FrozenModel):
 
 
 class MixedTemplates(FrozenModel):
-    """Templates of questions about a person and an event together."""
+    """Templates of questions that compare a person with an event."""
 
     compared: dict[str, str]
     same: str
@@ -67,7 +67,7 @@ class MixedTemplates(FrozenModel):
 
 
 class FactTemplates(FrozenModel):
-    """All fact templates of a language."""
+    """The templates of sentences and questions about facts, in one language."""
 
     people: SubjectTemplates
     events: SubjectTemplates
@@ -84,7 +84,7 @@ class FactTemplates(FrozenModel):
     months: tuple[str, ...]
 
     def of(self, sort: SubjectType) -> SubjectTemplates:
-        """Return the templates of an entity type."""
+        """Return the fact templates of an entity type."""
         about: SubjectTemplates = getattr(self, sort)
         return about
 
@@ -135,7 +135,7 @@ class TopicTemplates(FrozenModel):
 
 
 class PreferenceTemplates(FrozenModel):
-    """All preference templates of a language. `comma` is the separator of list items."""
+    """The templates of sentences and questions about preferences, in one language. `comma` separates list items."""
 
     comma: str
     all_recommendations: Words
@@ -149,5 +149,5 @@ def preference_templates(language: Language) -> PreferenceTemplates:
 
 
 def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:
-    """Return one of several templates, chosen at random and filled."""
+    """Return a randomly chosen template with its placeholders filled."""
     return Template(rng.choice(ways)).substitute(things)

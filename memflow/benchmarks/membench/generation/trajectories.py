@@ -1,4 +1,4 @@
-"""Turns and probes of generated domains, from plans that the simulator words."""
+"""Turns and probes of generated domains. The simulator writes the messages and questions that the plans describe."""
 
 import asyncio
 from collections.abc import Sequence

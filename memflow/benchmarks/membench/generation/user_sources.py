@@ -1,4 +1,4 @@
-"""Data sets from which user graphs are sampled: conversion of vocabulary, preferences and ratings to and from records.
+"""Reader of the data sets from which user graphs are sampled: vocabularies, preferences and ratings.
 
 Our YAML files, and those of users, have a `language` and either a vocabulary or items by topic and category. Each
 category and each vocabulary is one record.
@@ -90,7 +90,7 @@ def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
             for record in records
             if record.dataset == name and record.record_id.startswith(_LIKES)
         ]
-        found = found.but(build_preferences(categories))
+        found = found.replace_topics(build_preferences(categories))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
             f"domain {domain.name} generates its users, but none of its data sets has preferences for "

@@ -1,4 +1,4 @@
-"""Formatting and parsing of attribute values in English and Chinese.
+"""Functions that format and parse attribute values in English and Chinese.
 
 Every formatted value can be parsed again, so that plans compare and count values without a model.
 """

@@ -66,7 +66,7 @@ class Relation(FrozenModel):
 
 
 class EventType(FrozenModel):
-    """An event type: name patterns, content, and units of scale and duration."""
+    """An event type, with name patterns, contents, and units of scale and duration."""
 
     type: Words
     names: tuple[Words, ...] = Field(min_length=1)
@@ -76,7 +76,7 @@ class EventType(FrozenModel):
 
 
 class ThingType(FrozenModel):
-    """An item or place type: relationships, names and reviews."""
+    """A type of items or places, with relationships to the user, names and reviews."""
 
     type: Words
     relationships: tuple[Words, ...] = Field(min_length=1)
@@ -147,7 +147,7 @@ class Vocabulary(FrozenModel):
 
     @model_validator(mode="after")
     def _tells_apart(self) -> "Vocabulary":
-        """Validate that everything that questions refer to has a distinct name."""
+        """Validate that all entities that questions can refer to have distinct names."""
         events = self.work_events + self.rest_events
         for what, names in (
             ("cities", [each.name for each in self.cities]),
@@ -161,7 +161,7 @@ class Vocabulary(FrozenModel):
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
-                raise ValueError(f"{what}: {twice} occurs twice; remove one")
+                raise ValueError(f"{what}: {twice} occurs twice; remove one of the two entries")
         return self
 
     def city(self, name: str) -> City:

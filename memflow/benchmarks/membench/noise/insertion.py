@@ -23,7 +23,7 @@ from memflow.tokens import estimate
 
 @dataclass(frozen=True)
 class NoiseDraw:
-    """The units drawn for a trajectory, each with its number of earlier draws; and the number of skipped units."""
+    """The noise units drawn for a trajectory, how often each was drawn before, and the number of skipped units."""
 
     units: tuple[tuple[NoiseUnit, int], ...]
     passed_over: int
@@ -61,7 +61,7 @@ def insert_noise(
 
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
-    """Return groups of messages that must stay together: one step, or all consecutive steps of one session."""
+    """Return groups of messages that noise does not separate: one step, or all consecutive steps of one session."""
     steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
@@ -91,9 +91,7 @@ def _merge_events(
 def _messages(
     first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
 ) -> Iterator[Turn]:
-    """Yield the rows of a noise step, copied from the trajectory's first row. The id of a repeated unit has a
-    suffix.
-    """
+    """Yield the rows of a noise step, based on the trajectory's first row. The id of a repeated unit has a suffix."""
     name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):

@@ -33,7 +33,7 @@ Several = Annotated[tuple[Words, ...], Field(min_length=2)]
 
 @dataclass(frozen=True)
 class NoiseUnit:
-    """Steps of noise that stay together. The id is unique in the pool and contains no slash."""
+    """Steps of noise that are inserted together. The id is unique in the pool and contains no slash."""
 
     unit_id: str
     steps: tuple[Step, ...]
@@ -105,7 +105,7 @@ def _steps(
         return ("" if language == "zh" else " ").join(map(sentence, frames))
 
     def sentence(frame: str) -> str:
-        """Return the frame, filled with random reasons, effects and plans of the topic."""
+        """Return a sentence template, filled with random reasons, effects and plans of the topic."""
         drawn = {name: chance.choice(getattr(topic, name)) for name in ("cause", "effect", "next")}
         filled = frame.format(**fixed, **drawn, body=chance.choice(of.bodies))
         return filled[0].upper() + filled[1:]

@@ -1,6 +1,6 @@
 """MemDaily's user graphs: conversion of graphs.json to profiles and entities.
 
-Attribute names are those of generated graphs. The files do not link trajectories to users.
+Attribute names are those of generated graphs. The published files do not state which trajectory belongs to which user.
 """
 
 import json
@@ -79,12 +79,12 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         shaped = file.shaped(_Graph, raw, where)
         for part, key, published in (("user_profile", "姓名", shaped.user_profile), *_named(shaped)):
             if key not in published:
-                raise file.bad(f"{where}: {part} lacks {key}, the field of the name")
+                raise file.bad(f"{where}: {part} lacks the field {key}, which contains the name")
         yield f"{_ID}/{shaped.gid}", raw
 
 
 def states_of(domain: str, records: Sequence[Record]) -> States:
-    """Return the users and entities of the graphs among the records; empty without graphs."""
+    """Return the users and entities of the graphs in `records`, or empty tables if `records` has no graphs."""
     graphs = {
         f"{record.dataset}-{graph.gid}": graph
         for record in records

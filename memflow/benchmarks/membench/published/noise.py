@@ -25,7 +25,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         scenes |= {step.scene for step in shaped.noise_message}
         if len(scenes) > 1:
             raise file.bad(
-                f"unit {number} contains both messages and rounds, or other steps than the units before"
+                f"noise unit {number} contains both messages and rounds, or differs in this from the previous units"
             )
         yield f"{NOISE}/{shaped.noise_message[0].scene}/{number}", raw
 

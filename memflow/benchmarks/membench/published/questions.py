@@ -25,26 +25,26 @@ class PublishedModel(BaseModel):
 
 
 def join_answer(text: str | list[str]) -> str:
-    """Return an answer as one text. The titles in a list of recommendations can contain commas."""
+    """Return an answer as one text. Titles in a list are joined with semicolons, as they can contain commas."""
     return text if isinstance(text, str) else "; ".join(text)
 
 
 def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[str]] | str:
-    """Raise ValueError if the choices are a text without an error mark."""
+    """Return the choices unchanged. Raise ValueError if the choices are a text without the authors' error mark."""
     if isinstance(value, str) and not _FAILED.search(value):
         raise ValueError("the choices are a single text instead of one text per option")
     return value
 
 
 def _targets(value: Any) -> Any:
-    """Convert targets to lists, [step] or [step, session]; null becomes an empty list."""
+    """Return the published evidence steps as lists, [step] or [step, session]. Null becomes an empty list."""
     if not isinstance(value, list):
         return [] if value is None else value
     return [target if isinstance(target, list) else [target] for target in value]
 
 
 class PublishedQuestion(PublishedModel):
-    """A question with its answer, options and target steps."""
+    """A published question with its answer, its options and its evidence (`target_step_id`)."""
 
     question: Said
     answer: str | list[str]

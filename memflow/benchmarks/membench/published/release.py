@@ -1,4 +1,4 @@
-"""Reader of MemBench's own files: raw by question kind (MemData), or merged and sampled (data2test).
+"""Reader of the two forms of MemBench's files: raw by question kind (MemData), and merged and sampled (data2test).
 
 In raw files, place and time are separate fields and the file name is the question kind. In merged files, the text
 contains place and time. Steps are numbered across sessions. A file `..._multiple_N.json` is extended by N noise units;
@@ -69,7 +69,7 @@ class PublishedStep(PublishedModel):
 
 
 def _sessions(value: Any) -> Any:
-    """Convert steps without sessions to a single session."""
+    """Return the sessions of a trajectory. Steps without sessions become a single session."""
     if isinstance(value, list) and not any(isinstance(each, list) for each in value):
         return [value]
     return value
@@ -83,7 +83,7 @@ class _PublishedTrajectory(PublishedModel):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not any(self.message_list):
-            raise ValueError("message_list is empty")
+            raise ValueError("the field `message_list` is empty; add at least one session")
         return self
 
 
@@ -100,7 +100,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             empty = False
             yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
     if empty:
-        raise file.bad("the file has no trajectories")
+        raise file.bad("the MemBench file has no trajectories")
 
 
 def trajectory(record: Record) -> Trajectory:
@@ -158,7 +158,7 @@ def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
-    """Return the reason why the noise cannot be identified, or None if all noise is identified."""
+    """Return the reason why noise cannot be distinguished from original steps, or None if all noise is identified."""
     bare = sum(step.noise for step in steps)
     if bare == units * NOISE_STEPS:
         return None
@@ -192,7 +192,7 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
         except BadInput as wrong:
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
-            raise file.bad(f"{name} is not an object of trajectories by scenario")
+            raise file.bad(f"the value of {name!r} is not a JSON object that maps scenarios to trajectories")
         for scenario, trajectories in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"

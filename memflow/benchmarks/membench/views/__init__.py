@@ -1,4 +1,4 @@
-"""MemBench's views: accuracy by mechanism and by question kind, as in the paper's tables, and memory capacity."""
+"""MemBench's commands `memflow show mechanisms`, `memflow show kinds` and `memflow show capacity`."""
 
 from memflow.benchmarks.views import DOMAIN_OPTION, Option, View
 

@@ -1,4 +1,4 @@
-"""`show capacity`: the capacity scores of each domain on the leaderboard (MemBench, sections 3.4 and 4.4)."""
+"""The command `memflow show capacity`: how many tokens each memory retains (MemBench, sections 3.4 and 4.4)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`show kinds`: accuracy by question kind, as in MemBench's tables 10 to 12."""
+"""The command `memflow show kinds`: accuracy by question kind, as in MemBench's tables 10 to 12."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`show mechanisms`: memories by memory level, as in MemBench's tables 3 to 5."""
+"""The command `memflow show mechanisms`: scores by memory and memory level, as in MemBench's tables 3 to 5."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -34,7 +34,7 @@ DOMAIN_WIDTH = 74
 
 
 def show_mechanisms(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
-    """Return the tables of each memory level."""
+    """Return a table of scores for each memory level (factual, reflective)."""
     domains, found = measured_rows(reader, domain, LEVEL_SLICES)
     values = paper_values(domains, found) if paper else []
     parts = [part for slice_ in LEVEL_SLICES for part in _tables(slice_, found, values, reader.width)]

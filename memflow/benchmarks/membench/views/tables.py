@@ -28,9 +28,7 @@ MEASURES = {
 def measured_rows(
     reader: Reader, wanted: Sequence[str] | None, slices: Sequence[str]
 ) -> tuple[list[Domain], list[TableRow]]:
-    """Return the measured domains and their rows. Raises BadInput without measurements, or for unmeasured `wanted`
-    domains.
-    """
+    """Return the measured domains and their rows. Raises BadInput if none, or none in `wanted`, is measured."""
     scores = reader.scores()
     domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
     if not domains:

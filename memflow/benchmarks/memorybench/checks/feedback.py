@@ -1,6 +1,4 @@
-"""Checks of MemoryBench's feedback. Violated dialogue rules are errors; action rates are random, so they are
-warnings.
-"""
+"""Checks of MemoryBench's feedback. Rules about dialogues are errors; rates of random user actions are warnings."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -53,7 +51,7 @@ def _is_long_if_copied(row: FeedbackRound) -> bool:
 
 
 def _find_rounds_after_end(rows: Rounds) -> list[int]:
-    """Return rounds that follow the end of the dialogue or a failed round."""
+    """Return the positions of rounds that follow the end of the dialogue or a failed round."""
     last = {row.case_id: row.round for row in rows if row.ended or row.reason is not None}
     return [at for at, row in enumerate(rows) if row.round > last.get(row.case_id, row.round)]
 
@@ -64,9 +62,7 @@ def _find_test_cases(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
 
 
 def _find_wrong_score_fields(rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return reactions that have a score although no metric computes it, or that lack a score that a metric
-    computes.
-    """
+    """Return the positions of reactions that have a score without a metric that computes the score, or vice versa."""
     metrics = {probe.probe_id: probe.metric for probe in probes}
     return [
         at
@@ -85,16 +81,14 @@ def _actions_by_position(domain: Domain, rows: Rounds, probes: Sequence[Probe]) 
 
 
 def _find_clipped_probabilities(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return rows whose P(like) + P(dislike) would exceed 1 without clipping, so that the target rates are
-    not reached.
-    """
+    """Return the positions of rounds that violate the check `like_plus_dislike_probability_at_most_1`."""
     return [at for at, one in _actions_by_position(domain, rows, probes).items() if not one.fits]
 
 
 def _find_unlikely_action_counts(domain: Domain, rows: Rounds, probes: Sequence[Probe]) -> list[int]:
-    """Return rows of an action whose frequency differs significantly from its probabilities.
+    """Return the positions of rounds with an action that is too frequent, or without an action that is too rare.
 
-    If the action is too frequent, rows with the action are returned, otherwise rows without it.
+    The expected number of an action is the sum of its probabilities.
     """
     found: set[int] = set()
     chances = [(at, one.chances) for at, one in _actions_by_position(domain, rows, probes).items()]

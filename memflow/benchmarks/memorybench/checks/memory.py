@@ -1,8 +1,8 @@
 """Checks of MemoryBench's memory stage: no test case reaches a memory, and on-policy dialogues are complete.
 
 Message ids of dialogues contain the case, and only training cases have dialogues. All texts are searched for the gold
-of test cases. Exceptions are protocols that repeat training cases, cases about a corpus, and short, shared or visible
-gold.
+of test cases. Cases about a corpus, and gold texts that are short or that training cases or questions contain, are
+exempt. So are protocols that repeat training cases.
 """
 
 import json
@@ -19,18 +19,18 @@ from memflow.records import Entry, PlayedRound, Probe, TranscriptMessage, Turn
 _PROBES = "question.probes"
 
 
-def _if(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
+def _if_parameters(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
     """Return a rule that applies only to domains whose parameters satisfy a condition."""
     return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 
 def _leak_rule(table: str) -> PerDomain:
     rule = AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds)
-    return _if(rule, lambda parameters: parameters.protocol not in REPEATED)
+    return _if_parameters(rule, lambda parameters: parameters.protocol not in REPEATED)
 
 
 def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
-    """Return rounds that have a critique but no following round."""
+    """Return the positions of rounds that have a critique but no following round."""
     led = {(row.checkpoint, row.case_id, row.round) for row in rounds}
     return [
         at
@@ -43,7 +43,7 @@ def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
 def find_unwritten_answers(
     rounds: Sequence[PlayedRound], said: Sequence[TranscriptMessage]
 ) -> Collection[int]:
-    """Return rounds whose answer is missing in the transcript."""
+    """Return the positions of rounds whose answer is missing in the transcript."""
     given = {
         (line.checkpoint, case_of(line.message_id), line.text)
         for line in said
@@ -61,19 +61,19 @@ MIN_GOLD_LENGTH = 16
 
 
 def find_test_dialogues(said: Sequence[TranscriptMessage], probes: Sequence[Probe]) -> list[int]:
-    """Return messages of dialogues about a case that is no training case."""
+    """Return the positions of messages in dialogues about a case that is no training case."""
     train = _training(probes)
     return [at for at, line in enumerate(said) if not train.issuperset(_cases((line.message_id,)))]
 
 
 def find_test_sources(entries: Sequence[Entry], probes: Sequence[Probe]) -> list[int]:
-    """Return entries derived from messages of such dialogues."""
+    """Return the positions of entries derived from dialogues about a case that is no training case."""
     train = _training(probes)
     return [at for at, entry in enumerate(entries) if not train.issuperset(_cases(entry.sources))]
 
 
 def find_leaked_golds(rows: Sequence[Any], probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Return rows whose text contains the gold of a test case."""
+    """Return the positions of rows whose text contains the gold of a test case."""
     corpora = tuple({f"{turn.episode_id}/" for turn in turns})
     test = [probe for probe in probes if probe.split == "test" and not probe.probe_id.startswith(corpora)]
     shown = "\n".join(_plain(text) for probe in probes for text in _public(probe))
@@ -133,7 +133,7 @@ _RULES: dict[str, dict[str, Rule]] = {
         "gold_of_test_probes_not_in_entries": _leak_rule(_INDEXES),
     },
     _FEEDBACK: {
-        "rounds_with_critique_have_next_answer": _if(
+        "rounds_with_critique_have_next_answer": _if_parameters(
             WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"
         ),
         "played_answers_in_transcript": AcrossTables((_FEEDBACK, _TRANSCRIPTS), find_unwritten_answers),

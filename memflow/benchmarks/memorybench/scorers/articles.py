@@ -32,7 +32,7 @@ def _missing_backends(context: ScoringContext) -> list[str]:
 
 
 class ArticleScorer(Scorer):
-    """The scorer of SciTechNews."""
+    """The scorer of SciTechNews, which compares a generated article with the published summary."""
 
     stems = ("merge_article",)
     backends = frozenset({ENCODER_EN, CMUDICT})

@@ -51,7 +51,7 @@ def _missing_backends(context: ScoringContext) -> list[str]:
 
 
 class IdeaScorer(Scorer):
-    """The scorer of IdeaBench."""
+    """The scorer of IdeaBench, which compares generated hypotheses with the idea of the real paper."""
 
     stems = ("idea_rating", *RANKS.values(), "merge_idea")
     backends = frozenset({ENCODER_EN})

@@ -1,4 +1,4 @@
-"""Metrics from a judge's answer alone (A.1.1): DialSim's accuracy, checklists, criteria, and the quality of NF-Cats."""
+"""Scorers that use only a judge's answer (A.1.1), for DialSim, HelloBench, WritingBench and NF-Cats."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

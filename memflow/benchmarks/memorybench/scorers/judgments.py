@@ -46,7 +46,7 @@ def _missing_backends(context: ScoringContext) -> list[str]:
 
 
 class JudgmentScorer(Scorer):
-    """The scorer of JuDGE."""
+    """The scorer of JuDGE, which compares a generated judgment with the judgment of the court."""
 
     stems = ("merge_judgment",)
     backends = frozenset({ENCODER_ZH})

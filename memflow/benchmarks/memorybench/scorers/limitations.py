@@ -44,16 +44,14 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class LimitationResult:
-    """The score of one limitation: None if it is not of the planted kind, or if the score is unknown (then with a
-    reason).
-    """
+    """The score of one limitation. The score is None if the limitation is not the planted one or the judge failed."""
 
     score: int | None = None
     reason: str | None = None
 
 
 class LimitationScorer(Scorer):
-    """The scorer of LimitGen."""
+    """The scorer of LimitGen, which tests whether a reply finds the planted limitation."""
 
     stems = ("limitation_aspect", "limitation_kind", "limitation_score")
 
@@ -94,9 +92,7 @@ async def _judge(
 
 
 def limitations(answer: str) -> list[str]:
-    """Return the first three limitations of a reply: from its JSON or its list, or the whole reply as one
-    limitation.
-    """
+    """Return the first three limitations of a reply, from its JSON or list; without both, the whole reply."""
     return [
         one
         for one in (parse_list_reply(answer, "limitations") or _of_list(answer) or [answer.strip()])

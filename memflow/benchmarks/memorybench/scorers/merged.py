@@ -1,4 +1,4 @@
-"""One score from 1 to 10 into which a judge merges several measures (A.1.2): JuDGE, IdeaBench, SciTechNews.
+"""Computation of one score from 1 to 10 from several measures by a judge (A.1.2), for JuDGE, IdeaBench and SciTechNews.
 
 The judge sees the texts and all values. If a backend is missing, the variant contains its name (`without_bertscore`).
 If the judge failed on a measure, no merged score is computed.
@@ -21,7 +21,7 @@ NOT_MEASURED = "not measured"
 
 
 def variant_name(base: str, missing: Sequence[str]) -> str:
-    """Return the variant: `without_X` if X is missing, `published_code_without_X` for the published one."""
+    """Return the name of a score variant, such as `without_bertscore` if the backend BERTScore is missing."""
     if not missing:
         return base
     without = f"without_{'_'.join(missing)}"
@@ -29,16 +29,16 @@ def variant_name(base: str, missing: Sequence[str]) -> str:
 
 
 def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
-    """Return the keys of a metric whose backends can be missing.
+    """Return (metric, variant) for each variant of a metric. The variant `standard` is always included.
 
-    The key `standard` is always included, without a value if a backend is missing.
+    If a backend in `missing` is unavailable, `standard` has no value.
     """
     named = [variant_name(base, missing) for base in bases]
     return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]
 
 
 def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
-    """Return the empty `standard` value with the reason if a backend is missing, otherwise an empty list."""
+    """Return the variant `standard` with a reason instead of a value if a backend is missing, otherwise nothing."""
     if not missing:
         return []
     reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
@@ -46,7 +46,7 @@ def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricVa
 
 
 def format_value(marked: MetricValue | None) -> str:
-    """Format a value for the judge's prompt."""
+    """Return a metric value as text for the judge's prompt."""
     return NOT_MEASURED if marked is None or marked.value is None else f"{marked.value:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""Scorers by metric and task, and the judge prompts of a domain."""
+"""The registry of scorers by metric and task, with the backends and judge prompts that a domain needs."""
 
 from collections.abc import Mapping
 

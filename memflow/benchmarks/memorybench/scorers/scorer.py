@@ -53,14 +53,14 @@ class ScoringContext:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredProbe:
-    """A probe and its answer. `place` is the number of the probe among those of its task at its checkpoint."""
+    """A probe and its answer. `place` is the number of the probe among the probes of its task at its checkpoint."""
 
     probe: Probe
     answer: str
     place: int = 0
 
     def gold(self, part: str) -> Any:
-        """Return a part of a structured gold. Raises BadInput for a missing part."""
+        """Return a field of the gold, which is a JSON object. Raises BadInput if the field is missing."""
         probe = self.probe
         try:
             return json.loads(probe.gold)[part]
@@ -91,16 +91,16 @@ class Scorer(ABC):
 
     @abstractmethod
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        """Return the keys of all values, which do not depend on the answer. The probe's own metric comes first."""
+        """Return the metrics and variants that the scorer computes for a probe. The probe's own metric is first."""
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-        """Return the values that need no judge."""
+        """Return the metric values that are computed without a judge."""
         return ComputedValues()
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        """Return the values that need a judge, given the computed values."""
+        """Return the metric values that need a judge. `computed` has the values from `compute`."""
         return []
 
     def required_backends(self, metric: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Scripted judge for MemoryBench's prompts, not a language model: scores are shares of reference words."""
+"""Scripted judge for MemoryBench's prompts: instead of a language model, a rule scores the share of reference words."""
 
 import re
 from collections.abc import Mapping

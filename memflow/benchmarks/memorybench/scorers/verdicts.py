@@ -29,7 +29,7 @@ from memflow.records import Probe, Reply, Verdict
 async def make_verdicts(
     domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
 ) -> list[Verdict]:
-    """Return the verdicts of all test probes in order. The own metric of each probe comes first."""
+    """Return the verdicts of all test probes in order. The verdict of the probe's own metric comes first."""
     context = ScoringContext(backends, wants_published(domain), domain.seed)
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""

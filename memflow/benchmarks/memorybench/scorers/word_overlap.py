@@ -26,7 +26,7 @@ NO_SYNONYMS = "WordNet is missing; set `wordnet` in memflow.toml, or use meteor_
 
 
 class WordOverlapScorer(Scorer):
-    """The scorer for F1, ROUGE-L and METEOR. The metric of the probe selects one of them."""
+    """The scorer for F1, ROUGE-L and METEOR. The metric of the probe selects one of the three."""
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         """Return the metric keys. `published_code` exists for Chinese ROUGE-L, and for METEOR with WordNet."""

@@ -1,1 +1,1 @@
-"""MemoryBench's data sets as cases (q, v) with corpora (c) (paper, section 2.2, A.1): one reader per published form."""
+"""Readers of MemoryBench's data sets, which return cases (question and gold) with corpora (paper, section 2.2, A.1)."""

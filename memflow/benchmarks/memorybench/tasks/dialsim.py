@@ -42,7 +42,7 @@ class PublishedFanQuestion(BaseModel):
 
 
 class Scene(BaseModel):
-    """A scene of the pickle with its fan questions. Its temporal-graph questions are ignored."""
+    """A scene of the pickle with its fan questions. Temporal-graph questions are ignored."""
 
     date: Text
     easy_q: dict[str, Any]

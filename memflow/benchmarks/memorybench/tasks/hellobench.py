@@ -61,12 +61,12 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
     wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
     lines = list(file.lines(HelloBenchRow))
     if not lines:
-        raise file.bad("the file is empty")
+        raise file.bad("the file contains no instructions")
     return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Return all cases in file order. The stratum of a case is its file."""
+    """Return all cases in file order. The file is the stratum of a case (the group for stratified splits)."""
     ordered = sorted(records, key=lambda record: ORDER.index(_stem(record.source)))
     rows = zip(ordered, parse_rows(HelloBenchRow, ordered), strict=True)
     return [

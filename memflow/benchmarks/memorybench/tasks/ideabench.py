@@ -30,7 +30,7 @@ class Target(BaseModel):
 
 
 class Reference(BaseModel):
-    """A paper cited by a target. Some have no abstract."""
+    """A paper that a target paper cites. The abstract may be empty."""
 
     targetPaperId: Said
     abstract: str
@@ -44,7 +44,9 @@ def read(file: File) -> Iterable[tuple[str, Any]]:
         return ((f"reference/{number}", row) for number, row in enumerate(_rows(file, rows, Reference)))
     if set(Target.model_fields) <= columns:
         return ((row["paperId"], row) for row in _rows(file, rows, Target))
-    raise file.bad("the header has neither paperId, title and abstract nor targetPaperId and abstract")
+    raise file.bad(
+        "the header has neither the columns paperId, title and abstract nor targetPaperId and abstract"
+    )
 
 
 def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> Iterator[dict[str, Any]]:

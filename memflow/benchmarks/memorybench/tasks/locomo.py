@@ -49,7 +49,7 @@ class LocomoQuestion(BaseModel):
         return self
 
     def evidence_ids(self) -> list[str]:
-        """Return the message ids in the evidence. Some are published in forms such as `D8:6; D9:17` or `D30:05`."""
+        """Return the message ids in the evidence, which the published file also writes as `D8:6; D9:17` or `D30:05`."""
         found = (match for text in self.evidence for match in _EVIDENCE.finditer(text))
         return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
 
@@ -136,7 +136,7 @@ def _check_messages(file: File, where: str, conversation: Conversation) -> None:
     for day in conversation.sessions:
         for message in day.messages:
             if message.dia_id in seen:
-                raise file.bad(f"{where}: the message id {message.dia_id} occurs twice")
+                raise file.bad(f"{where}: two messages have the id {message.dia_id}")
             if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
                 raise file.bad(
                     f"{where}: the speaker of message {message.dia_id}, {message.speaker}, is not a speaker "

@@ -1,4 +1,4 @@
-"""Selection of the reader for each data set, and conversion of raw records to pools."""
+"""Functions that select the reader of each data set and convert raw records to pools of cases."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby

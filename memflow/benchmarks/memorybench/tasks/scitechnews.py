@@ -1,6 +1,4 @@
-"""SciTechNews, called JRE-L in MemoryBench's code: papers to rewrite as news (A.1.1). Published articles are
-not read.
-"""
+"""SciTechNews, called JRE-L in MemoryBench's code: papers to rewrite as news (A.1.1). Articles are not read."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Types of tasks: cases (q, v) and corpora (c) (paper, section 2.3), and the protocol of their readers."""
+"""Types of a task (paper, section 2.3): cases (question and gold), corpora, pools and readers."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ Part = Literal["train", "test"]
 class Task:
     """A data set of MemoryBench, or a part of a data set.
 
-    `published` is its name in published configurations and results. `metric` is the main metric and `measures` are the
-    others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is the stem
-    of the prompt.
+    `published` is the task's name in published configurations and results. `metric` is the main metric and `measures`
+    are the others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is
+    the stem of the prompt.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def long_output(self) -> bool:
-        """Whether users can copy answers to this task (A.2.3)."""
+        """True if users can copy answers to this task, because the answers are long (A.2.3)."""
         return self.format in ("SiLo", "LiLo")
 
 

@@ -28,11 +28,11 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class JsonRow(BaseModel):
-    """Any JSON object. `UnifiedRow` validates the content."""
+    """A row of a unified file as an unvalidated JSON object. `UnifiedRow` is the schema."""
 
 
 class CorpusText(BaseModel):
-    """The corpus of a data set."""
+    """The corpus of a unified data set as one text."""
 
     text: Said
 
@@ -99,7 +99,7 @@ def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
         elif suffix == ".arrow":
             table = pa.ipc.open_stream(file.content).read_all()
         else:
-            raise file.bad("the file suffix is not .arrow, .parquet or .jsonl")
+            raise file.bad(f"the file suffix {suffix!r} is not .arrow, .parquet or .jsonl")
     except (pa.ArrowException, OSError) as wrong:
         raise file.bad(f"the file is truncated or not a valid {suffix[1:]} file ({wrong})") from wrong
     if suffix == ".arrow" and not file.content.endswith(_END):

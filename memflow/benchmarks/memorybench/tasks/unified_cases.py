@@ -48,9 +48,9 @@ def _answer(row: UnifiedRow) -> str:
 
 
 def _id(row: UnifiedRow) -> str:
-    """Return the id that the row has in the original file."""
+    """Return the id that the case of a unified row has in the original file."""
     if row.id is None:
-        raise ValueError("the row has no id")
+        raise ValueError("the column `id` of the row is empty")
     return str(row.id)
 
 
@@ -120,7 +120,7 @@ def _scitechnews(row: UnifiedRow, said: Mapping[str, str]) -> Case:
 def _limitgen(row: UnifiedRow, said: Mapping[str, str]) -> Case:
     label, kind = limitgen.Label.model_validate(row.info), row.info["category"]
     if kind not in limitgen.ASPECTS:
-        raise ValueError(f"{kind} is not a limitation kind")
+        raise ValueError(f"{kind!r} is not a limitation kind; the kinds are {', '.join(limitgen.ASPECTS)}")
     paper = text_between(row.prompt(), "Paper to review:")
     # The published code writes `unknown` where a paper has no label.
     return limitgen.case(

@@ -19,7 +19,9 @@ MAX_LITERAL_LENGTH = 1_000_000
 def parse_literal(text: str) -> Any:
     """Return the value of a JSON text or a Python literal. Raises ValueError."""
     if len(text) > MAX_LITERAL_LENGTH:
-        raise ValueError(f"the text has {len(text)} characters; the maximum is {MAX_LITERAL_LENGTH}")
+        raise ValueError(
+            f"the text {text[:40]!r}... has {len(text):,} characters; the maximum is {MAX_LITERAL_LENGTH:,}"
+        )
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError):
@@ -27,7 +29,7 @@ def parse_literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as wrong:
-        raise ValueError("the text is neither JSON nor a Python literal") from wrong
+        raise ValueError(f"the text {text[:40]!r}... is neither JSON nor a Python literal") from wrong
 
 
 _Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)

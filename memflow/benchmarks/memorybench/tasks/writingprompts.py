@@ -24,7 +24,7 @@ class WritingPromptsRow(BaseModel):
 
     @property
     def premise(self) -> str:
-        """The prompt without its tag."""
+        """The prompt without a tag such as `[WP]`."""
         return self.prompt.split("]", 1)[-1].strip()
 
 

@@ -74,7 +74,7 @@ class DrawnActions:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedModel:
-    """An action model with its constants c_L and c_D for a population of S."""
+    """An action model with the constants c_L and c_D, calibrated for a distribution of satisfaction scores S."""
 
     family: Family
     model: ActionModel
@@ -88,7 +88,8 @@ class CalibratedModel:
         """
         if not MIN_SATISFACTION <= satisfaction <= MAX_SATISFACTION:
             raise BadInput(
-                f"the satisfaction score {satisfaction} is outside {MIN_SATISFACTION} to {MAX_SATISFACTION}; fix it"
+                f"the satisfaction score {satisfaction} is not on the scale. "
+                f"Pass a score from {MIN_SATISFACTION} to {MAX_SATISFACTION}."
             )
         rise, fall = _shapes(satisfaction, self.family, self.model)
         like = min(1.0, self.c_like * rise)
@@ -106,7 +107,7 @@ class CalibratedModel:
 def calibrate(
     histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
 ) -> CalibratedModel:
-    """Return `model` with constants for which its rates are the means over a histogram of S.
+    """Return `model`, calibrated so that the mean probabilities over a histogram of S equal the model's rates.
 
     A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """
@@ -117,12 +118,15 @@ def calibrate(
             "the satisfaction histogram is empty or all its values are 0; give at least one positive "
             "count or share"
         )
-    if any(
-        not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0 for score, share in histogram.items()
-    ):
+    wrong = [
+        score
+        for score, share in histogram.items()
+        if not MIN_SATISFACTION <= score <= MAX_SATISFACTION or share < 0
+    ]
+    if wrong:
         raise BadInput(
-            f"the satisfaction histogram has a score outside {MIN_SATISFACTION} to {MAX_SATISFACTION} or a "
-            "negative share; fix or remove this entry"
+            f"the satisfaction histogram has the entry {wrong[0]}: {histogram[wrong[0]]}; use scores from "
+            f"{MIN_SATISFACTION} to {MAX_SATISFACTION} and shares of at least 0"
         )
     model = model or ActionModel()
     shapes = {score: _shapes(score, family, model) for score in histogram}
@@ -172,7 +176,7 @@ def _known(family: str) -> None:
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:
-    """Return the values of like and dislike before calibration: sigmoids of S, or steps between wrong and right."""
+    """Return the uncalibrated values of like and dislike: sigmoids of S, or 0 and 1 for the family `binary`."""
     if family == "binary":
         return (1.0, 0.0) if score >= MIN_RIGHT_SATISFACTION else (0.0, 1.0)
     return (

@@ -1,4 +1,4 @@
-"""Random user actions of a domain: the action model of each metric family, with one seeded draw per row (A.2.3)."""
+"""Likes, dislikes and copies of simulated users, drawn at random from the action model of the metric (A.2.3)."""
 
 import random
 from collections import Counter
@@ -34,7 +34,7 @@ def action_family(metric: str) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class RoundActions:
-    """The action probabilities of a round. `felt` is its satisfaction including noise."""
+    """The action probabilities of a round. `felt` is the user's satisfaction including noise."""
 
     felt: int
     family: Family

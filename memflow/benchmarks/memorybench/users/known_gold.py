@@ -1,4 +1,4 @@
-"""Gold context of simulated users, which assistants and memories never see (paper, A.2.2).
+"""The gold context in the prompts of simulated users, which assistants and memories never see (paper, A.2.2).
 
 The texts are in `evaluation_*.md`.
 """

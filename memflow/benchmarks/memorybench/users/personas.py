@@ -13,7 +13,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Persona(BaseModel):
-    """A persona: identity, expertise, criteria, task and further details."""
+    """The persona of a simulated user: identity, expertise, criteria, task and further details."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -30,7 +30,7 @@ def _score(request: ChatRequest) -> Satisfaction:
 
 
 def _share(request: ChatRequest) -> float:
-    """Return the share of the gold's words in the last answer. Without gold, return its length relative to ENOUGH."""
+    """Return the share of the gold's words in the last answer; without gold, the answer's length relative to ENOUGH."""
     answer = set(search_words(_ANSWER.split(request.fields["conversation"])[-1]))
     _, *known = request.fields["evaluation"].splitlines()
     if not known:

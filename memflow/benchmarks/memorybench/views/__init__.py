@@ -1,4 +1,4 @@
-"""MemoryBench's views: min-max and z scores by partition, and times by task format."""
+"""MemoryBench's commands `memflow show partitions` and `memflow show times`."""
 
 from memflow.benchmarks.views import DOMAIN_OPTION, Option, View
 

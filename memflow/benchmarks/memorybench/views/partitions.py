@@ -1,4 +1,4 @@
-"""`show partitions`: memories by partition, as in MemoryBench's tables 10 and 11."""
+"""The command `memflow show partitions`: min-max and z scores by paper partition (MemoryBench, tables 10 and 11)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from memflow.errors import BadInput
 
 
 def show_partitions(reader: Reader, macro: bool, pooled: bool) -> Answer:
-    """Return the scores of the measured partitions. Raises BadInput if no partition was measured."""
+    """Return a table of scores for each measured paper partition. Raises BadInput if no partition was measured."""
     scores = reader.scores()
     domains = partitions(reader.domains(dict.fromkeys(score.domain for score in scores)))
     variant = "pooled" if pooled else "standard"

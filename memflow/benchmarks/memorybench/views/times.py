@@ -1,4 +1,4 @@
-"""`show times`: the time that memories take per case, by task format (MemoryBench, A.3.8)."""
+"""The command `memflow show times`: the time that memories take per case, by task format (MemoryBench, A.3.8)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -14,9 +14,7 @@ NUMBERS = ("dialogues", "memory s", "own", "cases", "predict s", "recall", "own 
 
 
 def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
-    """Return the times of every assistant by format. Raises BadInput without measurements, or without any in
-    `domain`.
-    """
+    """Return the times of every assistant by format. Raises BadInput if no domain, or not `domain`, is measured."""
     measured = measured_domains(reader)
     names = [one.name for one in measured]
     for name in domain or ():

@@ -122,7 +122,9 @@ def test_annotation_sheet_excludes_quarantined_messages(tables) -> None:
 
 def test_error_for_too_long_annotation_item_names_domain_and_kind(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(BadInput, match="amemgym_demo: item of kind reliability is invalid: Part text: "):
+    with pytest.raises(
+        BadInput, match="amemgym_demo: the annotation kind reliability builds an invalid Part: text: "
+    ):
         sheet(endless, "reliability")
 
 
@@ -140,7 +142,7 @@ def test_unknown_annotation_kind_or_benchmark_without_kinds_is_rejected() -> Non
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
     with pytest.raises(
-        BadSettings, match=r"memorybench has no items to annotate. Benchmarks with such items: amemgym"
+        BadSettings, match=r"memorybench has no items to annotate. Choose a domain of one of: amemgym"
     ):
         kind_of("memorybench", "exposure")
 

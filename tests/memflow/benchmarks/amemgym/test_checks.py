@@ -216,7 +216,7 @@ CAUGHT: list[tuple[Damage, str]] = [
 """Corruptions that block."""
 
 WARNED: list[tuple[Damage, str]] = [
-    (put({}, "periods", 1, "sessions", 0, "exposed_states"), "sessions_expose_1_to_3_values"),
+    (put({}, "periods", 1, "sessions", 0, "exposed_states"), "session_exposes_1_to_3_state_values"),
     (put("2020-12-01 20:00:00", *SESSION_TIME), "sessions_on_last_days_of_period"),
     (put("2020-12-30 12:00:00", *SESSION_TIME), "sessions_start_in_the_evening"),
     (sessions_expose_all_again, "at_most_1_percent_of_sessions_repeat_exposed_variable"),

@@ -74,11 +74,11 @@ def test_reader_returns_one_record_per_user_of_valid_file(tmp_path):
     [
         (dumped(user())[:-100], r"data\.json: the file is truncated or invalid JSON.*Download"),
         (dumped(user("Zoë")).decode().encode("latin-1"), "the file is not UTF-8"),
-        (b'{"a": 1}', "the file is not a list of users"),
-        (b"[]", "the file is not a list of users"),
-        (b'"users"', "the file is not a list of users"),
+        (b'{"a": 1}', "the file is not a JSON list of users"),
+        (b"[]", "the file is not a JSON list of users"),
+        (b'"users"', "the file is not a JSON list of users"),
         (b'[{"question": "q", "answer": "a"}]', "record 0: at id: Field required"),
-        (dumped(user("u1"), user("u1")), "the id u1 occurs twice"),
+        (dumped(user("u1"), user("u1")), "the record id u1 occurs twice"),
     ],
 )
 def test_reader_rejects_damaged_file_of_published_users(tmp_path, content, wrong):

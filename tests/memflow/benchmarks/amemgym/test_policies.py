@@ -135,7 +135,10 @@ def test_policy_comparison_rejects_swapped_domains(on, off):
 def test_policy_comparison_rejects_domains_with_different_users(demo, choices, on):
     user = choices[0].episode_id
     fewer = [probe for probe in choices if probe.episode_id != user]
-    with pytest.raises(BadInput, match=rf"have different users: 3 and 2; only one domain has {user}"):
+    with pytest.raises(
+        BadInput,
+        match=rf"do not have the same users \(3 users and 2 users\): only one domain has user {user}",
+    ):
         compare(on, side(off_policy(demo.domain), fewer, GOOD))
 
 
@@ -152,7 +155,7 @@ def test_policy_comparison_rejects_domains_with_different_users(demo, choices, o
 def test_policy_comparison_rejects_domains_with_different_probes(demo, choices, on, change):
     at = next(place for place, probe in enumerate(choices) if probe.gold != "1")
     probes = [replace(probe, **change) if place == at else probe for place, probe in enumerate(choices)]
-    wrong = rf"have different probes: 1 differ, for example {choices[at].probe_id}"
+    wrong = rf"do not have the same probes: 1 probes differ, for example {choices[at].probe_id}"
     with pytest.raises(BadInput, match=wrong):
         compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
 

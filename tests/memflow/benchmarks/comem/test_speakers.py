@@ -206,6 +206,6 @@ def test_speaker_checks_pass_on_demo_and_fail_on_corrupted_probes(
         damaged = [*probes[:at], replace(good, **changed), *probes[at + 1 :]]
         return [name for name, fine in held(damaged).items() if not fine]
 
-    assert failing(true_of=good.true_of[1:]) == ["one_speaker_per_option"]
+    assert failing(true_of=good.true_of[1:]) == ["nonempty_true_of_has_one_speaker_per_option"]
     assert failing(true_of=[*good.true_of[:-1], "Mira"]) == ["unknown_option_has_no_speaker"]
     assert failing(true_of=["Zoe", *good.true_of[1:]]) == ["option_speakers_in_episode"]

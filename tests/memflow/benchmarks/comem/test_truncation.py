@@ -24,7 +24,7 @@ def test_truncation_indices_are_quarters_of_message_count_rounded_down(context: 
     assert truncation_indices(context(3), CoMemConfig()) == (0, 0, 1, 2, 3)
 
 
-def test_truncation_index_of_inexact_binary_fraction_loses_no_message(context: Made):
+def test_truncation_index_of_fraction_0_29_of_100_messages_is_29(context: Made):
     assert truncation_indices(context(100), CoMemConfig(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
 
 

@@ -146,7 +146,7 @@ async def test_capacity_knee_of_flushing_memory_equals_its_total_token_limit():
 
 
 @pytest.mark.parametrize("name", ["full", "bm25_message", "oracle", "none"])
-async def test_memory_that_loses_nothing_or_has_no_entries_has_no_capacity_knee(name):
+async def test_memory_without_lost_evidence_or_without_entries_has_no_capacity_knee(name):
     made = [trajectory(number, steps=40) for number in range(12)]
     found = await scores(name, find(name).factory(Tools()), made)
     for variant in ("standard", IN_ALL):

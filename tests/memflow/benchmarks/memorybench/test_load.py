@@ -56,9 +56,9 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([without("session_1_date_time")], "conversation t-1 lacks the field session_1_date_time"),
         ([without("session_1")], "at sessions"),
         ([small(session_1="text")], "at sessions.0.messages"),
-        ([small(session_1=TWICE)], "message id D1:1 occurs twice"),
+        ([small(session_1=TWICE)], "two messages have the id D1:1"),
         ([small(session_1=STRANGER)], ", Cy, is not a speaker"),
-        ([small(), small()], "the id t-1 occurs twice"),
+        ([small(), small()], "the record id t-1 occurs twice"),
         ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "lacks answer"),
         (
             [{**small(), "qa": [{"question": "Q?", "category": 5, "answer": "x"}]}],
@@ -84,7 +84,7 @@ TRAIN = {
     ("lines", "complaint"),
     [
         ([json.dumps(TRAIN)[:-5]], "line 1 is truncated"),
-        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the id c occurs twice"),
+        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the record id c occurs twice"),
         ([json.dumps({**TRAIN, "rule": ""})], "training case c has no rule"),
         ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "depends on x"),

@@ -97,7 +97,7 @@ async def test_mem0_package_requests_are_cached_in_the_ledger() -> None:
 
 
 @with_package
-async def test_memory_embeds_each_text_once_and_restores_without_embedding() -> None:
+async def test_mem0_package_memory_embeds_each_text_once_even_if_it_is_restored() -> None:
     memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
     again = LibMem0(memory.store.fork(), memory.tools)
@@ -126,7 +126,7 @@ async def test_mem0_package_errors_are_recorded_as_failures(stem, answer, reason
 
 @with_package
 @pytest.mark.parametrize("prompt", [EXTRACT, UPDATE])
-async def test_refused_request_is_recorded_as_failure_and_spent_budget_raises_an_error(prompt: str) -> None:
+async def test_mem0_write_records_a_refused_request_but_raises_if_the_budget_is_spent(prompt: str) -> None:
     def refusing(error: Exception) -> LibMem0:
         def refuse(request: ChatRequest) -> str:
             raise error
@@ -164,7 +164,7 @@ async def test_many_concurrent_mem0_episodes_finish_without_deadlock() -> None:
 
 
 @with_package
-async def test_cancelled_write_stops_the_event_loop_of_the_mem0_thread() -> None:
+async def test_cancelled_mem0_write_detaches_the_package_from_the_event_loop() -> None:
     asked = asyncio.Event()
 
     class Silent(ScriptedChat):

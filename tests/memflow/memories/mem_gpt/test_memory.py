@@ -248,7 +248,7 @@ async def test_message_larger_than_the_budget_moves_to_recall_storage() -> None:
         ([append(" ", 1)], "empty text"),
     ],
 )
-async def test_invalid_save_request_is_recorded_as_failure_and_loses_no_message(calls, reason: str) -> None:
+async def test_messages_stay_in_the_queue_if_the_save_request_is_invalid(calls, reason: str) -> None:
     memory = mem_gpt(save=calls)
     await give(memory, said(*texts("a", "b", "c", "d")))
     [lost] = live(memory, FAILURE)

@@ -292,7 +292,7 @@ def test_search_returns_the_nearest_pages_of_the_nearest_segments() -> None:
     }
     for name, vector in (("a", axes[1]), ("a", near), ("b", axes[1]), ("c", axes[0])):
         page = store.add(SHORT, f"in {name}", sources=["m"])
-        mid.take(page, f"{name} {vector[0]:.1f}", vector, None, held[name], None)
+        mid.add_page(page, f"{name} {vector[0]:.1f}", vector, None, held[name], None)
 
     def found(segments: int, k: int) -> list[str]:
         return [one.item.text for one in mid.search(axes[0], segments, k)]
@@ -318,7 +318,7 @@ async def test_page_is_stored_verbatim_if_link_and_segment_requests_fail() -> No
     assert (await memory.read("tea")).entries[:2] == (first, second)
 
 
-async def test_failed_promotion_keeps_pages_and_is_not_retried() -> None:
+async def test_segment_keeps_its_pages_after_a_failed_promotion_without_retry() -> None:
     unknown_page = Traits(traits=[Trait(label="drink", value="tea", page=3)])
     memory = memory_os({"profile": unknown_page, "knowledge": "no"}, short=1, tau=2.5)
     await converse(memory, "tea", "tea", "tea")

@@ -98,7 +98,7 @@ async def test_read_returns_statements_episodes_and_original_messages() -> None:
     assert [turn.content for turn in recall.messages] == ["Rome is far."]
 
 
-async def test_failed_boundary_request_loses_no_message() -> None:
+async def test_messages_of_a_failed_boundary_request_stay_in_the_buffer() -> None:
     memory = build(Nemori, {"boundaries": boundaries((7, 90))}, longest=4)
     await give(memory, said("a", "b", "c"))
     [lost] = memory.store.live(FAILURE)

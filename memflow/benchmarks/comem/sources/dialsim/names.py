@@ -58,7 +58,7 @@ class NameMapping:
 
 
 def shuffle_names(lines: Sequence[ContextMessage], seed: int, show: str) -> NameMapping:
-    """Return a random mapping of the names in a show. If the show has only one name, the mapping is empty."""
+    """Return a random mapping of each name in a show to another name. A show with one name has an empty mapping."""
     left = names_of(lines)
     chance = random.Random(seeded(seed, "names", show))
     chance.shuffle(left)

@@ -51,7 +51,7 @@ QuestionsBySort = Mapping[str, Mapping[str, Sequence[DrawnQuestion]]]
 
 
 def questions_by_sort(scene: Mapping[str, Any]) -> QuestionsBySort:
-    """Return the questions of a scene that have a neutral wording."""
+    """Return the questions of a scene that have a neutral wording, by sort (`hard_q` or `easy_q`)."""
     found: dict[str, dict[str, list[DrawnQuestion]]] = {}
     for sort in CANNOT:
         for kind, held in scene.get(sort, {}).items():
@@ -82,9 +82,7 @@ def draw_questions(
 
 
 def _weighed(sort: str, kinds: Sequence[str], chance: random.Random) -> list[str]:
-    """Return the kinds to sample from, with answerable kinds repeated until the share of other kinds is below its
-    limit.
-    """
+    """Return the question kinds to sample from. Answerable kinds are repeated to limit the share of others."""
     mark, share = CANNOT[sort]
     sound = [kind for kind in kinds if mark not in kind]
     chance.shuffle(sound)

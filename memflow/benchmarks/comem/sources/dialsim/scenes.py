@@ -52,7 +52,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return one record per scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
-        raise file.bad("the file contains no scenes")
+        raise file.bad("the DialSim file contains no scenes")
     return found
 
 
@@ -76,7 +76,7 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _quizzes(file: File, published: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the questions of a kind by key, or by position, from 0, if they are a list."""
+    """Yield the questions of a kind with their keys. If the questions are a list, the keys are the positions from 0."""
     keyed = enumerate(published) if isinstance(published, list) else entries(file, published, where)
     for key, raw in keyed:
         yield str(key), file.shaped(PublishedQuestion, raw, f"{where} {key}").model_dump()
@@ -134,5 +134,7 @@ def _said(content: dict[str, Any]) -> tuple[Utterance, ...]:
 def _numbers(episode: str) -> tuple[int, int]:
     found = _EPISODE.fullmatch(episode)
     if found is None:
-        raise ValueError(f"the episode name {episode!r} does not start with season and number")
+        raise ValueError(
+            f"the episode name {episode!r} does not start with season and number, for example S01E01"
+        )
     return int(found["season"]), int(found["episode"])

@@ -57,7 +57,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     published = file.json()
     scenes = published.get("data") if isinstance(published, dict) else None
     if not isinstance(scenes, list) or not scenes:
-        raise file.bad("`data` is missing, empty, or not a list of scenes")
+        raise file.bad("the field `data` is missing, empty, or not a list of scenes")
     return [
         (file.shaped(FriendsQAScene, raw, _where(number, raw)).title, raw)
         for number, raw in enumerate(scenes, start=1)

@@ -36,7 +36,7 @@ class SceneUtterance(_PublishedModel):
 
     @property
     def named(self) -> bool:
-        """Whether the speakers are people with names."""
+        """True if the speakers are people with names."""
         return not any(name.startswith("#") for name in self.speakers)
 
 
@@ -59,15 +59,18 @@ class SceneQuestion(_PublishedModel):
 
 
 class SceneParagraph(_PublishedModel):
-    """The utterances and questions of a scene. The published file has the colon in the key."""
+    """The utterances and questions of a scene. In the published file, the key of the utterances ends with a colon."""
 
     utterances: tuple[SceneUtterance, ...] = Field(min_length=1, validation_alias="utterances:")
     qas: tuple[SceneQuestion, ...]
 
     @model_validator(mode="after")
     def _answers_are_there(self) -> Self:
-        if [each.uid for each in self.utterances] != list(range(len(self.utterances))):
-            raise ValueError("the values of `uid` in the utterances are not 0, 1, 2, ...")
+        for number, each in enumerate(self.utterances):
+            if each.uid != number:
+                raise ValueError(
+                    f"utterance {number} has the `uid` {each.uid}; number the utterances 0, 1, 2, ..."
+                )
         for question in self.qas:
             for number, answer in enumerate(question.answers, start=1):
                 if wrong := self._answer_error(answer):
@@ -102,12 +105,15 @@ class FriendsQAScene(_PublishedModel):
     @model_validator(mode="after")
     def _questions_are_its_own(self) -> Self:
         names = [question.id for question in self.questions]
-        if len(set(names)) < len(names):
-            raise ValueError(f"scene {self.title}: two questions have the same id")
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(
+                f"scene {self.title}: the question id {twice!r} occurs twice; rename one of the questions"
+            )
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
                 raise ValueError(
-                    f"question {name}: its id does not consist of the scene's title and a question kind"
+                    f"question {name}: its id does not begin with the scene's title or does not end with a "
+                    f"question kind ({', '.join(KINDS)})"
                 )
         return self
 

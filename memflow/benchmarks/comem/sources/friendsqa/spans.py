@@ -32,7 +32,7 @@ LEAST = 3
 class AnswerSpan:
     """An answer: its text, its words, the person that it names, and its utterance.
 
-    `true_of` is that person, otherwise the speaker, otherwise "".
+    `true_of` is the person, without a person the speaker, and without either an empty text.
     """
 
     text: str
@@ -154,7 +154,7 @@ def _others(
     people: SeasonSpeakers,
     draw: random.Random,
 ) -> list[Option]:
-    """Return people who are not annotated answers: from the scene in random order, then the season's most frequent.
+    """Return wrong answers: first people of the scene in random order, then the season's most frequent speakers.
 
     People whom the question names come last.
     """

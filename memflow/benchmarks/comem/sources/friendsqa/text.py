@@ -1,4 +1,4 @@
-"""Detokenization of published text, with the position of each token.
+"""Conversion of published tokens to normal text, in which the position of each token is known.
 
 Only unambiguous joins are made: `do n't`, `gon na`, punctuation, brackets and quotes. Dashes stay as published, because
 `good - bye` and `no - no` have the same form.
@@ -16,7 +16,7 @@ _ENDS = " .,?!;:()[]{}\"'-"
 
 @dataclass(frozen=True)
 class DetokenizedText:
-    """A text, and the start and end of each token."""
+    """A text, with the start and the end of each published token in the text."""
 
     text: str
     places: tuple[tuple[int, int], ...]

@@ -56,16 +56,16 @@ def test_persona_without_id_gets_same_record_id_in_any_file_order(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "wrong"),
     [
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is not a JSON object"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "persona record 1 is not a JSON object"),
         ("p.jsonl", b'{"question": "q"}\n', "is not a persona: it has neither the fields name and about"),
         (
             "p.jsonl",
             b'{"id": "a", "name": 7}\n',
             r"record 0 \(id a\): at name: Input should be a valid string",
         ),
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id a occurs twice"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the record id a occurs twice"),
         ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "b", "name"\n', "line 2 is truncated or invalid JSON"),
-        ("p.jsonl", b"\n\n", "the file contains no personas"),
+        ("p.jsonl", b"\n\n", "the persona file contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
         ("p.parquet", b"PAR1 and no more", "truncated or not a Parquet file"),
         ("p.yaml", b"given: [", "not valid YAML"),

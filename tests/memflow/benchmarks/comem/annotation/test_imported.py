@@ -218,8 +218,8 @@ def test_label_file_with_mismatched_line_is_rejected(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda text: "", "the file is empty"),
-        (lambda text: text.replace("\n", "\n\n", 1), "line 2 is empty"),
+        (lambda text: "", "the label file is empty"),
+        (lambda text: text.replace("\n", "\n\n", 1), "line 2 of the label file is empty"),
         (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
 )

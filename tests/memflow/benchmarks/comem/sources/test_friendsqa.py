@@ -262,8 +262,8 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
     ("content", "said"),
     [
         (b'{"data": [', "truncated or invalid JSON"),
-        (b"[]", "`data` is missing, empty, or not a list of scenes"),
-        (b'{"data": []}', "`data` is missing, empty, or not a list of scenes"),
+        (b"[]", "the field `data` is missing, empty, or not a list of scenes"),
+        (b'{"data": []}', "the field `data` is missing, empty, or not a list of scenes"),
         (b'{"data": [7]}', "scene 1: "),
         (b"\xff", "the file is not UTF-8"),
         (_broken(lambda raw: raw["data"][2].pop("paragraphs")), rf"{ATTICS}at paragraphs: Field required"),
@@ -283,13 +283,13 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["utterances:"].pop(0)),
-            rf"{ATTICS}the values of `uid` in the utterances are not 0, 1, 2, ...",
+            rf"{ATTICS}utterance 0 has the `uid` 1; number the utterances 0, 1, 2",
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
-            rf"{ATTICS}question s09_What: its id does not consist of the scene's title and a question kind",
+            rf"{ATTICS}question s09_What: its id does not begin with the scene's title",
         ),
-        (published(SEASON[0], SEASON[0]), "the id s01_e02_c01 occurs twice"),
+        (published(SEASON[0], SEASON[0]), "the record id s01_e02_c01 occurs twice"),
     ],
 )
 def test_friendsqa_reader_rejects_damaged_file(read: Read, content: bytes, said: str):
@@ -298,7 +298,7 @@ def test_friendsqa_reader_rejects_damaged_file(read: Read, content: bytes, said:
 
 
 def test_friendsqa_reader_rejects_duplicate_scene(read: Read):
-    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the id s01_e02_c01 occurs twice"):
+    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the record id s01_e02_c01 occurs twice"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 

@@ -151,8 +151,8 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
             "the header lacks the columns all_options",
         ),
         ("", "the header lacks the columns question_id, question_type"),
-        (table([]), "the file has no questions"),
-        (table([row(), row()]), "the id q1 occurs twice"),
+        (table([]), "the table of questions has no rows"),
+        (table([row(), row()]), "the record id q1 occurs twice"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
         (table([row()])[:-20], "line 2 has a different number of fields than the header"),
         (table([row()]).rstrip() + ",1\r\n", "line 2 has a different number of fields"),
@@ -203,8 +203,8 @@ def test_personamem_reader_rejects_damaged_question_table(tmp_path: Path, questi
         ("{}", "line 1: at the top level: Dictionary should have at least 1 item"),
         ('{"a": [{"role": "user", "content": "x"}], "b": []}', "line 1: at"),
         ("[]", "line 1: at the top level"),
-        ("", "the file has no contexts"),
-        (SHARED + SHARED, "the id c1 occurs twice"),
+        ("", "the file of shared contexts has no lines"),
+        (SHARED + SHARED, "the record id c1 occurs twice"),
     ],
 )
 def test_personamem_reader_rejects_damaged_contexts_file(tmp_path: Path, contexts: str, complaint: str):

@@ -57,7 +57,8 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
 
-CONTRADICTS = "noise_has_no_gold_or_options"
+CONTRADICTS = "inserted_noise_contains_no_answer"
+PUBLISHED_CONTRADICTS = "published_noise_contains_no_answer"
 
 
 @pytest.mark.parametrize(
@@ -76,9 +77,9 @@ def test_noise_check_finds_noise_with_option_evidence_value_or_person_name(text:
 def test_conflict_is_error_in_inserted_noise_and_warning_in_published_noise() -> None:
     turns = noise(made(), "A firm in Boston, MA has closed.")
     published = replace(LONG, parameters={"scene": "observation"})
-    assert failed(turns, published) == [f"published_{CONTRADICTS}"]
+    assert failed(turns, published) == [PUBLISHED_CONTRADICTS]
     severity = {each.name: each.severity for each in EXPECTED}
-    assert severity[CONTRADICTS] == "error" and severity[f"published_{CONTRADICTS}"] == "warn"
+    assert severity[CONTRADICTS] == "error" and severity[PUBLISHED_CONTRADICTS] == "warn"
 
 
 def test_noise_checks_skip_domains_of_other_benchmarks() -> None:

@@ -88,12 +88,12 @@ def test_quarantined_probe_without_options_passes_checks(rows: Rows):
 def test_noise_message_with_time_or_gold_fails_check(rows: Rows, changes: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **changes)
-    assert failed(rows, TURNS) == {"noise_messages_have_neither_time_nor_gold": 1}
+    assert failed(rows, TURNS) == {"noise_messages_have_null_sent_at_and_exposes": 1}
 
 
-def test_turn_with_invalid_time_fails_parseable_times_check(rows: Rows):
+def test_turn_with_invalid_time_fails_parseable_message_times_check(rows: Rows):
     rows[TURNS][0] = replace(rows[TURNS][0], sent_at="on Monday")
-    assert failed(rows, TURNS) == {"parseable_times": 1}
+    assert failed(rows, TURNS) == {"message_times_are_parseable": 1}
 
 
 def test_decreasing_message_time_is_found_and_gives_warning(rows: Rows):

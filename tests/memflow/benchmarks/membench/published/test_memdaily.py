@@ -64,7 +64,7 @@ def folder_of(name: str) -> str:
         ("01_simple_roles", [{**DAILY, "question_list": []}], "at question_list"),
         ("01_simple_roles", [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
          "at question_list.0.choices: Value error, the choices are a single text"),
-        ("01_simple_roles", [DAILY, DAILY], "the id observation/simple/roles/0 occurs twice"),
+        ("01_simple_roles", [DAILY, DAILY], "the record id observation/simple/roles/0 occurs twice"),
         ("roles", [DAILY], "does not have the form NUMBER_KIND_SCENARIO, for example 01_simple_roles.json"),
         ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
         ("03_comparative_items", [DAILY], "comparative has no scenario 'items'; its scenarios are roles, events"),

@@ -59,9 +59,15 @@ def test_memdaily_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
         ({}, "the file is not a JSON list of graphs"),
         ([{**GRAPH, "gid": "x"}], "graph 0: at gid"),
         ([{**GRAPH, "items": None}], "graph 0: at items"),
-        ([{**GRAPH, "items": [{"关系": "使用"}]}], "graph 0: items lacks 物品名称, the field of the name"),
-        ([{**GRAPH, "user_profile": {}}], "graph 0: user_profile lacks 姓名, the field of the name"),
-        ([GRAPH, GRAPH], "the id graph/4 occurs twice"),
+        (
+            [{**GRAPH, "items": [{"关系": "使用"}]}],
+            "graph 0: items lacks the field 物品名称, which contains the name",
+        ),
+        (
+            [{**GRAPH, "user_profile": {}}],
+            "graph 0: user_profile lacks the field 姓名, which contains the name",
+        ),
+        ([GRAPH, GRAPH], "the record id graph/4 occurs twice"),
     ],
 )
 def test_memdaily_reader_rejects_invalid_graph_file(tmp_path: Path, content: Any, complaint: str):

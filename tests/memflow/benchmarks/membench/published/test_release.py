@@ -170,9 +170,12 @@ DAMAGED: list[tuple[Any, str]] = [
     (b"\xff\xfe\x00", "the file is not UTF-8 (byte 0)"),
     ([sampled("participation")], "the JSON is empty or not an object"),
     ({}, "the JSON is empty or not an object"),
-    ({"simple": {"roles": []}}, "the file has no trajectories"),
+    ({"simple": {"roles": []}}, "the MemBench file has no trajectories"),
     ({"simple": {"roles": {"0": {}}}}, "simple, roles: the value is not a JSON list of trajectories"),
-    ({"simple": {"roles": []}, "noisy": []}, "noisy is not an object of trajectories by scenario"),
+    (
+        {"simple": {"roles": []}, "noisy": []},
+        "the value of 'noisy' is not a JSON object that maps scenarios to trajectories",
+    ),
     ({"Preference": {"movie": []}}, "unknown question kind 'Preference'"),
     (
         {"simple": {"movie": [1]}},
@@ -185,8 +188,8 @@ DAMAGED: list[tuple[Any, str]] = [
     ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the top level"),
     (changed(tid="first"), "simple, roles, trajectory 0: at tid"),
     (changed(tid=None), "trajectory 0: at tid"),
-    (changed(message_list=[]), "message_list is empty"),
-    (changed(message_list=[[]]), "message_list is empty"),
+    (changed(message_list=[]), "the field `message_list` is empty"),
+    (changed(message_list=[[]]), "the field `message_list` is empty"),
     (changed(message_list="text"), "trajectory 0: at message_list"),
     (
         changed(message_list=[{"user": "Hello."}]),
@@ -208,7 +211,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
-        "the id participation/simple/roles/0 occurs twice",
+        "the record id participation/simple/roles/0 occurs twice",
     ),
 ]
 

@@ -43,14 +43,14 @@ async def test_rating_is_highest_score_of_limitations_of_the_planted_kind(judge,
 
 
 @pytest.mark.parametrize("stops", [{"belongs": False}, {"number": 1}, {"number": 0}])
-async def test_limitations_of_kinds_not_planted_are_rated_zero(judge, probe_of, marks_of, stops) -> None:
+async def test_reply_without_planted_limitation_has_rating_0(judge, probe_of, marks_of, stops) -> None:
     chat = judge(**steps(**stops))
     found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 0.0)
     assert not chat.fields("limitation_score")
 
 
-async def test_limitation_of_planted_kind_rated_zero_counts_as_found(judge, probe_of, marks_of) -> None:
+async def test_planted_limitation_found_but_rated_0_has_accuracy_1(judge, probe_of, marks_of) -> None:
     chat = judge(**steps(scores=dict.fromkeys(("few data sets", "no ablation", "style"), 0)))
     found = await marks_of(probe_of("limitgen", GOLD), REPLY, chat)
     assert (found[RATING].value, found[ACCURACY].value) == (0, 1.0)

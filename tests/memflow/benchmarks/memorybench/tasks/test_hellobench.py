@@ -83,7 +83,7 @@ def test_hellobench_case_has_checklist_as_gold(read_files) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file is empty"),
+        (b"", "the file contains no instructions"),
         (b'{"id": "a"', "line 1 is truncated or invalid JSON"),
         (b"PK\x03\x04\xff", "the file is not UTF-8"),
         ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),
@@ -93,8 +93,8 @@ def test_hellobench_case_has_checklist_as_gold(read_files) -> None:
         ),
         ([line("a", "Sport", formatted_checklists="[{")], "line 1: at formatted_checklists: Invalid JSON"),
         ([line("a", "Sport", formatted_checklists="[]")], "line 1: at formatted_checklists"),
-        ([line("a", "Sport"), line("a", "Tech")], "the id a occurs twice"),
-        ([line("chat_2", "Sport")], "the id chat_2 occurs twice"),
+        ([line("a", "Sport"), line("a", "Tech")], "the record id a occurs twice"),
+        ([line("chat_2", "Sport")], "the record id chat_2 occurs twice"),
     ],
 )
 def test_hellobench_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:

@@ -102,7 +102,7 @@ def test_query_language_from_file_is_kept_for_any_text(query: str) -> None:
             [line(1, checklist=[{**criterion(), "5-6": ""}])],
             "line 1: at checklist.0.5-6",
         ),
-        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the id 1 occurs twice"),
+        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the record id 1 occurs twice"),
     ],
 )
 def test_writingbench_reader_rejects_invalid_file(read_files, content: Any, message: str) -> None:

@@ -141,9 +141,9 @@ def test_like_probability_is_0_if_histogram_has_only_low_scores() -> None:
         ({"family": "dialsim"}, "general, binary, deterministic"),
         ({"family": "deterministic"}, "Pass `histogram`"),
         ({"histogram": {}}, "at least one"),
-        ({"histogram": {11: 1}}, "outside 1 to 10"),
-        ({"histogram": {3: 2, 4: -1}}, "negative share"),
-        ({"satisfaction": 0}, "outside 1 to 10"),
+        ({"histogram": {11: 1}}, "has the entry 11: 1; use scores from 1 to 10"),
+        ({"histogram": {3: 2, 4: -1}}, "has the entry 4: -1"),
+        ({"satisfaction": 0}, "score 0 is not on the scale"),
     ],
 )
 def test_invalid_satisfaction_histogram_or_family_is_rejected(given: dict[str, Any], message: str) -> None:

@@ -87,7 +87,7 @@ def test_questions_sampled_from_a_scene_are_unique():
     assert {one.kind for one in found} == {"past", "ans_w_time"} and len(found) == 2
 
 
-def test_choose_asker_returns_speaker_near_the_main_character_or_none():
+def test_choose_asker_returns_speaker_within_three_utterances_of_main_character():
     said = [
         Utterance(0, name, "So.") for name in ("Far", "Ann", "Bo", "Cy", "Ross", "Dee", "Eve", "Fay", "Off")
     ]

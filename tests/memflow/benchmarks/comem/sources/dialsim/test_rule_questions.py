@@ -85,7 +85,7 @@ def test_speaker_index_contains_only_frequent_single_people():
     assert set(SpeakerIndex([*said, *lines(*[("Woman", "Well.")] * 30)]).people) == {"Ann", "Bo"}
 
 
-def test_distractors_are_nearby_speakers_and_then_frequent_speakers():
+def test_distractors_are_speakers_of_same_scene_before_frequent_speakers():
     said = [
         *[ContextMessage("So.", "user", "Far", 0)] * 5,
         *[ContextMessage("So.", "user", "Dee", 0)] * 3,

@@ -172,8 +172,8 @@ SILENT = scene("May 1, 1995", "")
         (b"", "truncated or not a pickle"),
         (OrderedDict(EPISODES), "contains the class collections.OrderedDict"),
         ({"S01E01": Path}, "contains the class pathlib"),
-        ({}, "the file contains no scenes"),
-        ([EPISODES], "the whole is not a Python dict"),
+        ({}, "the DialSim file contains no scenes"),
+        ([EPISODES], "the whole file is not a Python dict"),
         ({"S01E01": [SILENT]}, "episode S01E01 is not a Python dict"),
         ({"The Kite": {1: SILENT}}, "episode The Kite: its name does not start"),
         ({"S01E01": {"one": SILENT}}, "scene one: the scene number is not an integer"),
@@ -194,7 +194,9 @@ def test_dialsim_reader_rejects_damaged_pickle(read: Read, content: Any, said: s
 
 
 def test_dialsim_reader_rejects_damaged_script(read: Read):
-    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line does not have the form"):
+    with pytest.raises(
+        BadInput, match=r"dialsim_corpus_friends\.txt: the first line of the script does not have the form"
+    ):
         read({SCRIPT: b"Ann: Hello."})
 
 
