@@ -4,6 +4,7 @@ An asset's function runs the step, writes its rows and reports them. The steps t
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -12,15 +13,15 @@ from pydantic import Field
 from assets.automation import when_inputs_settle, when_models_change, when_scores_settle
 from assets.fingerprints import ALL, Fingerprints
 from assets.partitions import Partitions, parts
-from assets.report import described, report, usage_of
+from assets.report import RowSummary, described, report, usage_of
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
-from memflow.run.context import Tables
 from memflow.run.recording import scripted_meta
 from resources.lake import RUN, Lake, rebuild_commands
 from resources.lance import LanceIndex
-from resources.leaderboard import former_partitions, leaderboard_rows
+from resources.leaderboard import CachedScores, former_partitions, leaderboard_rows
 from resources.library import Library
 from resources.models import Models
+from resources.score_cache import NAME as SCORES
 from resources.settings import Settings
 from resources.steps import StepRunner
 from resources.warehouse import Warehouse
@@ -95,7 +96,10 @@ def _assets(
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
-        runner = StepRunner(settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse))
+        cached = CachedScores(settings.home / SCORES, fingerprints.scoring)
+        runner = StepRunner(
+            settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse, cached)
+        )
         run_id = context.run.run_id
         if step.scope in ("dataset", "all"):
             tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
@@ -110,33 +114,37 @@ def _assets(
             fingerprint = fingerprints.step(step, domain, assistant)
             provenance = fingerprints.provenance(step, domain, assistant)
         usage = usage_of(models.ledger, run_id, step.stage)
+        key = partition_key(where, assistant)
+        summaries = {table: RowSummary() for table in step.writes}
         facts = {
             table: lake.write(
                 table,
-                partition_key(where, assistant),
-                tables[table],
+                key,
+                summary.observe(tables[table]),
                 fingerprint=UNFINISHED if usage["failed"] else fingerprint,
                 meta={RUN: run_id, **provenance},
             )
-            for table in step.writes
+            for table, summary in summaries.items()
         }
-        more = _publish(tables, settings, where, assistant, index, warehouse)
+        del tables
+        more = _publish(step, key, settings, lake, index, warehouse)
         if step.scope == "dataset":
             published = data.dataset(where)
             more = {"licence": published.licence, "origin": published.origin}
         for table, written in facts.items():
-            yield report(table, tables[table], written.digest, usage, **more)
+            yield report(table, summaries[table], written.digest, usage, **more)
 
     return assets
 
 
 def _publish(
-    tables: Tables, settings: Settings, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
+    step: Step, key: str, settings: Settings, lake: Lake, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
-    """Write the search index or memflow.duckdb, which are derived from tables. Return metadata for the UI."""
-    if "memory.indexes" in tables:
-        index.rebuild(domain, assistant, tables["memory.indexes"])
-    if "score.leaderboard" in tables:
+    """Write the data derived from tables outside the lake: the search index of entries, and memflow.duckdb."""
+    if "memory.indexes" in step.writes:
+        domain, _, assistant = key.partition("/")
+        index.rebuild(domain, assistant, partial(lake.batches, "memory.indexes", key))
+    if "score.leaderboard" in step.writes:
         former = former_partitions(settings, warehouse.lake)
         left_out = {"former_partitions": "\n".join((*former, *rebuild_commands(former)))} if former else {}
         return {"duckdb": dg.MetadataValue.path(str(warehouse.publish())), **left_out}

@@ -31,6 +31,8 @@ ALL = "all"
 """The partition of what is not partitioned."""
 CODE = ".cache/code-1"
 """The cache of parsed source files below the home folder, with the version of its content."""
+SCORING = ("memflow.scoring",)
+"""The packages that compute scores for every benchmark."""
 NO_SIMULATOR = "the data set"
 """Stands in for the simulator's fingerprint where the data set publishes what it would generate."""
 
@@ -212,16 +214,20 @@ class Fingerprints:
                     contents[f"{table} {key}"] = [facts.digest, meta]
         stored = {key.partition(" ")[2].partition("/")[0] for key in contents}
         used = {self.settings.domain(name).benchmark for name in self.settings.domains if name in stored}
-        roots = {step.function.__module__, "memflow.scoring"}
-        roots |= {_package(registry.benchmark(name)) for name in used}
+        roots = {_package(registry.benchmark(name)) for name in used}
         return digest(
             step.name,
             contents,
             list(self.settings.domains),
-            self.code.digest(roots),
+            self.code.digest({step.function.__module__, *SCORING, *roots}),
             queries(),
             outside_metrics(),
         )
+
+    def scoring(self, benchmark: str) -> str:
+        """Return the fingerprint of the code that computes the scores of a benchmark."""
+        roots = {*SCORING, _package(registry.benchmark(benchmark))}
+        return digest(self.code.digest(roots), queries(), outside_metrics())
 
     def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
         roots = {step.function.__module__, _package(benchmark)}

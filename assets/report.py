@@ -4,8 +4,8 @@
 hash, preview, usage), and `rule_table` the results of a check's rules.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import dagster as dg
@@ -57,25 +57,45 @@ def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "du
     }
 
 
+@dataclass
+class RowSummary:
+    """What a table's metadata shows of its rows: their number, the quarantined ones, and the first rows."""
+
+    rows: int = 0
+    quarantined: int = 0
+    first_reason: str = ""
+    first: list[Any] = field(default_factory=list)
+
+    def observe(self, rows: Iterable[Any]) -> Iterator[Any]:
+        """Yield `rows` and count them."""
+        for row in rows:
+            self.rows += 1
+            if len(self.first) < PREVIEW_ROWS:
+                self.first.append(row)
+            if getattr(row, "reason", None):
+                self.quarantined += 1
+                self.first_reason = self.first_reason or row.reason
+            yield row
+
+
 def report(
-    table: str, rows: Sequence[Any], digest: str, usage: Mapping[str, float] | None = None, **more: Any
+    table: str, summary: RowSummary, digest: str, usage: Mapping[str, float] | None = None, **more: Any
 ) -> dg.MaterializeResult:
     """Return the result of materializing a table; its data version is its content hash.
 
     The UI plots each number of `usage` over time; these numbers are omitted if the step sent no request.
     """
-    quarantined = [row for row in rows if getattr(row, "reason", None)]
     numbers = usage if usage and any(usage.values()) else {}
     metadata: dict[str, Any] = {
-        "dagster/partition_row_count": len(rows),
+        "dagster/partition_row_count": summary.rows,
         "content": digest,
-        "quarantined": len(quarantined),
-        "preview": dg.MetadataValue.md(preview(rows)),
+        "quarantined": summary.quarantined,
+        "preview": dg.MetadataValue.md(preview(summary.first)),
         **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
         **more,
     }
-    if quarantined:
-        metadata["first_reason"] = _cut(str(quarantined[0].reason), 500)
+    if summary.quarantined:
+        metadata["first_reason"] = _cut(summary.first_reason, 500)
     return dg.MaterializeResult(
         asset_key=dg.AssetKey(table.split(".")), metadata=metadata, data_version=dg.DataVersion(digest)
     )

@@ -21,7 +21,9 @@ ALL = (
     "trajectories",
     "checkpoints",
     "leaderboard",
+    "publish",
     "up_to_date",
+    "users",
     "event_log",
 )
 

@@ -22,7 +22,7 @@ import pandas as pd
 from bench.measure import ROUNDS, report
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench.scoring import make_scores
+from memflow.benchmarks.memorybench.scoring import make_scores, population
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
@@ -93,12 +93,15 @@ def build_scores(groups: list[Group]) -> list[Score]:
     by_assistant: dict[str, list[Group]] = {}
     for group in groups:
         by_assistant.setdefault(group.assistant, []).append(group)
+    compared = population(groups)
     return [
         figure
         for name, held in by_assistant.items()
         for figure in make_scores(
             OPEN,
-            AssistantResults("open", name, name, "m", [], [], [], [], "s", True, groups=held, pool=groups),
+            AssistantResults(
+                "open", name, name, "m", [], [], [], [], "s", True, groups=held, population=compared
+            ),
         )
     ]
 

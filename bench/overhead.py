@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from bench.measure import child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
-from memflow.cli.run import COLLECT_AFTER
+from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
 from resources.checks import Scope as CheckScope
@@ -95,14 +96,15 @@ class Work:
             for table, rows in tables.items():
                 self.lake.write(table, key, rows, fingerprint="bench", meta=meta)
                 if self.index is not None:
-                    self._check(table, key, rows)
+                    self._check(table, key)
             if self.index is not None and "memory.indexes" in tables:
-                self.index.rebuild(*key.split("/"), tables["memory.indexes"])
+                domain, assistant = key.split("/")
+                self.index.rebuild(domain, assistant, partial(self.lake.batches, "memory.indexes", key))
 
-    def _check(self, table: str, key: str, rows: Sequence[Any]) -> None:
+    def _check(self, table: str, key: str) -> None:
         results = check_partition(table, key, self.lake, CheckScope.of(table, key, self.settings))
         if table in SUITES:
-            results += validate_suite(table, rows)
+            results += validate_suite(table, self.lake.read(table, key))
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
             raise SystemExit(f"{table} of {key} failed the checks {', '.join(failed)}")
 
@@ -112,16 +114,16 @@ class MemoryLake(Lake):
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
-        self.tables: dict[tuple[str, str], Sequence[Any]] = {}
+        self.tables: dict[tuple[str, str], list[Any]] = {}
 
     def write(
-        self, table: str, partition: str, rows: Sequence[Any], *, fingerprint: str, meta: Any = None
+        self, table: str, partition: str, rows: Iterable[Any], *, fingerprint: str, meta: Any = None
     ) -> Facts:
-        self.tables[table, partition] = rows
-        return Facts("", fingerprint, len(rows))
+        self.tables[table, partition] = list(rows)
+        return Facts("", fingerprint, len(self.tables[table, partition]))
 
-    def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
-        return list(self.tables[table, partition])
+    def stream(self, table: str, partition: str, *, vectors: bool = True) -> Iterator[Any]:
+        yield from self.tables[table, partition]
 
     def partitions(self, table: str) -> list[str]:
         return [partition for name, partition in self.tables if name == table]
@@ -129,7 +131,7 @@ class MemoryLake(Lake):
 
 def work(size: str, home: Path, stored: bool) -> None:
     """Run all steps of a size in this process, without Dagster."""
-    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
     domains, assistants = (demo_domains(), DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)

@@ -10,6 +10,7 @@ Times are logical: `sequence` counts the messages that an episode's memory was g
 
 import typing
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from typing import Annotated, Any
 
 Reason = Annotated[str | None, "The error because of which the row is quarantined; null for a valid row."]
@@ -498,7 +499,8 @@ class Column:
     description: str
 
 
-def columns(table: str) -> list[Column]:
+@cache
+def columns(table: str) -> tuple[Column, ...]:
     """Return the columns of `table` in order; types are str, int, float, bool, list[str] or list[float]."""
     row = TABLES[table]
     hints = typing.get_type_hints(row, include_extras=True)
@@ -508,7 +510,7 @@ def columns(table: str) -> list[Column]:
         options = [option for option in typing.get_args(plain) if option is not type(None)]
         nullable = type(None) in typing.get_args(plain)
         found.append(Column(each.name, options[0] if nullable else plain, nullable, description))
-    return found
+    return tuple(found)
 
 
 def required(table: str) -> list[str]:

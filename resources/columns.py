@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memflow.errors import BadInput
 from memflow.records import KEYS, TABLES, Column, columns
@@ -54,15 +56,16 @@ def has_vectors(table: str) -> bool:
     return any(column.type == list[float] for column in columns(table))
 
 
-def validate(table: str, rows: Sequence[Any]) -> list[Any]:
+def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
     """Return `rows` with integers in float columns converted to floats; nothing else is converted.
 
-    Raises BadInput with table, column and row for the first value of another type.
+    `first` is the number of the first row in its partition. Raises BadInput with table, column and row for the first
+    value of another type.
     """
     if table not in TABLES:
         raise unknown_table(table)
     row_type = TABLES[table]
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, first):
         if type(row) is not row_type:
             raise BadInput(
                 f"row {number} of {table} has the type {type(row).__name__}. Pass rows of type {row_type.__name__}."
@@ -75,25 +78,44 @@ def validate(table: str, rows: Sequence[Any]) -> list[Any]:
             if value is None and column.nullable:
                 continue
             if not is_type(value):
-                raise _type_error(table, column, number, row, value)
+                raise _type_error(table, column, first + number, row, value)
             if column.type is float and isinstance(value, int):
                 found[number] = replace(row, **{column.name: float(value)})
     return found
 
 
-def to_array(table: str, column: Column, rows: Sequence[Any]) -> pa.Array:
-    """Return one column of validated rows. Raises BadInput for a value that Arrow cannot store."""
+def to_array(table: str, column: Column, rows: Sequence[Any], first: int = 0) -> pa.Array:
+    """Return one column of validated rows, the first of which has the number `first`.
+
+    Raises BadInput for a value that Arrow cannot store.
+    """
     values = [getattr(row, column.name) for row in rows]
     errors = (pa.ArrowInvalid, UnicodeEncodeError, OverflowError)
     try:
         return pa.array(values, ARROW[column.type])
     except errors:
-        for number, (row, value) in enumerate(zip(rows, values, strict=True)):
+        for number, (row, value) in enumerate(zip(rows, values, strict=True), first):
             try:
                 pa.array([value], ARROW[column.type])
             except errors as wrong:
                 raise _type_error(table, column, number, row, value) from wrong
         raise
+
+
+def from_array(array: pa.Array) -> list[Any]:
+    """Return the values of one column. Equal texts are one object, since most columns repeat theirs."""
+    if pa.types.is_list(array.type):
+        items, lengths = from_array(array.flatten()), pc.list_value_length(array).to_pylist()
+        ends = accumulate(length or 0 for length in lengths)
+        return [
+            None if length is None else items[end - length : end]
+            for length, end in zip(lengths, ends, strict=True)
+        ]
+    if pa.types.is_string(array.type):
+        encoded = array.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        return [None if at is None else texts[at] for at in encoded.indices.to_pylist()]
+    return list(array.to_pylist())
 
 
 def unknown_table(table: str) -> BadInput:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 RACY_NS = 2_000_000_000
 """A file modified less than this before is not cached: it may change again within the same modification time."""
-MOST_BYTES = 16_000_000
+MOST_BYTES = 4_000_000
 """Maximum total size of the files whose rows are cached; rows take about ten times as much memory."""
 SPARE_LINES = 1000
 """Outdated lines that the file may have, beyond one for each valid line, before it is rewritten."""

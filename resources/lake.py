@@ -8,26 +8,26 @@ when it is complete.
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
-from memflow.fingerprint import digest, digest_rows
-from memflow.records import MEASURED, TABLES, columns
-from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.columns import has_vectors, schema, to_array, unknown_table, validate
+from memflow.fingerprint import digest
+from memflow.records import TABLES, columns
+from resources.columns import has_vectors, schema, unknown_table
 from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
+from resources.row_groups import RowGroupWriter, group_rows, read_rows
 
 SNAPSHOTS = ".snapshots"
 CACHE = ".cache/facts-2"
@@ -47,6 +47,10 @@ class Facts:
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
     columns: str = ""
+
+    def of_current(self, table: str) -> bool:
+        """Return whether the partition has the table's columns of this version of memflow."""
+        return self.columns == _table_columns(table)
 
     @property
     def run(self) -> str | None:
@@ -74,78 +78,77 @@ class Lake:
         self,
         table: str,
         partition: str,
-        rows: Sequence[Any],
+        rows: Iterable[Any],
         *,
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty. Return its metadata.
+        """Replace a partition by `rows`, which may be empty. They are written as they come, in row groups.
 
-        Raises BadInput with column and row of an invalid value.
+        Raises BadInput with column and row of an invalid value, and the errors of `rows`; the old file stays then.
         """
-        rows = validate(table, rows)
-        # Measurements of a run are no part of the content hash: neither columns nor rows.
-        outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
-        content = digest_rows(outcome, ignore=MEASURED)
-        facts = Facts(content, fingerprint, len(rows), dict(meta or {}), _table_columns(table))
-        described = {
-            "memflow.digest": facts.digest,
-            "memflow.input_fingerprint": fingerprint,
-            "memflow.rows": str(facts.rows),
-            **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
-        }
-        arrays = [to_array(table, column, rows) for column in columns(table)]
-        buffer = pa.BufferOutputStream()
-        pq.write_table(
-            pa.Table.from_arrays(arrays, schema=schema(table).with_metadata(described)),
-            buffer,
-            compression="zstd",
-        )
         path = self.path(table, partition)
-        state = self._write_file(path, buffer.getvalue())
-        self._rows.put(path, None if has_vectors(table) else state, rows)
+        facts = Facts("", fingerprint, 0, dict(meta or {}), _table_columns(table))
+        only: list[Any] | None = None
+
+        def write(file: IO[bytes]) -> None:
+            nonlocal facts, only
+            with RowGroupWriter(table, file) as writer:
+                writer.write(rows)
+                facts, only = replace(facts, digest=writer.digest, rows=writer.rows), writer.only
+                writer.describe(
+                    {
+                        "memflow.digest": facts.digest,
+                        "memflow.input_fingerprint": fingerprint,
+                        "memflow.rows": str(facts.rows),
+                        **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
+                    }
+                )
+
+        state = self._write_file(path, write)
+        self._rows.put(path, None if has_vectors(table) or only is None else state, only or ())
         return facts
 
-    def read(
-        self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
-    ) -> list[Any]:
+    def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
         """Return the rows of a partition in the order written; without `vectors`, the vector column has its default.
-
-        With `episodes`, return only the rows of these episodes.
 
         Raises MissingData if the partition was never materialized, BadInput if the file cannot be read or has other
         columns.
         """
-        path, state = self.path(table, partition), self._state(table, partition)
+        return list(self.stream(table, partition, vectors=vectors))
+
+    def stream(
+        self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """Yield the rows of a partition one row group after the other; a single group is cached.
+
+        With `episodes`, yield only the rows of these episodes. Otherwise like `read`, with its errors.
+        """
+        path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
-            return kept if episodes is None else [row for row in kept if row.episode_id in episodes]
-        held = self.arrow(table, partition, vectors=vectors)
-        if episodes is not None:
-            state = None
-            held = held.filter(pc.is_in(held["episode_id"], pa.array(episodes, pa.string())))
-        row = TABLES[table]
-        values = zip(*(column.to_pylist() for column in held.columns), strict=True)
-        rows = [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
-        if state is not None and state == self._state(table, partition):
+            yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
+            return
+        with self._reading(table, partition, vectors) as (parquet, names):
+            if episodes is not None or state is None or parquet.num_row_groups > 1:
+                yield from read_rows(table, parquet, names, episodes)
+                return
+            rows = list(read_rows(table, parquet, names))
+        if state == self.state(table, partition):
             self._rows.put(path, state, rows)
-        return rows
+        yield from rows
+
+    def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
+        """Yield a partition as Arrow batches. Raises the errors of `read`."""
+        with self._reading(table, partition, vectors=True) as (parquet, _):
+            yield from parquet.iter_batches(group_rows(table))
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
-        try:
-            with self._open(table, partition) as file:
-                parquet = self._parquet(table, partition, file)
-                there = parquet.schema_arrow.remove_metadata()
-                wanted = [each.name for each in columns(table) if vectors or each.type != list[float]]
-                held = parquet.read(wanted if there == schema(table) else [])
-        except pa.ArrowException as wrong:
-            raise self._unreadable(table, partition, wrong) from wrong
-        if there != schema(table):
-            raise _other_columns(table, partition, self, there)
-        return held
+        with self._reading(table, partition, vectors) as (parquet, names):
+            return parquet.read(names)
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
         """Return the rows of several partitions, concatenated in the given order."""
@@ -155,19 +158,19 @@ class Lake:
         """Return the metadata of a partition (cached for local files); None if it was never materialized."""
         if self._cache is None:
             return self._stored_facts(table, partition)
-        path, state = self.path(table, partition), self._state(table, partition)
+        path, state = self.path(table, partition), self.state(table, partition)
         if state is None:
             return None
         cached = self._cache.get(path, state)
         if cached is not None:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
-        if facts is not None and self._state(table, partition) == state:
+        if facts is not None and self.state(table, partition) == state:
             values = [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta), facts.columns]
             self._cache.put(path, state, values)
         return facts
 
-    def _state(self, table: str, partition: str) -> FileState | None:
+    def state(self, table: str, partition: str) -> FileState | None:
         """Return the state of a partition's file; None if it is missing or in an object store."""
         if not self.local:
             return None
@@ -210,7 +213,7 @@ class Lake:
             facts = self.facts(table, partition)
         except BadInput:
             return False
-        return facts is not None and facts.columns != _table_columns(table)
+        return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
         """Return the partitions of a table, sorted, without those that a former version wrote."""
@@ -218,8 +221,10 @@ class Lake:
         return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
 
     @contextmanager
-    def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, made of hard links.
+    def snapshot(
+        self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
+    ) -> Iterator["Lake"]:
+        """Yield an unchanging copy of these tables' current partitions, or of those in `only`, made of hard links.
 
         DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
         without hard links, yield the lake itself.
@@ -233,6 +238,8 @@ class Lake:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
                 for partition in self.current_partitions(table):
+                    if only is not None and partition not in only:
+                        continue
                     path = Path(self.path(table, partition))
                     link_file(path, held / path.name)
             copy = Lake(root)
@@ -252,6 +259,24 @@ class Lake:
         if not partition:
             raise BadInput(f"no partition of {table} is given. Pass the name of a partition.")
         return f"{self.folder(table)}/{_file_name(partition)}"
+
+    @contextmanager
+    def _reading(
+        self, table: str, partition: str, vectors: bool
+    ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
+        """Open a partition. Yield the file and the names of its columns, with or without vectors."""
+        try:
+            with self._open(table, partition) as file:
+                parquet = self._parquet(table, partition, file)
+                there = parquet.schema_arrow.remove_metadata()
+                if there != schema(table):
+                    raise _other_columns(table, partition, self, there)
+                yield (
+                    parquet,
+                    [each.name for each in columns(table) if vectors or each.type != list[float]],
+                )
+        except pa.ArrowException as wrong:
+            raise self._unreadable(table, partition, wrong) from wrong
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
         try:
@@ -274,13 +299,16 @@ class Lake:
             f"{_rebuild_command(table, partition)}."
         )
 
-    def _write_file(self, path: str, content: pa.Buffer) -> FileState | None:
+    def _write_file(self, path: str, write: Callable[[IO[bytes]], None]) -> FileState | None:
         """Write a file. Return its state on a local disk, None in an object store."""
         if self.local:
-            return replace_file(Path(path), content)
+            return replace_file(Path(path), write)
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        with self.filesystem.open_output_stream(path) as object_:
-            object_.write(content)
+        with TemporaryFile() as complete:  # an object appears also where its writer failed
+            write(complete)
+            complete.seek(0)
+            with self.filesystem.open_output_stream(path) as object_:
+                shutil.copyfileobj(complete, object_)
         return None
 
 

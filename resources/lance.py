@@ -4,15 +4,15 @@ Each domain and assistant has a table, which is rebuilt from the lake in one wri
 process instead.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memflow.errors import BadInput, MissingData
-from memflow.records import Entry
 
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
@@ -26,30 +26,35 @@ class LanceIndex:
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
 
-    def rebuild(self, domain: str, assistant: str, entries: Sequence[Entry]) -> int:
+    def rebuild(self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]]) -> int:
         """Replace the entries of a domain and assistant. Return the number of entries.
 
-        Raises BadInput if vectors differ in length.
+        `read` returns the batches of the table memory.indexes; it is called twice. Raises BadInput if vectors differ in
+        length.
         """
         import lancedb
         from lancedb.index import FTS
 
-        lengths = sorted({len(entry.vector) for entry in entries if entry.vector is not None})
+        number, lengths = 0, set[int]()
+        for batch in read():
+            number += batch.num_rows
+            lengths.update(pc.list_value_length(batch["vector"]).drop_null().unique().to_pylist())
         if len(lengths) > 1:
             raise BadInput(
-                f"the entries of {assistant} in {domain} have vectors of different lengths ({lengths}). "
+                f"the entries of {assistant} in {domain} have vectors of different lengths ({sorted(lengths)}). "
                 "Rerun them with a single embedder."
             )
+        schema = pa.schema({**FIELDS, "vector": pa.list_(pa.float32(), next(iter(lengths), 1))})
         database = lancedb.connect(self.root)
         name = _name(domain, assistant)
         mode = "create" if _opened(database, name) is None else "overwrite"
-        held = _arrow(entries, lengths[0] if lengths else 1)
+        held = pa.RecordBatchReader.from_batches(schema, (_indexed(batch, schema) for batch in read()))
         # LanceDB rejects null vectors by default.
         table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
-        if entries:
+        if number:
             # ICU segments Chinese too; no stemming and no stop words.
             table.create_index("text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False))
-        return len(entries)
+        return number
 
     def search(
         self,
@@ -105,10 +110,11 @@ def _name(domain: str, assistant: str) -> str:
     return quote(f"{domain}.{assistant}".replace("@", "."), safe="").replace("%", "-")
 
 
-def _arrow(entries: Sequence[Entry], length: int) -> Any:
-    types = {**FIELDS, "vector": pa.list_(pa.float32(), length)}
-    columns = {name: pa.array([getattr(entry, name) for entry in entries], of) for name, of in types.items()}
-    return pa.table({**columns, "until": columns["until"].fill_null(NOT_RETIRED)})
+def _indexed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch of memory.indexes in the columns of the index."""
+    found = batch.select(schema.names)
+    until = found.column("until").fill_null(NOT_RETIRED)
+    return found.set_column(schema.get_field_index("until"), "until", until).cast(schema)
 
 
 def _where(sequence: int | None, episode: str | None) -> str | None:

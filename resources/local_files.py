@@ -4,10 +4,10 @@ import os
 import secrets
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-
-import pyarrow as pa
+from typing import IO
 
 from resources.file_cache import FileState
 
@@ -42,13 +42,16 @@ def can_link(root: Path) -> bool:
     return True
 
 
-def replace_file(path: Path, content: pa.Buffer) -> FileState | None:
-    """Write a temporary file, sync and rename it. Return its state. Readers see either the old or the new file."""
+def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> FileState | None:
+    """Let `write` fill a temporary file, sync and rename it. Return its state.
+
+    Readers see either the old or the new file.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
     try:
         with written.open("xb") as file:
-            file.write(content)
+            write(file)
             file.flush()
             os.fsync(file.fileno())
             state = FileState.of(os.fstat(file.fileno()))

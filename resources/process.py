@@ -1,6 +1,7 @@
-"""Subprocesses: start them with default signal handlers, end their process groups, quote their logs."""
+"""Processes: signal handlers, process groups and logs of subprocesses, and the limit of open files."""
 
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Callable
@@ -31,6 +32,16 @@ def default_signals() -> Callable[[], None] | None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
 
     return reset
+
+
+def allow_open_files(needed: int) -> int:
+    """Raise this process's limit of open files to `needed`, if the system permits. Return the limit that holds."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        return allowed
+    return needed if soft == resource.RLIM_INFINITY else soft
 
 
 def terminate(process: subprocess.Popen[bytes]) -> None:

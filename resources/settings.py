@@ -188,6 +188,11 @@ class Settings(BaseSettings):
         """Return the name of an assistant's chat model."""
         return assistant.partition("@")[2] or self.roles.assistant
 
+    def open_files(self, parallel: int) -> int:
+        """Return how many files and connections a run with so many partitions at once may open."""
+        connections = sum(model.concurrency for model in self.models.values() if model.kind != "scripted")
+        return 200 + 30 * parallel + connections
+
     def partitions_at_once(self, assistants: Iterable[str]) -> int:
         """Return how many partitions `memflow run` executes at once.
 

@@ -3,7 +3,7 @@
 Writing the rows, Dagster's events and fingerprints do not belong here.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -80,7 +80,7 @@ class StepRunner:
                 ),
             }
 
-        def read(table: str, vectors: bool, episodes: Collection[str] | None) -> list[Any]:
+        def read(table: str, vectors: bool, episodes: Collection[str] | None) -> Iterable[Any]:
             return self._read(table, vectors, episodes, domain, assistant)
 
         async def work(chats: Chats) -> Tables:
@@ -105,14 +105,14 @@ class StepRunner:
         episodes: Collection[str] | None,
         domain: Domain | None,
         assistant: str,
-    ) -> list[Any]:
+    ) -> Iterable[Any]:
         if domain is None:
             return self.lake.read_all(table, self.lake.partitions(table))
         if WRITERS[table].scope == "dataset":
             return self._records(domain)
         of_assistant = WRITERS[table].scope == "domain x assistant"
         key = partition_key(domain.name, assistant if of_assistant else "")
-        return self.lake.read(table, key, vectors=vectors, episodes=episodes)
+        return self.lake.stream(table, key, vectors=vectors, episodes=episodes)
 
     def _records(self, domain: Domain) -> list[Record]:
         """Return the records of the domain's data sets that are in the lake. Raises MissingData if there are none."""

@@ -79,15 +79,14 @@ class _StepServer:
     ) -> Future[Tables]:
         """Return the rows of a step's tables for a share of the episodes."""
         step = next(step for step in STEPS if step.name == name)
-        return self._threads.submit(
-            self._runner.run,
-            step,
-            run_id,
-            domain=domain,
-            assistant=assistant,
-            asks_early=asks_early,
-            share=share,
-        )
+
+        def work() -> Tables:
+            tables = self._runner.run(
+                step, run_id, domain=domain, assistant=assistant, asks_early=asks_early, share=share
+            )
+            return {table: list(rows) for table, rows in tables.items()}
+
+        return self._threads.submit(work)
 
     def end_run(self, run_id: str) -> None:
         """Drop what a run has left."""

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import wait
+from itertools import chain
 from typing import Any
 
 from memflow.benchmarks import registry
@@ -65,7 +66,7 @@ class Workers:
         with self._lock:
             self._progress.pop(RequestContext(run_id, step.stage, "", domain.name, assistant), None)
         parts = [worker.result(call) for (worker, _), call in zip(workers, calls, strict=True)]
-        return {table: [row for part in parts for row in part[table]] for table in parts[0]}
+        return {table: list(chain.from_iterable(part[table] for part in parts)) for table in parts[0]}
 
     def end_run(self, run_id: str) -> None:
         """Drop what a run has left in the workers."""

@@ -37,7 +37,6 @@ from memflow.records import (
 )
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
-from memflow.scoring.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,8 @@ class AssistantResults:
     """The steps of its evolution, where it evolves."""
     groups: Sequence[Group] = ()
     """Its verdicts in groups, for a benchmark that aggregates in SQL; the rows are then empty."""
-    pool: Sequence[Group] = ()
-    """The groups of all assistants in the domain with the same chat model, including its own."""
+    population: Any = None
+    """What `Benchmark.population` returns for its domain and chat model."""
 
 
 class Benchmark(ABC):
@@ -180,9 +179,13 @@ class Benchmark(ABC):
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         """Return the scores of one assistant in one domain. Every metric must be in the catalog."""
 
-    def metrics(self) -> Sequence[Metric]:
-        """Return the benchmark's own metrics, and the shared metrics that are primary for it (`Metric.primary_for`)."""
-        return ()
+    def population(self, groups: Sequence[Group]) -> Any:
+        """Return what the scores of an assistant are compared with, as plain values.
+
+        `groups` are those of all assistants in the domain with the same chat model. A benchmark that does not aggregate
+        in SQL has no groups.
+        """
+        return None
 
     @abstractmethod
     def handlers(self) -> dict[str, Handler]:

@@ -144,7 +144,8 @@ def all_expectations() -> "list[Expectation]":
 
 def metrics() -> "dict[str, Sequence[Metric]]":
     """Return the metrics that each benchmark declares."""
-    return {name: benchmark(name).metrics() for name in _usable(benchmark)}
+    get = _loads("metrics")
+    return {name: get(name) for name in _usable(get)}
 
 
 def views() -> "dict[str, tuple[BenchmarkSpec, View]]":

@@ -108,7 +108,7 @@ def _item_sets(lines: Sequence[_ShownLine], asks: _ShownLine, items: frozenset[s
     return [told for told in found if told]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=8192)
 def _line(text: str) -> _ShownLine:
     words = frozenset(stem(word) for word in search_words(text))
     return _ShownLine(_plain(text), words, _HAN.search(text) is not None)

@@ -27,6 +27,9 @@ class BenchmarkSpec:
     datasets: tuple[Dataset, ...] = ()
     checks: tuple[str, ...] = ()
     """Import paths of sequences of `memflow.checks.rules.Expectation`: the rules of this benchmark's rows."""
+    metrics: str = ""
+    """Import path of a sequence of `memflow.scoring.metric.Metric`: its own metrics, and the shared metrics that are
+    primary for it (`Metric.primary_for`)."""
     views: str = ""
     """Import path of a sequence of `memflow.benchmarks.views.View`: the commands of `memflow show`."""
     exports: str = ""

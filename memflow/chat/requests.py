@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Protocol
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
 from memflow.fingerprint import canonical_json, digest, digest_json
 
 Role = Literal["system", "user", "assistant"]
+_SCHEMAS: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
+"""Cached schemas. A type is narrowed to one user's values, and takes some 100 kB; here it can be freed."""
+_DIGESTS: WeakKeyDictionary[type[BaseModel], str] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +35,23 @@ class Sampling:
     seed: int | None = None
 
 
-@lru_cache(maxsize=4096)
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of an output type as sent to a model: all properties required, no others allowed."""
-    schema = output.model_json_schema()
-    for part in (schema, *schema.get("$defs", {}).values()):
-        if "properties" in part:
-            part["additionalProperties"] = False
-            part["required"] = list(part["properties"])
-    return schema
+    if output not in _SCHEMAS:
+        schema = output.model_json_schema()
+        for part in (schema, *schema.get("$defs", {}).values()):
+            if "properties" in part:
+                part["additionalProperties"] = False
+                part["required"] = list(part["properties"])
+        _SCHEMAS[output] = schema
+    return _SCHEMAS[output]
 
 
-@lru_cache(maxsize=4096)
 def schema_digest(output: type[BaseModel]) -> str:
     """Return the digest of the schema and its order of fields, in which a model writes them."""
-    return digest(json.dumps(schema_of(output)))
+    if output not in _DIGESTS:
+        _DIGESTS[output] = digest(json.dumps(schema_of(output)))
+    return _DIGESTS[output]
 
 
 @lru_cache(maxsize=4096)

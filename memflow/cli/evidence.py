@@ -20,7 +20,7 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
 
     Yield nothing if the domain has no such scores.
     """
-    from memflow.scoring.evidence import is_evidence_score
+    from memflow.scoring.catalog import is_evidence_score
 
     whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]
     if not whole:

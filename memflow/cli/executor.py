@@ -3,6 +3,7 @@
 The order of runs does not belong here (pipeline.py). A run may execute in any thread.
 """
 
+import gc
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -38,6 +39,9 @@ class Executor:
             opening.callback(self.models.close)
             self._opened = opening.enter_context(open_instance(self.settings.home))
             self._stack = opening.pop_all()
+        # What is imported by now stays: without it, full collections are cheap, and Python starts them in time.
+        gc.collect()
+        gc.freeze()
         return self
 
     def __exit__(self, *raised: Any) -> None:

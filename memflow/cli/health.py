@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from memflow.cli.selection import Front
 from memflow.errors import BadInput, MemflowError
-from resources.endpoint import NO_KEY
 
 if TYPE_CHECKING:
     from resources.settings import Settings
@@ -266,6 +265,8 @@ def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
     """Request the model list of an endpoint. Return a finding: whether the endpoint answers and serves the model."""
     import httpx2
     import openai
+
+    from resources.endpoint import NO_KEY
 
     key = os.environ.get(key_variable, "")
     near = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")

@@ -27,9 +27,9 @@ from memflow.cli.selection import (
     select,
 )
 
-COLLECT_AFTER = 100_000
-"""Allocations between two garbage collections. Python's default of 700 costs a tenth of a run's CPU time, and memory
-use is the same."""
+COLLECTION_THRESHOLDS = (100_000, 5, 2)
+"""Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. A million
+new objects start a full collection: output types that are narrowed to one user are garbage with cycles."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
@@ -111,7 +111,7 @@ def run(
         annotator=annotator,
         verifier=verifier,
     )
-    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     # As Ctrl-C: started servers end, and runs are recorded as failed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Imported after the selection, so that a misspelled name fails fast.
@@ -121,17 +121,25 @@ def run(
     from memflow.cli.summary import Summary
     from resources.added_partitions import add_partitions
     from resources.limits import Budget
+    from resources.process import allow_open_files
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
     settings = selection.settings
     if processes:
         settings = settings.model_copy(update={"processes": processes})
+    at_once = parallel or settings.partitions_at_once(selection.assistants)
+    needed = settings.open_files(at_once)
+    if (allowed := allow_open_files(needed)) < needed:
+        message(
+            f"memflow: this process may open {allowed} files, but up to {needed} may be needed. If requests fail, "
+            f"raise the limit (`ulimit -n {needed}`), or lower `concurrency` of the models or --parallel."
+        )
     request = RunRequest(
         selection.domains,
         selection.assistants,
         selection.limit,
         force or again,
-        parallel or settings.partitions_at_once(selection.assistants),
+        at_once,
     )
     add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:

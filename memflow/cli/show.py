@@ -15,9 +15,9 @@ from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.probe import probe
+from memflow.cli.published_scores import PublishedScores
 from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.cli.views import ViewGroup
-from memflow.errors import BadInput
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ def leaderboard(
     variants: Annotated[
         bool, typer.Option("--variants", help="Show named deviations from the paper's metric as well.")
     ] = False,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Show so many assistants of each domain and metric as text; 0 is all.")
+    ] = 10,
     form: FormatOption = Format.text,
 ) -> None:
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
@@ -62,30 +65,30 @@ def leaderboard(
     metrics` describes each metric and whether higher or lower is better.
     """
     from memflow.chat.scripted import LABEL
-    from memflow.scoring.evidence import is_evidence_score
+    from memflow.scoring.catalog import is_evidence_score
 
-    lake = _lake(ctx)
-    published = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    if not published:
-        raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
-    check_names("the leaderboard", "domain", domain, {score.domain for score in published})
-    check_names("the leaderboard", "assistant", assistant, {score.assistant for score in published})
-    check_names("the leaderboard", "metric", metric, {score.metric for score in published})
-    scores = [
-        score
-        for score in published
-        if _wanted(score.domain, domain)
-        and _wanted(score.assistant, assistant)
-        and _wanted(score.metric, metric)
-        and (slices or score.slice == "all")
-        and (variants or score.variant == "standard" or is_evidence_score(score))
+    published = PublishedScores(_lake(ctx))
+    for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
+        check_names("the leaderboard", option, chosen, {getattr(row, option) for row in published.rows})
+    found = [
+        place
+        for place, row in enumerate(published.rows)
+        if (slices or row.slice == "all")
+        and _wanted(row.domain, domain)
+        and _wanted(row.assistant, assistant)
+        and _wanted(row.metric, metric)
+        and (variants or row.variant == "standard" or is_evidence_score(row))
     ]
+    shown = published.best(found, limit) if limit and form is Format.text else found
+    scores = published.read(shown)
+    more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     scripted = any(score.scripted for score in scores)
     label = Text(f"\n{LABEL}: these scores show that the pipeline works; they measure no model.", "yellow")
     answer(
         form,
         {"label": LABEL if scripted else None, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *([note(more)] if len(shown) < len(found) else []),
         *([label] if scripted else []),
     )
 
@@ -145,7 +148,7 @@ def verdicts(
 
 def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
     """Yield two tables for each domain: the metrics, best assistants first; then the causes of failures."""
-    from memflow.scoring.evidence import is_evidence_score
+    from memflow.scoring.catalog import is_evidence_score
 
     for domain in dict.fromkeys(score.domain for score in scores):
         of_domain = [score for score in scores if score.domain == domain]

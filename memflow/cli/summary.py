@@ -15,8 +15,7 @@ from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
 from memflow.records import Score
-from memflow.scoring.catalog import find_metric, sort_key
-from memflow.scoring.evidence import is_evidence_score
+from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
 from resources.lake import rebuild_commands
 
 MEANING = "Its scores show that the pipeline works; they measure no model."

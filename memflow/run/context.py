@@ -5,7 +5,7 @@ dry_run.py from memory and counting chats.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -22,8 +22,8 @@ from memflow.shares import WHOLE, Share
 from memflow.timing import Clock
 
 T = TypeVar("T")
-Tables = Mapping[str, Sequence[Any]]
-"""Rows by table."""
+Tables = Mapping[str, Iterable[Any]]
+"""Rows by table. Where they are many, they come one by one and exist only while they are written."""
 STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
 """The tables of `States`, in the order of its fields."""
 
@@ -76,7 +76,7 @@ class StepContext:
     def __init__(
         self,
         models: ModelProvider,
-        read: Callable[[str, bool, Collection[str] | None], list[Any]],
+        read: Callable[[str, bool, Collection[str] | None], Iterable[Any]],
         inputs: Mapping[str, bool],
         clock: Clock | None = None,
         **partition: Any,
@@ -87,13 +87,22 @@ class StepContext:
         self._inputs = inputs
         self.__dict__.update(partition)
 
-    def rows(self, table: str, *, vectors: bool = True, episodes: Collection[str] | None = None) -> list[Any]:
+    def rows(self, table: str, *, vectors: bool = True) -> list[Any]:
         """Return the rows of an input; empty if this partition does not read it.
 
-        Without `vectors`, the vectors of entries may be missing; with `episodes`, the rows of other episodes. Raises
-        KeyError for a table that is not an input of the step, since its fingerprint would not cover the rows.
+        Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is not an input of
+        the step, since its fingerprint would not cover the rows.
         """
-        return self._read(table, vectors, episodes) if self._inputs[table] else []
+        return list(self.stream(table, vectors=vectors))
+
+    def stream(
+        self, table: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """Return an iterator over the rows of an input, which need not exist all at once. Otherwise like `rows`.
+
+        With `episodes`, the rows of other episodes may be missing.
+        """
+        return iter(self._read(table, vectors, episodes) if self._inputs[table] else ())
 
     def states(self) -> States:
         """Return the state tables of the domain."""
@@ -101,4 +110,4 @@ class StepContext:
 
     def test_probes(self) -> list[Probe]:
         """Return the probes of split `test`, which every assistant answers."""
-        return [probe for probe in self.rows("question.probes") if probe.split == "test"]
+        return [probe for probe in self.stream("question.probes") if probe.split == "test"]

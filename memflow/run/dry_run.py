@@ -6,7 +6,7 @@ Nothing is stored, no model is called, and time is simulated. A request takes `l
 
 import asyncio
 import selectors
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -100,7 +100,7 @@ class DryRun:
         self._load = load
         self._tables: dict[tuple[str, str], list[Any]] = {}
 
-    def add(self, table: str, key: str, rows: Sequence[Any]) -> None:
+    def add(self, table: str, key: str, rows: Iterable[Any]) -> None:
         """Store the rows of a table and partition.
 
         Records of a domain's data sets are stored under the domain's name.

@@ -3,7 +3,9 @@
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -17,6 +19,9 @@ from memflow.run.play import PlayedEpisode
 from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
 
+CHECKPOINTS_AT_ONCE = 256
+"""Checkpoints whose probes are asked at once during play: a bound on restored memories and rendered prompts."""
+
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
     """Return whether probes are asked during play, because the memory evolves or the domain requires it."""
@@ -27,9 +32,13 @@ async def play_episodes(context: StepContext) -> Tables:
     """Play every episode with the assistant's memory."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
     played = await _played(context) if memory.system.memory.needs_playing else []
+
+    def by_episode(rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
+        return (row for episode in played for row in rows(domain.name, assistant, [episode]))
+
     return {
-        "memory.transcripts": transcript_rows(domain.name, assistant, played),
-        "memory.indexes": entry_rows(domain.name, assistant, played),
+        "memory.transcripts": by_episode(transcript_rows),
+        "memory.indexes": by_episode(entry_rows),
         "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
         "memory.feedback": context.benchmark.rounds(domain, assistant, played),
     }
@@ -71,18 +80,21 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
     chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
     remember = context.memory.factory(tools)
 
+    running = asyncio.Semaphore(CHECKPOINTS_AT_ONCE)
+
     async def ask(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
         histories = {probes[0].episode_id: history}
-        return await answer_all(
-            context.benchmark,
-            context.domain,
-            context.assistant,
-            probes,
-            histories,
-            remember,
-            chat,
-            clock=context.clock,
-        )
+        async with running:
+            return await answer_all(
+                context.benchmark,
+                context.domain,
+                context.assistant,
+                probes,
+                histories,
+                remember,
+                chat,
+                clock=context.clock,
+            )
 
     return ask
 
@@ -106,8 +118,8 @@ async def _answered(
     """Answer probes with the memories that the tables contain."""
     episodes = {probe.episode_id for probe in probes}
     pasts = episode_histories(
-        context.rows("memory.indexes", episodes=episodes),
-        context.rows("memory.transcripts", episodes=episodes),
+        context.stream("memory.indexes", episodes=episodes),
+        context.stream("memory.transcripts", episodes=episodes),
         probes,
     )
     chat = await context.models.answering(context.assistant)
@@ -161,8 +173,8 @@ async def judge_claims(context: StepContext) -> Tables:
         )
     if claims:
         episodes = {claim.episode_id for claim in claims}
-        entries = context.rows("memory.indexes", vectors=False, episodes=episodes)
-        pasts = episode_histories(entries, context.rows("memory.transcripts", episodes=episodes), claims)
+        entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
+        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
         held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
         judge = await context.models.role("judge")
         claims = await context.benchmark.judge_claims(domain, claims, held, judge)

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def policy_rows(
 
 
 def episode_histories(
-    entries: Sequence[Entry], said: Sequence[TranscriptMessage], probes: Iterable[Probe | Claim]
+    entries: Iterable[Entry], said: Iterable[TranscriptMessage], probes: Iterable[Probe | Claim]
 ) -> dict[str, EpisodeHistory]:
     """Return the history of every played episode, with the checkpoints and messages that `probes` or claims refer to.
 

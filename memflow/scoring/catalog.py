@@ -8,9 +8,10 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Protocol
 
 from memflow.errors import BadInput
+from memflow.records import BY_EVIDENCE
 from memflow.scoring.collection import Collected, UnusableMetric, collect
 from memflow.scoring.metric import Metric
 
@@ -140,6 +141,23 @@ SHARED: tuple[Metric, ...] = (
     *(*FAILURES, *EVIDENCE, *CHANGE, *EFFICIENCY),
 )
 """The metrics that every benchmark may have."""
+
+
+_EVIDENCE_NAMES = frozenset(each.name for each in EVIDENCE)
+
+
+class NamedScore(Protocol):
+    """A score, or the columns of one."""
+
+    @property
+    def metric(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+
+
+def is_evidence_score(score: NamedScore) -> bool:
+    """Return whether a score belongs to the attribution by evidence, not to a benchmark's own metrics."""
+    return score.variant == BY_EVIDENCE or score.metric in _EVIDENCE_NAMES
 
 
 @cache

@@ -6,7 +6,8 @@ fingerprint, k (the number of entries to recall) and the token budget.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from memflow.records import Reply, Score
 
@@ -36,25 +37,27 @@ class MeasuredSettings:
             injected_tokens=tokens / len(answered) if answered else None,
         )
 
+    def columns(self) -> dict[str, Any]:
+        """Return the settings as columns of a score."""
+        return {**asdict(self), "prompts": list(self.prompts)}
+
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
     """Return the scores of one domain with two additions: the settings of each assistant, and which of them differ."""
-    stated = []
-    for score in scores:
-        own = settings[score.assistant]
-        stated.append(
-            replace(
-                score,
-                fingerprint=own.fingerprint,
-                prompts=list(own.prompts),
-                k=own.k,
-                budget=own.budget,
-                injected_tokens=own.injected_tokens,
-            )
-        )
+    scores = list(scores)
+    stated = {
+        score.assistant: replace(score, **settings[score.assistant].columns())
+        for score in {score.assistant: score for score in scores}.values()
+    }
+    differing = dict(zip(stated, differing_settings([*stated.values()]), strict=True))
+    added = {
+        assistant: {**settings[assistant].columns(), "differing_settings": text}
+        for assistant, text in differing.items()
+    }
+    # A score that was published before usually has these values already.
     return [
-        replace(score, differing_settings=text)
-        for score, text in zip(stated, differing_settings(stated), strict=True)
+        score if _has(score, values := added[score.assistant]) else replace(score, **values)
+        for score in scores
     ]
 
 
@@ -77,6 +80,10 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
                 texts.append(f"{name} {value}, others {', '.join(others)}")
         found.append("; ".join(texts) or None)
     return found
+
+
+def _has(score: Score, values: Mapping[str, Any]) -> bool:
+    return all(getattr(score, name) == value for name, value in values.items())
 
 
 def _settings(score: Score) -> list[tuple[str, str]]:

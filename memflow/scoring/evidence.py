@@ -26,11 +26,6 @@ _VALUES: Mapping[str, Value] = {
 """The value of a metric for one probe; None where it has none."""
 
 
-def is_evidence_score(score: Score) -> bool:
-    """Return whether a score belongs to the attribution by evidence, not to a benchmark's own metrics."""
-    return score.variant == BY_EVIDENCE or score.metric in {each.name for each in EVIDENCE}
-
-
 def evidence_scores(
     rows: Sequence[FailureAttribution],
     context: MetricContext,

@@ -1,6 +1,7 @@
 """All scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, and outside metrics.
 
-A `DomainRows` provides the rows, so this module does not depend on any store.
+A `DomainRows` provides the rows, so this module does not depend on any store. The scores of each assistant are computed
+separately, so that a caller can cache them until its rows change; `combine_scores` compares the assistants.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,54 +26,112 @@ from memflow.scoring.metric import Metric
 class DomainRows:
     """The rows of one domain.
 
-    `verdicts` contains every assistant that was evaluated, with its rows unless `groups` has them. `meta` contains the
-    metadata of these rows (model, simulator, scripted, k, budget). `read` returns an assistant's rows of a table, or
-    None.
+    `meta` contains every assistant that was evaluated, with the metadata of its verdicts (model, simulator, scripted,
+    k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has them; `read` returns its rows of
+    another table, or None. `operations` and `checkpoints` are needed for the assistants that are scored.
     """
 
     domain: Domain
     probes: Sequence[Probe]
-    verdicts: Mapping[str, Sequence[Verdict]]
     meta: Mapping[str, Mapping[str, str]]
-    groups: Sequence[Group]
-    operations: Sequence[OperationSums]
-    checkpoints: Sequence[CheckpointSums]
+    verdicts: Callable[[str], Sequence[Verdict]]
+    groups: Mapping[str, Sequence[Group]]
+    operations: Mapping[str, Sequence[OperationSums]]
+    checkpoints: Mapping[str, Sequence[CheckpointSums]]
     read: Callable[[str, str], list[Any] | None]
     scripted_judge: Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class AssistantScores:
+    """The scores of one assistant, by the benchmark and by the metrics that all benchmarks share, and its settings."""
+
+    own: Sequence[Score]
+    shared: Sequence[Score]
+    settings: MeasuredSettings
+
+    @property
+    def all(self) -> list[Score]:
+        """All scores; none if the benchmark has none."""
+        return [*self.own, *self.shared] if self.own else []
 
 
 def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
     """Return the scores of every assistant in a domain, each with the settings that differ between assistants.
 
+    Raises the errors of `combine_scores`.
+    """
+    populations = populations_of(benchmark, rows.meta, rows.groups)
+    slices = benchmark.slices(rows.domain, rows.probes)
+    return combine_scores(
+        benchmark,
+        {
+            assistant: AssistantScores(
+                own_scores(benchmark, rows, assistant, populations[meta["model"]]),
+                *shared_scores(rows, assistant, slices),
+            )
+            for assistant, meta in rows.meta.items()
+        },
+    )
+
+
+def populations_of(
+    benchmark: Benchmark, meta: Mapping[str, Mapping[str, str]], groups: Mapping[str, Sequence[Group]]
+) -> dict[str, Any]:
+    """Return what scores are compared with (`Benchmark.population`), by chat model."""
+    models: dict[str, list[Group]] = {}
+    for assistant, of_assistant in meta.items():
+        models.setdefault(of_assistant["model"], []).extend(groups.get(assistant, ()))
+    return {model: benchmark.population(groups) for model, groups in models.items()}
+
+
+def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, population: Any) -> list[Score]:
+    """Return the scores of one assistant that the benchmark computes itself."""
+    return benchmark.scores(rows.domain, _results(rows, assistant, population))
+
+
+def shared_scores(
+    rows: DomainRows, assistant: str, slices: Mapping[str, frozenset[str]]
+) -> tuple[list[Score], MeasuredSettings]:
+    """Return the scores of one assistant under the metrics that all benchmarks share, and its settings.
+
+    `slices` are those of the benchmark (`Benchmark.slices`).
+    """
+    meta = rows.meta[assistant]
+    context = MetricContext(
+        domain=rows.domain.name,
+        assistant=assistant,
+        memory=assistant.partition("@")[0],
+        model=meta["model"],
+        simulator=meta["simulator"],
+        scripted=meta["scripted"] == "yes",
+        seed=rows.domain.seed,
+    )
+    replies = rows.read("answer.replies", assistant) or []
+    attributions = rows.read("score.attributions", assistant)
+    scores = [] if attributions is None else evidence_scores(attributions, context, slices)
+    scores += efficiency_scores(rows.operations.get(assistant, ()), rows.probes, context, slices)
+    scores += continual_scores(
+        rows.checkpoints.get(assistant, ()), context, none=bound(assistant, "none") in rows.meta
+    )
+    scores += reply_scores(catalog().values(), context, rows.probes, replies)
+    k, budget = (int(meta.get(each, 0)) or None for each in ("k", "budget"))
+    return scores, MeasuredSettings.of(replies, k, budget)
+
+
+def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:
+    """Return the scores of all assistants in a domain, each with the settings that differ between assistants.
+
     Raises BadInput for a metric that is not in the catalog, or has another definition there.
     """
-    slices = benchmark.slices(rows.domain, rows.probes)
-    scores: list[Score] = []
-    settings: dict[str, MeasuredSettings] = {}
-    for assistant in rows.verdicts:
-        results = _results(rows, assistant)
-        replies = rows.read("answer.replies", assistant) or []
-        own = benchmark.scores(rows.domain, results)
-        if own:
-            context = MetricContext.of(rows.domain, results)
-            attributions = rows.read("score.attributions", assistant)
-            if attributions is not None:
-                own += evidence_scores(attributions, context, slices)
-            operations = [each for each in rows.operations if each.assistant == assistant]
-            own += efficiency_scores(operations, rows.probes, context, slices)
-            checkpoints = [each for each in rows.checkpoints if each.assistant == assistant]
-            own += continual_scores(checkpoints, context, none=_bound(assistant, "none") in rows.verdicts)
-            own += reply_scores(catalog().values(), context, rows.probes, replies)
-        scores += own
-        k, budget = (int(rows.meta[assistant].get(each, 0)) or None for each in ("k", "budget"))
-        settings[assistant] = MeasuredSettings.of(replies, k, budget)
+    scores = [score for each in found.values() for score in each.all]
     published = {score.metric for score in scores}
     for metric in published:
         find_metric(metric)
     for clash in unusable_metrics():
         if clash.package == benchmark.name and clash.name in published:
             raise BadInput(f"{benchmark.name}: {clash.reason}")
-    return compare_settings(scores, settings)
+    return compare_settings(scores, {assistant: each.settings for assistant, each in found.items()})
 
 
 def reply_scores(
@@ -102,29 +161,33 @@ def reply_scores(
     return scores
 
 
-def _results(rows: DomainRows, assistant: str) -> AssistantResults:
+def bound(assistant: str, memory: str) -> str:
+    """Return the assistant with another memory and the same model: for `rag@big` and `none`, `none@big`."""
+    _, at, model = assistant.partition("@")
+    return f"{memory}{at}{model}"
+
+
+def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
     """Return an assistant's results together with those of the bounds of its model."""
     meta = rows.meta[assistant]
+    oracle, none = (
+        rows.verdicts(name) if (name := bound(assistant, memory)) in rows.meta else []
+        for memory in ("oracle", "none")
+    )
     return AssistantResults(
         domain=rows.domain.name,
         assistant=assistant,
         memory=assistant.partition("@")[0],
         model=meta["model"],
         probes=rows.probes,
-        verdicts=rows.verdicts[assistant],
-        oracle=rows.verdicts.get(_bound(assistant, "oracle"), []),
-        none=rows.verdicts.get(_bound(assistant, "none"), []),
+        verdicts=rows.verdicts(assistant),
+        oracle=oracle,
+        none=none,
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
         claims=rows.read("score.claims", assistant) or (),
         scripted_judge=rows.scripted_judge(assistant),
         policies=rows.read("memory.policies", assistant) or (),
-        groups=[group for group in rows.groups if group.assistant == assistant],
-        pool=[group for group in rows.groups if rows.meta[group.assistant]["model"] == meta["model"]],
+        groups=rows.groups.get(assistant, ()),
+        population=population,
     )
-
-
-def _bound(assistant: str, memory: str) -> str:
-    """Return the assistant with another memory and the same model: for `rag@big` and `none`, `none@big`."""
-    _, at, model = assistant.partition("@")
-    return f"{memory}{at}{model}"

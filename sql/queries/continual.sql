@@ -1,11 +1,11 @@
 -- Sums over question histories (score.histories): one row per assistant, episode, measure and checkpoint of a domain,
 -- with the numbers of questions and of complete histories, and of these the sum, sum of squares, minimum and maximum.
--- Measures over all checkpoints are in the row of the last one. Decimal sums do not depend on the order of rows.
+-- Measures over all checkpoints are in the row of the assistant's last one. Decimal sums do not depend on the order of rows.
 -- Parameters: $domain.
 WITH histories AS (
     SELECT
         *,
-        checkpoint = max(checkpoint) OVER () AS at_last
+        checkpoint = max(checkpoint) OVER (PARTITION BY assistant) AS at_last
     FROM score.histories
     WHERE domain = $domain AND sound
 ),

@@ -14,7 +14,7 @@ import dagster as dg
 import pytest
 
 from assets.definitions import build_defs
-from assets.report import described, report
+from assets.report import RowSummary, described, report
 from memflow.records import TABLES, Profile, columns
 from resources.settings import Settings
 
@@ -141,7 +141,9 @@ def test_materialization_report_counts_rows_and_shortens_the_preview() -> None:
         for number in range(7)
     ]
     lost = Profile(domain="d", user_id="u7", name="", profile="", start_date="", reason="no answer")
-    made = report("state.profiles", [*rows, lost], "content", {"asked": 3, "latency_s": 1.5})
+    summary = RowSummary()
+    assert len(list(summary.observe([*rows, lost]))) == 8
+    made = report("state.profiles", summary, "content", {"asked": 3, "latency_s": 1.5})
     said = made.metadata
     assert made.data_version == dg.DataVersion("content")
     assert (type(said["dagster/partition_row_count"]), said["dagster/partition_row_count"]) == (int, 8)

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from assets.report import preview, report, rule_table
+import dagster as dg
+
+from assets.report import RowSummary, preview, report, rule_table
 from memflow.checks.evaluation import RuleResult
 from memflow.records import Verdict
 
@@ -23,6 +25,13 @@ def verdict(number: int, domain: str = "d", value: float | None = 1.0) -> Verdic
     )
 
 
+def summarized(rows: list[Verdict], usage: dict[str, float]) -> dg.MaterializeResult:
+    """Return the result of materializing verdicts."""
+    summary = RowSummary()
+    assert list(summary.observe(rows)) == rows
+    return report("score.verdicts", summary, "x", usage)
+
+
 def test_preview_omits_partition_columns_and_empty_columns() -> None:
     head, _, first, *rest = preview([verdict(number) for number in range(9)]).splitlines()
     assert head == "| probe_id | episode_id | checkpoint | dataset | metric | variant | value |"
@@ -39,15 +48,15 @@ def test_preview_escapes_vertical_bars_in_cells() -> None:
 
 
 def test_materialization_report_omits_usage_without_requests() -> None:
-    idle = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 0.0})
-    busy = report("score.verdicts", [verdict(0)], "x", {"asked": 0.0, "kept": 2.0})
+    idle = summarized([verdict(0)], {"asked": 0.0, "kept": 0.0})
+    busy = summarized([verdict(0)], {"asked": 0.0, "kept": 2.0})
     assert idle.metadata is not None and busy.metadata is not None
     assert "asked" not in idle.metadata
     assert {"asked", "kept"} <= set(busy.metadata)
 
 
 def test_materialization_report_counts_quarantined_rows_with_the_first_reason() -> None:
-    said = report("score.verdicts", [verdict(0), verdict(1, value=None)], "x").metadata
+    said = summarized([verdict(0), verdict(1, value=None)], {}).metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
 

@@ -1,9 +1,12 @@
 """The entry index: search by text, vector or both, at any sequence number, in English and Chinese."""
 
 import factories
+import pyarrow as pa
 import pytest
 
 from memflow.errors import BadInput, MissingData
+from memflow.records import columns
+from resources.columns import schema, to_array
 from resources.lance import LanceIndex
 
 
@@ -21,10 +24,17 @@ ENTRIES = [
 ]
 
 
+def batches(entries):
+    """Return a function that reads the entries as Arrow batches, two at a time."""
+    arrays = [to_array("memory.indexes", column, entries) for column in columns("memory.indexes")]
+    table = pa.Table.from_arrays(arrays, schema=schema("memory.indexes"))
+    return lambda: iter(table.to_batches(2))
+
+
 @pytest.fixture
 def index(tmp_path):
     index = LanceIndex(tmp_path / "lance")
-    assert index.rebuild("d", "full", ENTRIES) == 5
+    assert index.rebuild("d", "full", batches(ENTRIES)) == 5
     return index
 
 
@@ -75,15 +85,15 @@ def test_entry_search_returns_only_entries_of_the_given_episode(index):
 
 
 def test_index_rebuild_replaces_only_the_entries_of_one_assistant(index):
-    index.rebuild("d", "full@qwen", ENTRIES[:1])
-    index.rebuild("d", "full", ENTRIES[1:2])
+    index.rebuild("d", "full@qwen", batches(ENTRIES[:1]))
+    index.rebuild("d", "full", batches(ENTRIES[1:2]))
     assert ids(index.search("d", "full", text="Caroline", k=9)) == ["e2"]
     assert ids(index.search("d", "full@qwen", text="Caroline", k=9)) == ["e1"]
 
 
 def test_text_search_finds_entries_without_vectors(tmp_path):
     index = LanceIndex(tmp_path)
-    index.rebuild("d", "bm25_message", [entry(4, "他喜欢在北京的公园里跑步", 3)])
+    index.rebuild("d", "bm25_message", batches([entry(4, "他喜欢在北京的公园里跑步", 3)]))
     assert ids(index.search("d", "bm25_message", text="公园")) == ["e4"]
     assert index.search("d", "bm25_message", vector=[1.0, 2.0]) == []
     assert ids(index.search("d", "bm25_message", text="公园", vector=[1.0, 2.0])) == ["e4"]
@@ -91,7 +101,7 @@ def test_text_search_finds_entries_without_vectors(tmp_path):
 
 def test_index_of_a_memory_without_entries_returns_no_results(tmp_path):
     index = LanceIndex(tmp_path)
-    assert index.rebuild("d", "none", []) == 0
+    assert index.rebuild("d", "none", batches([])) == 0
     assert index.search("d", "none", text="anything") == []
     assert index.search("d", "none", vector=[1.0]) == []
     assert index.search("d", "none", text="anything", vector=[1.0]) == []
@@ -107,4 +117,4 @@ def test_entry_index_rejects_invalid_searches_and_vectors(index):
     with pytest.raises(MissingData, match=r"the entries of recent in d are not indexed .* memory/indexes"):
         index.search("d", "recent", text="tea")
     with pytest.raises(BadInput, match=r"vectors of different lengths \(\[2, 3\]\)"):
-        index.rebuild("d", "full", [ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])])
+        index.rebuild("d", "full", batches([ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])]))

@@ -54,3 +54,19 @@ def test_default_signals_returns_none_without_ignored_signals() -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
     assert default_signals() is None
+
+
+@pytest.mark.parametrize(
+    ("hard", "needed", "limit"),
+    [("40", 100, "40 40"), ("90", 60, "60 60"), ("90", 20, "30 30")],
+)
+def test_limit_of_open_files_is_raised_as_far_as_the_system_permits(
+    hard: str, needed: int, limit: str
+) -> None:
+    program = (
+        "import resource; from resources.process import allow_open_files;"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, (30, {hard}));"
+        f"print(allow_open_files({needed}), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == limit.split()

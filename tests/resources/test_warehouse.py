@@ -9,11 +9,13 @@ import factories
 import pytest
 from pyarrow._fs import _MockFileSystem
 
-import resources.warehouse
+import resources.published_database
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES, columns
 from resources.lake import Lake
-from resources.warehouse import METRICS, VIEWS, Warehouse
+from resources.published_database import METRICS
+from resources.sql_files import VIEWS
+from resources.warehouse import Warehouse
 
 
 def probe(number, **given):
@@ -227,21 +229,22 @@ def test_publishing_a_duplicate_key_fails_and_keeps_the_published_file(filled, l
 
 
 def test_publishing_retries_if_another_process_replaces_a_file(filled, monkeypatch):
-    copied, looked = resources.warehouse._copy, []
+    insert, looked = resources.published_database._insert, []
 
-    def disturbed(connection, lake, table):
+    def disturbed(connection, lake, table, partitions):
         looked.append(table)
         if len(looked) <= troubles:
             raise duckdb.IOException("IO Error: No files found that match the pattern")
-        copied(connection, lake, table)
+        insert(connection, lake, table, partitions)
 
-    monkeypatch.setattr("resources.warehouse.PAUSE_S", 0)
-    monkeypatch.setattr("resources.warehouse._copy", disturbed)
+    monkeypatch.setattr("resources.published_database.PAUSE_S", 0)
+    monkeypatch.setattr("resources.published_database._insert", disturbed)
     troubles = 2
     with duckdb.connect(filled.publish(), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
     assert looked[0] == looked[1] == looked[2]
     troubles = 1000
+    (filled.path.parent / resources.published_database.RECORD).unlink()
     with pytest.raises(StoreBusy, match="after 5 attempts: IO Error: No files found"):
         filled.publish()
     assert filled.path.exists()

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from memflow.records import KEYS, TABLES, columns
-from resources.warehouse import METRICS
+from resources.published_database import METRICS
 
 SQL = Path(__file__).parents[2] / "sql"
 TYPES = {

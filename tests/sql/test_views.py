@@ -20,7 +20,8 @@ from memflow.metrics.continual import complete_rows, summary
 from memflow.records import Probe, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
-from resources.warehouse import VIEWS, Warehouse
+from resources.sql_files import VIEWS
+from resources.warehouse import Warehouse
 
 SQL = Path(__file__).parents[2] / "sql" / "views"
 ASSISTANTS = ("none", "rag", "rag@big", "none@big")

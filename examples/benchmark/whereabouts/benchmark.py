@@ -21,7 +21,6 @@ from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Scor
 from memflow.run.play import Episode
 from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
-from memflow.scoring.metric import Metric
 
 
 def choose(request: ChatRequest) -> Choice:
@@ -34,6 +33,9 @@ def choose(request: ChatRequest) -> Choice:
 def stories(domain: Domain, records: Sequence[Record]) -> list[dict]:
     """Return the stories in the records of a domain, at most as many as the domain's limit."""
     return [json.loads(record.content) for record in records][: domain.limit or None]
+
+
+METRICS = (ACCURACY.primary_in("whereabouts"),)
 
 
 class Whereabouts(Benchmark):
@@ -124,9 +126,6 @@ class Whereabouts(Benchmark):
         return [
             probe_score(context, metric, probes, values) for metric, values in choice_values(results).items()
         ]
-
-    def metrics(self) -> Sequence[Metric]:
-        return (ACCURACY.primary_in(self.name),)
 
     def handlers(self) -> dict[str, Handler]:
         return {"whereabouts/choice": choose}

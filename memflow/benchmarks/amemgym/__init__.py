@@ -15,6 +15,7 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:AMemGym",
     checks=(f"{__name__}.checks:EXPECTED",),
+    metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
     annotation=f"{__name__}.annotation:KINDS",

@@ -9,7 +9,6 @@ from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
-from memflow.benchmarks.amemgym.metrics import METRICS
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.question import build_question, parse_answer
 from memflow.benchmarks.amemgym.scoring import make_scores
@@ -28,7 +27,6 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, Replier
-from memflow.scoring.metric import Metric
 
 
 class AMemGym(Benchmark):
@@ -86,9 +84,6 @@ class AMemGym(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def metrics(self) -> Sequence[Metric]:
-        return METRICS
 
     def build_evolution_feedback(
         self,

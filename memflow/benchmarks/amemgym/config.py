@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from memflow.benchmarks.domains import Domain, parse_parameters
 from memflow.errors import BadSettings
 
+USERS_AT_ONCE = 256
+"""Users that are generated at once."""
 PUBLISHED_CONTEXT = 2
 """Number of latest session messages in the context of the published code's user model."""
 

@@ -20,8 +20,6 @@ from memflow.chat.requests import Chat
 from memflow.records import Claim, Turn
 from memflow.tokens import estimate
 
-METRIC = "factual_recall"
-
 
 def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
     """Return a claim for every value that a state takes in a period, by user, period and variable."""

@@ -1,10 +1,9 @@
 """The metrics of AMemGym, and the shared metrics that are primary for it."""
 
-from memflow.benchmarks.amemgym.factual import METRIC as FACTUAL_RECALL
 from memflow.scoring.catalog import ACCURACY, FAILURES, RANDOM, UPPER_BOUND
 from memflow.scoring.metric import Metric
 
-NAME = "amemgym"
+NAME, FACTUAL_RECALL = "amemgym", "factual_recall"
 METRICS = (
     *(each.primary_in(NAME) for each in (ACCURACY, RANDOM, UPPER_BOUND)),
     Metric(

@@ -4,12 +4,11 @@ options.py builds the options of a question, whose order is the same in all peri
 probe.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memflow.benchmarks.amemgym.config import is_generated, parse_config
+from memflow.benchmarks.amemgym.config import USERS_AT_ONCE, is_generated, parse_config
 from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.options import QuestionOptions, generated_options, published_options
@@ -18,6 +17,7 @@ from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
+from memflow.concurrency import gather_bounded
 from memflow.records import Probe, Record, Turn
 
 
@@ -35,13 +35,18 @@ async def make_probes(
             person.persona.id: person.dataset
             for person in select_personas(domain, user_records(domain, records))
         }
-        asked = await asyncio.gather(
-            *(generated_options(domain, history, simulator) for history in histories_by_user.values())
+        asked = await gather_bounded(
+            lambda history: generated_options(domain, history, simulator),
+            [*histories_by_user.values()],
+            USERS_AT_ONCE,
         )
     else:
         mine = {record.record_id: record for record in selected_users(domain, records)}
         datasets = {user_id: record.dataset for user_id, record in mine.items()}
         asked = [published_options(mine[user_id]) for user_id in histories_by_user]
+    turns_by_user: dict[str, list[Turn]] = {}
+    for turn in turns:
+        turns_by_user.setdefault(turn.episode_id, []).append(turn)
     return [
         probe
         for (user_id, history), questions in zip(histories_by_user.items(), asked, strict=True)
@@ -50,7 +55,7 @@ async def make_probes(
             datasets[user_id],
             history,
             questions,
-            [turn for turn in turns if turn.episode_id == user_id],
+            turns_by_user.get(user_id, ()),
         )
     ]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.factual import METRIC
+from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL
 from memflow.benchmarks.amemgym.verdicts import FAILURES
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
@@ -136,7 +136,7 @@ def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
     return [
         mean_score(
             context,
-            METRIC,
+            FACTUAL_RECALL,
             sums_by_episode((claim.episode_id, claim.value) for claim in held if claim.value is not None),
             len(held),
             slice_name=name,

@@ -3,11 +3,10 @@
 `histories` converts rows to the states of each user over time. turns.py has the first messages.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.amemgym.config import is_generated, parse_config
+from memflow.benchmarks.amemgym.config import USERS_AT_ONCE, is_generated, parse_config
 from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.generation.states import generate_user
 from memflow.benchmarks.amemgym.off_policy import user_records
@@ -15,6 +14,7 @@ from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
+from memflow.concurrency import gather_bounded
 from memflow.records import Change, Profile, Record, Variable
 
 
@@ -25,8 +25,8 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
     else:
         config = parse_config(domain)
         found = domain.share.of(select_personas(domain, user_records(domain, records)))
-        users = await asyncio.gather(
-            *(generate_user(domain, config, person.persona, simulator) for person in found)
+        users = await gather_bounded(
+            lambda person: generate_user(domain, config, person.persona, simulator), found, USERS_AT_ONCE
         )
     return States(
         [profile for user in users for profile in user.profiles],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
-from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
+from memflow.benchmarks.amemgym.config import USERS_AT_ONCE, AMemGymConfig, is_generated, parse_config
 from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.states import History, histories_of_share, selected_users
@@ -21,6 +21,7 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
+from memflow.concurrency import gather_bounded
 from memflow.fingerprint import seeded
 from memflow.records import Record, Turn
 
@@ -53,11 +54,10 @@ async def _openings(
         ]
         return [turn for user in users for turn in _turns(domain, config, user.id, _published_sessions(user))]
     histories_by_user = histories_of_share(domain, states)
-    made = await asyncio.gather(
-        *(
-            _SessionWriter(domain, config, history, simulator).sessions()
-            for history in histories_by_user.values()
-        )
+    made = await gather_bounded(
+        lambda history: _SessionWriter(domain, config, history, simulator).sessions(),
+        [*histories_by_user.values()],
+        USERS_AT_ONCE,
     )
     return [
         turn

@@ -9,7 +9,6 @@ from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.load import load_contexts, read_records
-from memflow.benchmarks.comem.metrics import METRICS
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.comem.question import build_question
 from memflow.benchmarks.comem.scoring import make_scores, probe_slices
@@ -30,7 +29,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
 from memflow.scoring.estimate import valid_probes
-from memflow.scoring.metric import Metric
 
 
 class CoMem(Benchmark):
@@ -111,9 +109,6 @@ class CoMem(Benchmark):
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
         return [*make_scores(domain, results), *by_speaker]
-
-    def metrics(self) -> Sequence[Metric]:
-        return METRICS
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
         return annotation_prompts() if parse_config(domain).keys == "annotated" else []

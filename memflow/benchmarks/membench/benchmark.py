@@ -18,7 +18,6 @@ from memflow.benchmarks.membench.capacity import (
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.graph_sampling import sample_states
 from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
-from memflow.benchmarks.membench.metrics import METRICS
 from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
@@ -37,7 +36,6 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
-from memflow.scoring.metric import Metric
 
 
 class MemBench(Benchmark):
@@ -108,9 +106,6 @@ class MemBench(Benchmark):
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return level_slices(probes)
-
-    def metrics(self) -> Sequence[Metric]:
-        return METRICS
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

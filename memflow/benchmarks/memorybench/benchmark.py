@@ -12,6 +12,7 @@ from memflow.benchmarks.memorybench import (
     feedback,
     load,
     on_policy,
+    paper,
     probes,
     protocols,
     question,
@@ -22,7 +23,6 @@ from memflow.benchmarks.memorybench import (
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.metrics import METRICS
 from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
@@ -36,7 +36,7 @@ from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, PlayedEpisode, Replier
-from memflow.scoring.metric import Metric
+from memflow.scoring.groups import Group
 
 
 class MemoryBench(Benchmark):
@@ -127,8 +127,8 @@ class MemoryBench(Benchmark):
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return scoring.make_scores(domain, results)
 
-    def metrics(self) -> Sequence[Metric]:
-        return METRICS
+    def population(self, groups: Sequence[Group]) -> paper.Against:
+        return scoring.population(groups)
 
     def training_set(
         self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action

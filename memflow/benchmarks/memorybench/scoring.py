@@ -48,14 +48,18 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     substituted = [_substitute(group, own) for group in primary]
     partition = parameters_of(domain).partition
     published = paper.published(partition)
-    pooled = paper.pooled(group for group in results.pool if _primary(group))
     for metric in SCALES:
         if partition is not None:
             found += _normalized(context, metric, STANDARD, primary, published)
             if substituted != primary:
                 found += _normalized(context, metric, SUBSTITUTED, substituted, published)
-        found += _normalized(context, metric, POOLED, primary, pooled)
+        found += _normalized(context, metric, POOLED, primary, results.population)
     return found
+
+
+def population(groups: Sequence[Group]) -> Against:
+    """Return the population of the scores under the primary metrics of all assistants that were run, by task."""
+    return paper.pooled(group for group in groups if _primary(group))
 
 
 def _primary(group: Group) -> bool:

@@ -10,7 +10,8 @@ from memflow.fingerprint import seeded
 from memflow.metrics.intervals import mean_interval
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, FailureAttribution, Score
 from memflow.scoring.attribution import NO_EVIDENCE
-from memflow.scoring.evidence import CHECKPOINTS, evidence_scores, is_evidence_score
+from memflow.scoring.catalog import is_evidence_score
+from memflow.scoring.evidence import CHECKPOINTS, evidence_scores
 
 FOUND = {"evidence": 2, "stored": 2, "recalled": 1, "recalled_at_10": 1, "entries": 4, "relevant": 1}
 

@@ -53,11 +53,11 @@ def rows(verdict_metric: str = "accuracy") -> DomainRows:
     return DomainRows(
         domain=Domain("d", "membench", ("membench_sample",), "D"),
         probes=PROBES,
-        verdicts={"full": verdicts},
         meta={"full": meta},
-        groups=[],
-        operations=[],
-        checkpoints=[],
+        verdicts=lambda assistant: verdicts,
+        groups={},
+        operations={},
+        checkpoints={},
         read=lambda table, assistant: tables.get(table),
         scripted_judge=lambda assistant: False,
     )

@@ -60,7 +60,8 @@ async def score(run: DomainRun, memory: str) -> tuple[list[Reply], list[Score]]:
     replies = await answer_all(bench, domain, memory, test, pasts, make, chat)
     verdicts = await bench.verdicts(domain, run.probes, replies, MetricBackends(chat))
     measured = AssistantResults(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)
-    measured = replace(measured, groups=groups_of(verdicts), pool=groups_of(verdicts))
+    groups = groups_of(verdicts)
+    measured = replace(measured, groups=groups, population=bench.population(groups))
     return replies, bench.scores(domain, measured)
 
 

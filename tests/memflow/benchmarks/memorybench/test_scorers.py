@@ -54,8 +54,9 @@ async def test_failed_or_missing_reply_lowers_coverage_of_its_metric(demo: Any, 
     assert "no reply" in (verdicts[2].reason or "")
     groups = groups_of(verdicts)
     results = AssistantResults(
-        DEMO.name, "full", "full", "m", test_probes, [], [], [], "s", True, groups=groups, pool=groups
-    )
+        DEMO.name, "full", "full", "m", test_probes, [], [], [], "s", True, groups=groups,
+        population=BENCH.population(groups),
+    )  # fmt: skip
     scores = {(score.metric, score.slice): score for score in BENCH.scores(DEMO, results)}
     total = scores["locomo_f1", "all"]
     assert (total.value, total.n, total.coverage) == (None, 9, 0.75)

@@ -8,7 +8,7 @@ import pytest
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
-from memflow.benchmarks.memorybench.scoring import make_scores
+from memflow.benchmarks.memorybench.scoring import make_scores, population
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
@@ -30,8 +30,10 @@ def verdict(
 def scores(
     rows: list[Verdict], others: tuple[Verdict, ...] = (), domain: Domain = LEGAL
 ) -> dict[tuple[str, str, str], Score]:
-    own, pool = groups_of(rows), groups_of([*rows, *others])
-    results = AssistantResults("legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, pool=pool)
+    own, compared = groups_of(rows), population(groups_of([*rows, *others]))
+    results = AssistantResults(
+        "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, population=compared
+    )
     return {(row.metric, row.variant, row.slice): row for row in make_scores(domain, results)}
 
 

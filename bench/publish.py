@@ -1,0 +1,132 @@
+"""CPU seconds to publish a leaderboard of 14, 214 and 2,000 partitions, after one of them changed.
+
+The demo is run once; its partitions are copied under other names of assistants. Each publish is a process of its own,
+with startup and imports: the fingerprint of the leaderboard, its scores, its file in the lake, and memflow.duckdb.
+`value` is the publish after one changed partition, `first` the one from nothing, and `work` the part of `value` without
+startup. `show` is `memflow show leaderboard`.
+
+    python -m bench.publish [--sizes 14,214,2000]
+
+Prints one JSON line per size. Exits with 1 if the publish at 214 partitions takes more than 1.5 times the CPU seconds
+of the one at 14, if one takes more than 60 s, or if showing the leaderboard takes more than 1 s.
+"""
+
+import gc
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assets.fingerprints import Fingerprints
+from bench.measure import arguments, child_cpu_seconds, report
+from memflow.cli.run import COLLECT_AFTER
+from memflow.fingerprint import digest
+from memflow.pipeline import tables_of
+from resources.lake import Lake
+from resources.leaderboard import CachedScores, leaderboard_rows
+from resources.score_cache import NAME
+from resources.settings import load
+from resources.warehouse import Warehouse
+
+SIZES = "14,214,2000"
+MOST_RATIO, MOST_S, MOST_SHOW_S = 1.5, 60.0, 1.0
+RATIO_AT = 214
+CHANGED = "amemgym_demo/full"
+"""The partition that changes before the second publish."""
+
+
+def main() -> int:
+    """Measure each size. Return 1 if a bound is missed, else 0."""
+    options = arguments(sizes=SIZES, home="")
+    if options.home:
+        print(publish(Path(options.home)))
+        return 0
+    missed, smallest = 0, 0.0
+    with tempfile.TemporaryDirectory() as name:
+        demo = Path(name) / "demo"
+        run("memflow.cli", "--home", str(demo), "run", "--demo")
+        for size in map(int, options.sizes.split(",")):
+            home = Path(name) / str(size)
+            copy_partitions(demo, home, size)
+            first_s, _ = run("bench.publish", "--home", str(home))
+            copy_assistant(Lake(home / "lake"), CHANGED, CHANGED)
+            value_s, work_s = run("bench.publish", "--home", str(home))
+            show_s, _ = run("memflow.cli", "--home", str(home), "show", "leaderboard")
+            smallest = smallest or value_s
+            missed += size == RATIO_AT and value_s > MOST_RATIO * smallest
+            missed += value_s > MOST_S or show_s > MOST_SHOW_S
+            report(
+                {"name": "publish", "partitions": size, "value": round(value_s, 2), "unit": "CPU s"},
+                ratio=round(value_s / smallest, 2),
+                work=round(float(work_s), 2),
+                first=round(first_s, 2),
+                show=round(show_s, 2),
+            )
+            shutil.rmtree(home)
+    return int(missed > 0)
+
+
+def run(module: str, *options: str) -> tuple[float, str]:
+    """Run a Python module to its end. Return its CPU seconds and its output."""
+    before = child_cpu_seconds()
+    ended = subprocess.run(
+        [sys.executable, "-m", module, *options],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    if ended.returncode:
+        raise SystemExit(f"{module} {' '.join(options)} failed: {ended.stderr[-2000:]}")
+    return child_cpu_seconds() - before, ended.stdout
+
+
+def publish(home: Path) -> float:
+    """Publish the leaderboard as its step does. Return the CPU seconds."""
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    began = time.process_time()
+    settings = load(over={"home": home})
+    fingerprints = Fingerprints.of(settings)
+    lake = fingerprints.lake
+    warehouse = Warehouse(lake, settings.warehouse_path)
+    fingerprint = fingerprints.table("score.leaderboard")
+    scores = leaderboard_rows(settings, lake, warehouse, CachedScores(home / NAME, fingerprints.scoring))
+    lake.write("score.leaderboard", "all", scores, fingerprint=fingerprint)
+    warehouse.publish()
+    return time.process_time() - began
+
+
+def copy_partitions(demo: Path, home: Path, size: int) -> None:
+    """Copy the demo's lake, then its assistants under other names until there are `size` partitions."""
+    shutil.copytree(
+        demo / "lake", home / "lake", ignore=shutil.ignore_patterns(".cache", "score/leaderboard")
+    )
+    lake = Lake(home / "lake")
+    found = lake.partitions("score.verdicts")
+    for number in range(len(found), size):
+        copies, at = divmod(number, len(found))
+        copy_assistant(lake, found[at], f"{found[at]}_copy_{copies}")
+    then = time.time() - 60
+    for file in Path(lake.root).rglob("*.parquet"):
+        os.utime(file, (then, then))  # the metadata of files that were just written is not cached
+
+
+def copy_assistant(lake: Lake, partition: str, name: str) -> None:
+    """Copy every table of an assistant to the partition `name`, which may be the same."""
+    for table in tables_of("domain x assistant"):
+        rows = pq.read_table(lake.path(table, partition))
+        assistant = pa.array([name.partition("/")[2]] * rows.num_rows, pa.string())
+        at = rows.schema.get_field_index("assistant")
+        copied = rows.set_column(at, rows.schema.field(at), assistant)
+        metadata = {**rows.schema.metadata, b"memflow.digest": digest(name, table).encode()}
+        pq.write_table(copied.replace_schema_metadata(metadata), lake.path(table, name), compression="zstd")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

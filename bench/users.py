@@ -1,0 +1,84 @@
+"""CPU seconds and peak memory of `memflow run` as the number of users grows: 10, 40 and 160 generated AMemGym users.
+
+Each size is one `memflow run` in a new home, with the scripted chat and `rag_2_4_30`: users are generated, played,
+asked at 11 checkpoints, scored and published. Peak memory is the resident memory of the process, shared libraries
+included. `fixed` is the peak at one user: Dagster, Great Expectations, LanceDB and DuckDB.
+
+    python -m bench.users [--users 1000]
+
+Prints one JSON line per size; `--users` measures one more size. The exit code is 1 if a peak is above its bound.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.measure import arguments, report
+
+SIZES = (1, 10, 40, 160)
+MEMORY = "rag_2_4_30"
+BOUNDS_MB = {160: 600, 1_000: 1_500}
+REPLIES = 220
+"""Probes per user: 10 questions, each with a state probe, at 11 checkpoints."""
+SETTINGS = """home = "{home}"
+[own_domains.users]
+benchmark = "amemgym"
+datasets = ["personas_en"]
+parameters = {{ users = {users} }}
+"""
+
+
+def run(users: int) -> None:
+    """Run `memflow run` on generated users in this process. Print its peak memory in MB and its CPU seconds."""
+    from memflow.cli import app
+
+    with tempfile.TemporaryDirectory() as home:
+        Path(home, "memflow.toml").write_text(SETTINGS.format(home=home, users=users), encoding="utf-8")
+        os.chdir(home)
+        options = ["run", "--domain", "users", "--memory", MEMORY, "--no-bounds", "--format", "json"]
+        try:
+            app(options, standalone_mode=False)
+        finally:
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            measured = {"peak_mb": used.ru_maxrss / 1024, "cpu_s": used.ru_utime + used.ru_stime}
+            print(json.dumps(measured), file=sys.stderr)
+
+
+def measure(users: int) -> tuple[float, float]:
+    """Return the peak memory in MB and the CPU seconds of a size, from a process of its own."""
+    command = [sys.executable, "-m", "bench.users", "--only", str(users)]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    if ended.returncode:
+        raise SystemExit(f"`{' '.join(command)}` failed: {ended.stderr[-2000:]}")
+    measured = json.loads(ended.stderr.splitlines()[-1])
+    return measured["peak_mb"], measured["cpu_s"]
+
+
+def main() -> int:
+    """Measure all sizes. Return the exit code."""
+    options = arguments(users=0, only=0)
+    if options.only:
+        run(options.only)
+        return 0
+    missed, fixed = 0, 0.0
+    for users in (*SIZES, *([options.users] if options.users else [])):
+        peak, cpu = measure(users)
+        fixed = fixed or peak
+        bound = BOUNDS_MB.get(users)
+        missed += bound is not None and peak > bound
+        report(
+            {"name": "users", "users": users, "value": round(peak), "unit": "MB", "bound": bound},
+            fixed=round(fixed),
+            kb_per_user=round((peak - fixed) * 1024 / users),
+            cpu_s=round(cpu, 1),
+            cpu_ms_per_reply=round(cpu * 1000 / (users * REPLIES), 2),
+        )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

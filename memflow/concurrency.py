@@ -1,0 +1,30 @@
+"""Concurrent work over many items, with a bounded number of tasks."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def gather_bounded(work: Callable[[T], Awaitable[R]], items: Sequence[T], at_most: int) -> list[R]:
+    """Return the results of `work` for all items, in their order; at most `at_most` run at once.
+
+    Items start in order, and a task exists only while its item is worked on. The first exception ends the others and is
+    raised.
+    """
+    found: dict[int, R] = {}
+    remaining = iter(enumerate(items))
+
+    async def run() -> None:
+        for at, item in remaining:
+            found[at] = await work(item)
+
+    tasks = [asyncio.ensure_future(run()) for _ in range(min(at_most, len(items)))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+    return [found[at] for at in range(len(items))]

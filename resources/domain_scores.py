@@ -1,0 +1,247 @@
+"""The scores of one domain, of which only those with changed inputs are computed again.
+
+Three kinds of values are cached per assistant: the sums of its verdicts in groups (`groups`), the benchmark's own
+scores (`own`), and the scores under the metrics that all benchmarks share (`shared`). The key of a value is the digest
+of all that it derives from: versions of partitions, parameters, code, and for `own` the population to compare with.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import cached_property
+from typing import Any, TypeVar
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.fingerprint import digest
+from memflow.pipeline import WRITERS, partition_key
+from memflow.records import Probe, Score, Verdict
+from memflow.scoring.comparability import MeasuredSettings
+from memflow.scoring.continual import CheckpointSums
+from memflow.scoring.efficiency import OperationSums
+from memflow.scoring.groups import Group
+from memflow.scoring.leaderboard import (
+    AssistantScores,
+    DomainRows,
+    bound,
+    combine_scores,
+    own_scores,
+    populations_of,
+    shared_scores,
+)
+from resources.lake import Lake
+from resources.partition_catalog import PartitionCatalog
+from resources.score_cache import DomainCache
+from resources.warehouse import WarehouseSession
+
+QUERIED = ("score.verdicts", "answer.replies", "memory.transcripts", "question.probes")
+"""The tables whose rows are summed in SQL."""
+SCORED = (*WRITERS["score.leaderboard"].inputs, "answer.replies", "memory.transcripts")
+"""The tables that scores are computed from."""
+GROUPS, OWN, SHARED = "groups", "own", "shared"
+
+Row = TypeVar("Row", Group, OperationSums, CheckpointSums)
+Sums = tuple[dict[str, list[Group]], dict[str, list[OperationSums]], dict[str, list[CheckpointSums]]]
+
+
+class DomainScorer:
+    """The scores of `assistants` in one domain. `code` is the version of the code that computes them.
+
+    Verdicts on probes that were regenerated later are ignored, and so are claims on former states.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        assistants: Iterable[str],
+        lake: Lake,
+        catalog: PartitionCatalog,
+        cache: DomainCache,
+        code: str = "",
+    ) -> None:
+        self.domain = domain
+        self._lake = lake
+        self._catalog = catalog
+        self._cache = cache
+        self._benchmark = registry.benchmark(domain.benchmark)
+        self._meta = {name: meta for name in assistants if (meta := self._current_meta(name)) is not None}
+        self._inputs = digest(
+            code,
+            (domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit),
+            catalog.version("question.probes", domain.name),
+        )
+        kinds = (GROUPS, SHARED) if self._benchmark.aggregates_in_sql else (SHARED,)
+        self._stale = {
+            kind: {name for name in self._meta if not cache.has(name, kind, self._key(kind, name))}
+            for kind in kinds
+        }
+        self._sums: Sums = ({}, {}, {})
+
+    @property
+    def partitions(self) -> set[str]:
+        """The partitions that `query` reads: those that changed, and those that they depend on."""
+        stale = set().union(*self._stale.values())
+        bounds = {bound(name, "none") for name in stale} & set(self._meta)
+        keys = {partition_key(self.domain.name, name) for name in stale | bounds}
+        return {self.domain.name, *keys} if keys else set()
+
+    def query(self, session: WarehouseSession) -> None:
+        """Sum the rows of the partitions that changed, if any."""
+        only, domain = self.partitions, self.domain.name
+        if only:
+            has_checkpoints = any(probe.question_id for probe in self._probes)
+            groups = (
+                session.query("verdict_groups", only, domain=domain)
+                if self._benchmark.aggregates_in_sql
+                else []
+            )
+            self._sums = (
+                _by_assistant(Group, groups),
+                _by_assistant(OperationSums, session.query("operations", only, domain=domain)),
+                _by_assistant(
+                    CheckpointSums,
+                    session.query("continual", only, domain=domain) if has_checkpoints else [],
+                ),
+            )
+
+    def scores(self) -> list[Score]:
+        """Return the scores of every assistant, in the order of the assistants. Save new values in the cache."""
+        populations = {
+            model: (population, digest(population))
+            for model, population in populations_of(self._benchmark, self._meta, self._groups).items()
+        }
+        found = {
+            name: AssistantScores(self._own(name, *populations[meta["model"]]), *self._shared(name))
+            for name, meta in self._meta.items()
+        }
+        self._cache.save(self._meta)
+        return combine_scores(self._benchmark, found)
+
+    def _own(self, name: str, population: Any, version: str) -> Sequence[Score]:
+        key = self._key(OWN, name, version)
+        if self._cache.has(name, OWN, key):
+            return _rows(Score, self._cache.get(name, OWN))
+        scores = own_scores(self._benchmark, self._domain_rows, name, population)
+        self._cache.put(name, OWN, key, _plain(scores))
+        return scores
+
+    def _shared(self, name: str) -> tuple[Sequence[Score], MeasuredSettings]:
+        if name not in self._stale[SHARED]:
+            scores, settings = self._cache.get(name, SHARED)
+            return _rows(Score, scores), MeasuredSettings(**settings)
+        computed, measured = shared_scores(self._domain_rows, name, self._slices)
+        self._cache.put(name, SHARED, self._key(SHARED, name), [_plain(computed), asdict(measured)])
+        return computed, measured
+
+    @cached_property
+    def _groups(self) -> dict[str, list[Group]]:
+        """The verdicts of every assistant in groups, if the benchmark aggregates in SQL."""
+        if not self._benchmark.aggregates_in_sql:
+            return {}
+        for name in self._stale[GROUPS]:
+            rows = self._sums[0].get(name, [])
+            self._cache.put(name, GROUPS, self._key(GROUPS, name), _plain(rows))
+        return {
+            name: self._sums[0].get(name, [])
+            if name in self._stale[GROUPS]
+            else _rows(Group, self._cache.get(name, GROUPS))
+            for name in self._meta
+        }
+
+    @cached_property
+    def _domain_rows(self) -> DomainRows:
+        _, operations, checkpoints = self._sums
+        return DomainRows(
+            domain=self.domain,
+            probes=self._probes,
+            meta=self._meta,
+            verdicts=self._verdicts,
+            groups=self._groups,
+            operations=operations,
+            checkpoints=checkpoints,
+            read=self._read,
+            scripted_judge=self._scripted_judge,
+        )
+
+    @cached_property
+    def _slices(self) -> Mapping[str, frozenset[str]]:
+        return self._benchmark.slices(self.domain, self._probes)
+
+    def _key(self, kind: str, name: str, population: str = "") -> str:
+        """Return the digest of the inputs of a value."""
+        tables = {
+            GROUPS: (),
+            OWN: ("score.claims", "memory.policies"),
+            SHARED: ("score.attributions", "answer.replies", "memory.transcripts"),
+        }[kind]
+        bounds = {GROUPS: (), OWN: ("oracle", "none"), SHARED: ("none",)}[kind]
+        verdicts = [name, *(bound(name, memory) for memory in bounds)]
+        return digest(
+            self._inputs,
+            [self._version("score.verdicts", each) if each in self._meta else "" for each in verdicts],
+            [self._version(table, name) if self._is_current(table, name) else "" for table in tables],
+            population,
+        )
+
+    def _version(self, table: str, name: str) -> str:
+        return self._catalog.version(table, partition_key(self.domain.name, name))
+
+    def _current_meta(self, name: str) -> Mapping[str, str] | None:
+        """Return the metadata of an assistant's verdicts; None if they are on former probes."""
+        probes = self._catalog.get("question.probes", self.domain.name)
+        verdicts = self._catalog.get("score.verdicts", partition_key(self.domain.name, name))
+        if probes is None or verdicts is None or verdicts.facts.meta.get("probes") != probes.facts.digest:
+            return None
+        return verdicts.facts.meta
+
+    def _is_current(self, table: str, name: str) -> bool:
+        entry = self._catalog.get(table, partition_key(self.domain.name, name))
+        if table != "score.claims" or entry is None:
+            return entry is not None
+        states = self._states
+        return states is not None and entry.facts.meta.get("states") == states
+
+    @cached_property
+    def _states(self) -> str | None:
+        facts = self._lake.facts("state.changes", self.domain.name)
+        return None if facts is None else facts.digest
+
+    @cached_property
+    def _probes(self) -> list[Probe]:
+        probes = self._lake.read("question.probes", self.domain.name)
+        return [probe for probe in probes if probe.split == "test"]
+
+    def _verdicts(self, name: str) -> list[Verdict]:
+        if self._benchmark.aggregates_in_sql:
+            return []
+        return self._lake.read("score.verdicts", partition_key(self.domain.name, name))
+
+    def _read(self, table: str, name: str) -> list[Any] | None:
+        partition = partition_key(self.domain.name, name)
+        entry = self._catalog.get(table, partition)
+        if entry is None or not self._is_current(table, name):
+            return None
+        return self._lake.read(table, partition) if entry.facts.rows else []
+
+    def _scripted_judge(self, name: str) -> bool:
+        entry = self._catalog.get("score.claims", partition_key(self.domain.name, name))
+        if entry is None or not self._is_current("score.claims", name):
+            return False
+        return entry.facts.meta.get("scripted") == "yes"
+
+
+def _by_assistant(row: type[Row], found: Iterable[Mapping[str, Any]]) -> dict[str, list[Row]]:
+    by_assistant: dict[str, list[Row]] = {}
+    for each in found:
+        by_assistant.setdefault(each["assistant"], []).append(row(**each))
+    return by_assistant
+
+
+def _plain(rows: Sequence[Any]) -> list[list[Any]]:
+    """Return rows of one type as lists of values."""
+    names = [field.name for field in fields(rows[0])] if rows else []
+    return [[getattr(row, name) for name in names] for row in rows]
+
+
+def _rows(row: Any, plain: Iterable[Sequence[Any]]) -> list[Any]:
+    names = [field.name for field in fields(row)]
+    return [row(**dict(zip(names, values, strict=True))) for values in plain]

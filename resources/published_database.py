@@ -1,0 +1,220 @@
+"""`memflow.duckdb`, for other tools: the tables of scores, and views over the other tables of the lake.
+
+The file is built or changed under a temporary name and renamed, so that readers see the old file or the new one. If it
+is still the file that was published last, only partitions that changed since are replaced in a copy. The rows of its
+tables have no order.
+"""
+
+import json
+import secrets
+import shutil
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from memflow.errors import BadInput, StoreBusy
+from memflow.fingerprint import digest
+from memflow.pipeline import WRITERS
+from memflow.records import TABLES
+from memflow.scoring.catalog import catalog_rows
+from resources.file_cache import FileState
+from resources.lake import Lake
+from resources.partition_catalog import PartitionCatalog
+from resources.sql_files import VIEWS, change_text, escaped, literal, table_text, view_text
+
+METRICS = "score.metrics"
+"""The table of the catalog of metrics, which is not in the lake."""
+STAGE = "score."
+"""The stage whose tables the database contains; other tables are views over the lake."""
+RECORD = ".cache/published-1.json"
+"""The record of what the file contains, in the file's folder."""
+ATTEMPTS, PAUSE_S = 5, 0.05
+MOST_GROWTH = 3
+"""A file that has grown to this multiple is built again, since DuckDB does not reuse all space of deleted rows."""
+
+
+@dataclass(frozen=True)
+class PublishedRecord:
+    """What a published file contains: its state on the disk, the version of each partition, and the other contents."""
+
+    file: Sequence[int] = ()
+    built_bytes: int = 0
+    partitions: dict[str, dict[str, str]] = field(default_factory=dict)
+    layout: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> "PublishedRecord":
+        """Return the record of a published file; an empty one if there is none."""
+        try:
+            return cls(**json.loads((path.parent / RECORD).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return cls()
+
+    def write(self, path: Path) -> None:
+        """Replace the record of a published file."""
+        record = path.parent / RECORD
+        record.parent.mkdir(exist_ok=True)
+        written = record.with_name(f".{record.name}.{secrets.token_hex(8)}.writing")
+        written.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        written.replace(record)
+
+
+def publish_database(lake: Lake, path: Path) -> None:
+    """Write the score tables, and views over the other tables, to the DuckDB file `path`.
+
+    Raises StoreBusy if the lake changed during every attempt, BadInput for a duplicate key.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = path.with_name(f".{path.name}.{secrets.token_hex(8)}.writing")
+    try:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                record = _write(lake, path, written)
+                break
+            except duckdb.Error as wrong:
+                written.unlink(missing_ok=True)
+                if attempt == ATTEMPTS:
+                    raise StoreBusy(
+                        f"cannot build {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
+                    ) from wrong
+                time.sleep(PAUSE_S * 2**attempt)
+        written.replace(path)
+        record.write(path)
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the table of the catalog of metrics, if it does not exist."""
+    import pyarrow as pa  # noqa: PLC0415  (for the queries that name it)
+
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {METRICS.partition('.')[0]}")
+    connection.execute(table_text(METRICS))
+    if connection.execute(f"FROM {METRICS}").fetchone() is None:
+        connection.from_arrow(pa.Table.from_pylist(catalog_rows())).insert_into(METRICS)
+
+
+def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
+    """Write the database to `written`, from a copy of `path` where that is possible. Return its record."""
+    tables = [table for table in TABLES if table.startswith(STAGE) or not lake.local]
+    catalog = PartitionCatalog(lake, tables)
+    versions = {
+        table: {
+            name: entry.version for name, entry in catalog.of(table).items() if entry.facts.of_current(table)
+        }
+        for table in tables
+    }
+    views = {table: _view_over(lake, table) for table in TABLES if table not in tables}
+    layout = digest(views, [table_text(table) for table in TABLES], _metrics_and_views(), duckdb.__version__)
+    former = PublishedRecord.read(path)
+    if not lake.local or former.layout != layout or not _copy(path, written, former):
+        former = PublishedRecord()
+    changed = {
+        table: [
+            name for name, version in held.items() if former.partitions.get(table, {}).get(name) != version
+        ]
+        for table, held in versions.items()
+    }
+    with (
+        lake.snapshot(tables, {name for names in changed.values() for name in names}) as still,
+        duckdb.connect(written) as connection,
+    ):
+        if not former.layout:
+            _create(connection, tables, views)
+        for table, names in changed.items():
+            gone = former.partitions.get(table, {}).keys() - (versions[table].keys() - set(names))
+            if WRITERS[table].scope == "all" and gone:
+                _replace_rows(connection, still, table, names)
+                continue
+            if gone:
+                connection.execute(change_text(table), {"gone": sorted(gone)})
+            _insert(connection, still, table, names)
+    state = FileState.of(written.stat()) or ()
+    return PublishedRecord(state, former.built_bytes or written.stat().st_size, versions, layout)
+
+
+def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
+    """Copy the published file. Return False if it is not the one of the record, or has grown too much."""
+    with suppress(FileNotFoundError):
+        state = FileState.of(path.stat())
+        if (
+            state is not None
+            and [*state] == [*record.file]
+            and state.size <= MOST_GROWTH * record.built_bytes
+        ):
+            shutil.copyfile(path, written)
+            return FileState.of(path.stat()) == state
+    return False
+
+
+def _create(connection: duckdb.DuckDBPyConnection, tables: Sequence[str], views: dict[str, str]) -> None:
+    """Create the empty tables, and the views."""
+    for table in TABLES:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
+        connection.execute(views.get(table) or table_text(table))
+    insert_metrics(connection)
+    for view in VIEWS:
+        connection.execute(view_text(view))
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]) -> None:
+    """Insert partitions in order. Raises BadInput that names the one with a duplicate key."""
+    if not partitions:
+        return
+    try:
+        _insert_at_once(connection, lake, table, partitions)
+    except duckdb.ConstraintException:
+        for partition in partitions:
+            try:
+                _insert_at_once(connection, lake, table, [partition])
+            except duckdb.ConstraintException as wrong:
+                raise BadInput(
+                    f"cannot publish {table} of {partition}; rerun that partition: {wrong}"
+                ) from wrong
+
+
+def _insert_at_once(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
+) -> None:
+    if lake.local:
+        connection.sql(f"FROM {parquet_files(lake, table, partitions)}").insert_into(table)
+        return
+    import pyarrow as pa  # noqa: PLC0415  (for a lake in an object store)
+
+    rows = pa.concat_tables(lake.arrow(table, partition) for partition in partitions)
+    connection.from_arrow(rows).insert_into(table)
+
+
+def _replace_rows(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
+) -> None:
+    """Replace the rows of a table that are not in the partitions, which hold all of its rows."""
+    connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {parquet_files(lake, table, partitions)}")
+    connection.execute(change_text(table))
+    connection.execute("DROP TABLE lake_rows")
+
+
+def _view_over(lake: Lake, table: str) -> str:
+    """Return the statement for a table outside the scores: a view over its files, or an empty table."""
+    current = lake.current_partitions(table)
+    if not current:
+        return table_text(table)
+    pattern = literal(f"{escaped(lake.folder(table))}/*.parquet")
+    whole = len(current) == len(lake.partitions(table))
+    source = f"read_parquet({pattern})" if whole else parquet_files(lake, table, current)
+    return f"CREATE VIEW {table} AS FROM {source}"
+
+
+def parquet_files(lake: Lake, table: str, partitions: Sequence[str]) -> str:
+    """Return the SQL source of the rows of partitions. The files of a view cannot be parameters."""
+    paths = (literal(escaped(lake.path(table, partition))) for partition in partitions)
+    return f"read_parquet([{', '.join(paths)}])"
+
+
+def _metrics_and_views() -> list[Any]:
+    return [table_text(METRICS), *(view_text(view) for view in VIEWS), catalog_rows()]

@@ -1,0 +1,87 @@
+"""Rows to Parquet and back, one row group at a time, so that memory does not grow with the number of rows.
+
+Paths, atomic replacement and caches are in lake.py, Arrow types and validation in columns.py.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from memflow.fingerprint import digest_rows
+from memflow.records import MEASURED, TABLES, columns
+from memflow.scoring.catalog import EFFICIENCY_NAMES
+from resources.columns import from_array, has_vectors, schema, to_array, validate
+
+GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
+"""Rows of a row group, without and with a vector: as many rows exist as Python objects during a write."""
+
+
+def group_rows(table: str) -> int:
+    """Return the number of rows in a row group of a table."""
+    return VECTOR_GROUP_ROWS if has_vectors(table) else GROUP_ROWS
+
+
+class RowGroupWriter:
+    """A writer of one Parquet file, for the rows of a table. A context manager.
+
+    After `write`, `digest` is the content hash and `rows` the number of rows. `only` has the rows of a file with a
+    single row group, and is None for a larger file.
+    """
+
+    def __init__(self, table: str, file: IO[bytes]) -> None:
+        self.table = table
+        self.rows = 0
+        self.digest = ""
+        self.only: list[Any] | None = []
+        self._parquet = pq.ParquetWriter(file, schema(table), compression="zstd")
+
+    def __enter__(self) -> "RowGroupWriter":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._parquet.close()
+
+    def write(self, rows: Iterable[Any]) -> None:
+        """Write rows. Raises BadInput with column and row of an invalid value."""
+        # Measurements of a run are no part of the content hash: neither columns nor rows.
+        outcome = (row for row in self._written(rows) if getattr(row, "metric", None) not in EFFICIENCY_NAMES)
+        self.digest = digest_rows(outcome, ignore=MEASURED)
+
+    def describe(self, metadata: Mapping[str, str]) -> None:
+        """Add metadata to the file."""
+        self._parquet.add_key_value_metadata(metadata)
+
+    def _written(self, rows: Iterable[Any]) -> Iterator[Any]:
+        """Write rows in groups, and yield them validated."""
+        remaining = iter(rows)
+        size = group_rows(self.table)
+        while group := validate(self.table, list(islice(remaining, size)), self.rows):
+            arrays = [to_array(self.table, column, group, self.rows) for column in columns(self.table)]
+            self._parquet.write_table(pa.Table.from_arrays(arrays, schema=schema(self.table)))
+            self.only = group if self.rows == 0 else None
+            self.rows += len(group)
+            yield from group
+
+
+def read_rows(
+    table: str, parquet: pq.ParquetFile, names: list[str], episodes: Collection[str] | None = None
+) -> Iterator[Any]:
+    """Yield the rows of a Parquet file with the columns `names`; other columns have their default.
+
+    With `episodes`, yield only the rows of these episodes.
+    """
+    row = TABLES[table]
+    for batch in parquet.iter_batches(group_rows(table), columns=names):
+        kept = batch if episodes is None else batch.filter(_is_of(batch, episodes))
+        found = [from_array(column) for column in kept.columns]
+        for values in zip(*found, strict=True):
+            yield row(**dict(zip(names, values, strict=True)))
+
+
+def _is_of(batch: pa.RecordBatch, episodes: Collection[str]) -> pa.BooleanArray:
+    """Return for each row whether it is of one of the episodes."""
+    return pc.is_in(batch.column("episode_id"), pa.array(episodes, pa.string()))

@@ -1,0 +1,95 @@
+"""A cache of what the leaderboard is computed from: values per domain and assistant, each with the key of its inputs.
+
+One SQLite file, which any number of processes use. A value whose key differs is computed again and replaced, so it
+never outlives its inputs. The file can be deleted at any time.
+"""
+
+import json
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from memflow.errors import BadInput, StoreBusy
+
+NAME = ".cache/scores-1.sqlite"
+"""The file of the cache below the home folder, with the version of its content."""
+BUSY_TIMEOUT_S = 30.0
+
+_CACHED = sa.Table(
+    "cached",
+    sa.MetaData(),
+    sa.Column("domain", sa.Text, primary_key=True),
+    sa.Column("assistant", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("value", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+
+class DomainCache:
+    """The cached values of one domain in memory; without a file, it begins empty and is not saved."""
+
+    def __init__(self, domain: str, path: Path | None = None) -> None:
+        self.domain = domain
+        self._path = path
+        self._found: dict[tuple[str, str], tuple[str, bytes]] = {}
+        self._new: list[dict[str, Any]] = []
+        if path is not None:
+            with _opened(path) as connection:
+                rows = connection.execute(sa.select(_CACHED).where(_CACHED.c.domain == domain))
+                self._found = {(row.assistant, row.kind): (row.key, row.value) for row in rows}
+
+    def has(self, assistant: str, kind: str, key: str) -> bool:
+        """Return whether there is a value of this kind with this key."""
+        return self._found.get((assistant, kind), ("",))[0] == key
+
+    def get(self, assistant: str, kind: str) -> Any:
+        """Return the value of a kind, which must exist."""
+        return json.loads(zlib.decompress(self._found[assistant, kind][1]))
+
+    def put(self, assistant: str, kind: str, key: str, value: Any) -> None:
+        """Add a value, which consists of plain data."""
+        if self._path is not None:
+            content = zlib.compress(json.dumps(value).encode(), 1)
+            row = {"domain": self.domain, "assistant": assistant, "kind": kind, "key": key, "value": content}
+            self._new.append(row)
+
+    def save(self, assistants: Collection[str]) -> None:
+        """Write the added values, and delete those of all assistants but `assistants`."""
+        gone = {name for name, _ in self._found} - set(assistants)
+        if self._path is not None and (self._new or gone):
+            with _opened(self._path) as connection:
+                for name in gone:
+                    of_assistant = (_CACHED.c.domain == self.domain) & (_CACHED.c.assistant == name)
+                    connection.execute(sa.delete(_CACHED).where(of_assistant))
+                if self._new:
+                    connection.execute(sa.insert(_CACHED).prefix_with("OR REPLACE"), self._new)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sa.Connection]:
+    """Open the file. Raises StoreBusy if another process locks it for too long, BadInput if it is damaged."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": BUSY_TIMEOUT_S},
+        poolclass=sa.NullPool,
+    )
+    try:
+        with engine.begin() as connection:
+            connection.execute(sa.schema.CreateTable(_CACHED, if_not_exists=True))
+            yield connection
+    except sa.exc.OperationalError as wrong:
+        raise StoreBusy(
+            f"cannot use the cache of scores {path} ({wrong.orig}). Rerun when no other program uses it."
+        ) from wrong
+    except sa.exc.DatabaseError as wrong:
+        raise BadInput(
+            f"the cache of scores {path} is damaged ({wrong.orig}). Delete it, then rerun; no request is sent for "
+            "scores."
+        ) from wrong

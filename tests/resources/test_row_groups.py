@@ -1,0 +1,77 @@
+"""Row groups: equal results for any size of the groups, interrupted writes, and row numbers in messages."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import factories
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.errors import BadInput
+from memflow.fingerprint import digest_rows
+from memflow.records import MEASURED, columns
+from resources.columns import from_array, to_array
+from resources.lake import Lake
+
+TEXTS = st.sampled_from(["", "a", "ab", "中文"])
+ENTRIES = st.builds(
+    factories.entry,
+    entry_id=TEXTS,
+    text=TEXTS,
+    sources=st.lists(TEXTS, max_size=3),
+    until=st.none() | st.integers(0, 9),
+    role=st.none() | TEXTS,
+    vector=st.none() | st.lists(st.floats(-1, 1), max_size=3),
+)
+
+
+@given(rows=st.lists(ENTRIES, max_size=12), size=st.integers(1, 13))
+def test_row_groups_of_any_size_give_the_same_rows_and_facts(rows, size):
+    with TemporaryDirectory() as folder, patch("resources.row_groups.VECTOR_GROUP_ROWS", size):
+        lake = Lake(folder)
+        facts = lake.write("memory.indexes", "d/a", iter(rows), fingerprint="f", meta={"run": "r"})
+        parquet = pq.read_metadata(lake.path("memory.indexes", "d/a"))
+        assert parquet.num_row_groups == -(-len(rows) // size)
+        assert (facts.rows, facts.digest) == (len(rows), digest_rows(rows, ignore=MEASURED))
+        assert Lake(folder).facts("memory.indexes", "d/a") == facts
+        assert lake.read("memory.indexes", "d/a") == rows
+        assert sum(batch.num_rows for batch in lake.batches("memory.indexes", "d/a")) == len(rows)
+
+
+@given(rows=st.lists(ENTRIES, max_size=12), first=st.integers(0, 12))
+def test_from_array_reverses_to_array_for_any_slice(rows, first):
+    for column in columns("memory.indexes"):
+        values = [getattr(row, column.name) for row in rows]
+        array = to_array("memory.indexes", column, rows)
+        assert from_array(array) == values
+        assert from_array(array[first:]) == values[first:]
+
+
+def test_write_interrupted_by_its_rows_keeps_the_old_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("resources.row_groups.VECTOR_GROUP_ROWS", 2)
+    lake = Lake(tmp_path)
+    old = [factories.entry(entry_id="old")]
+    facts = lake.write("memory.indexes", "d/a", old, fingerprint="f")
+
+    def rows():
+        yield from (factories.entry(entry_id=f"e{number}") for number in range(5))
+        raise ConnectionError("the model is gone")
+
+    with pytest.raises(ConnectionError, match="the model is gone"):
+        lake.write("memory.indexes", "d/a", rows(), fingerprint="new")
+    assert (lake.facts("memory.indexes", "d/a"), lake.read("memory.indexes", "d/a")) == (facts, old)
+    assert [path.name for path in Path(lake.folder("memory.indexes")).iterdir()] == ["d,a.parquet"]
+
+
+def test_write_names_the_number_of_an_invalid_row_in_a_later_group(tmp_path, monkeypatch):
+    monkeypatch.setattr("resources.row_groups.VECTOR_GROUP_ROWS", 2)
+    rows = [factories.entry(entry_id=f"e{number}") for number in range(5)]
+    rows[3] = factories.entry(entry_id="e3", text=7)
+    with pytest.raises(BadInput, match=r"memory\.indexes\.text of row 3 .* is 7, not str"):
+        Lake(tmp_path).write("memory.indexes", "d/a", iter(rows), fingerprint="f")
+    rows[3] = factories.entry(entry_id="e3", text="\ud800")
+    with pytest.raises(BadInput, match=r"memory\.indexes\.text of row 3 "):
+        Lake(tmp_path).write("memory.indexes", "d/a", iter(rows), fingerprint="f")
