@@ -36,7 +36,7 @@ def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.Ass
     ],
 )
 def test_reason_of_a_failed_run_names_violated_rules(given, reason: str) -> None:
-    assert list(_broken(evaluation(*given))) == [f"question/probes: the rule not_empty {reason}"]
+    assert list(_broken(evaluation(*given))) == [f"question/probes: the rule has_rows {reason}"]
 
 
 class Recorder:
