@@ -12,6 +12,7 @@
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
+    ├── WorkerLost            a worker process ended before its work
     ├── StoreFailed           a store cannot be used: its disk is full, or its server is gone
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
@@ -67,6 +68,10 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """The exception for a store that another process locked for too long."""
+
+
+class WorkerLost(MemflowError):
+    """A worker process ended before it had returned its rows."""
 
 
 class StoreFailed(MemflowError):

@@ -21,6 +21,8 @@ from resources.request_batcher import OnResult, RequestBatcher
 
 BATCH = 128
 """Maximum number of texts per request."""
+CONCURRENCY = 16
+"""Maximum number of concurrent requests."""
 
 
 class TimedVector(NamedTuple):
@@ -57,7 +59,7 @@ class EndpointEmbedder:
         ledger: VectorStore,
         *,
         key_variable: str = "OPENAI_API_KEY",
-        concurrency: int = 16,
+        concurrency: int = CONCURRENCY,
         patience: float = 120.0,
         endpoint: Endpoint | None = None,
     ) -> None:

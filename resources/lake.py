@@ -115,21 +115,23 @@ class Lake:
         """
         return list(self.stream(table, partition, vectors=vectors))
 
-    def stream(self, table: str, partition: str, *, vectors: bool = True) -> Iterator[Any]:
-        """Yield the rows of a partition, one row group at a time; a file with a single row group is cached.
+    def stream(
+        self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """Yield the rows of a partition one row group after the other; a single group is cached.
 
-        Raises the errors of `read`.
+        With `episodes`, yield only the rows of these episodes. Otherwise like `read`, with its errors.
         """
         path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
-            yield from kept
+            yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
             return
         with self._reading(table, partition, vectors) as (parquet, names):
-            if state is None or parquet.num_row_groups > 1:
-                yield from read_rows(table, parquet, names)
+            if episodes is not None or state is None or parquet.num_row_groups > 1:
+                yield from read_rows(table, parquet, names, episodes)
                 return
             rows = list(read_rows(table, parquet, names))
         if state == self.state(table, partition):

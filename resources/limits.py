@@ -133,17 +133,20 @@ class Budget:
         If the caller appends nothing, the request counts as one call. Raises BudgetSpent if the budget does not
         suffice.
         """
-        while not self._reserve(most):  # noqa: ASYNC110 (running requests may be in other event loops)
+        while not await self.request(most):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)
         took: list[Spending] = []
         try:
             yield took
         finally:
-            with self._lock:
-                self._reserved -= most
-                self.spent += took[0] if took else Spending(calls=most.calls)
+            self.settle(most, took[0] if took else Spending(calls=most.calls))
 
-    def _reserve(self, most: Spending) -> bool:
+    async def request(self, most: Spending) -> bool:
+        """Reserve spending without blocking the event loop. Return and raise what `reserve` does."""
+        return self.reserve(most)
+
+    def reserve(self, most: Spending) -> bool:
+        """Reserve spending, if running requests leave enough. Raises BudgetSpent if the budget does not suffice."""
         with self._lock:
             broken = self._broken(self.spent + most)
             if broken:
@@ -154,6 +157,17 @@ class Budget:
             if fits:
                 self._reserved += most
             return fits
+
+    def settle(self, reserved: Spending, spent: Spending) -> None:
+        """Replace a reservation by the actual spending."""
+        with self._lock:
+            self._reserved -= reserved
+            self.spent += spent
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def _broken(self, then: Spending) -> str:
         if self.calls is not None and then.calls > self.calls:

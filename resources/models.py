@@ -19,9 +19,10 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.handlers import handlers
+from memflow.shares import WHOLE, Share
 from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
-from resources.embedder import EndpointEmbedder, FolderEmbedder
+from resources.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
 from resources.event_loop import EventLoopThread, detached
 from resources.ledger import SqlLedger
@@ -29,6 +30,7 @@ from resources.limits import Budget, Prices
 from resources.settings import Settings
 from resources.settings_sections import Model
 from resources.vllm import Adapter, VllmServer
+from resources.workers import Workers
 
 T = TypeVar("T")
 Watch = Callable[[RequestContext, int, int], None]
@@ -144,7 +146,7 @@ class Clients:
             endpoint=Endpoint(
                 url,
                 key_variable=model.key_variable,
-                concurrency=model.concurrency,
+                concurrency=self.models.share.of_limit(model.concurrency),
                 patience=model.patience,
                 answers=self.models.answers,
                 setting=f"`url` of model {name}",
@@ -159,7 +161,13 @@ class Clients:
         if chosen.kind != "endpoint":
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
-            EndpointEmbedder(chosen.url, chosen.model, self.models.ledger, key_variable=chosen.key_variable)
+            EndpointEmbedder(
+                chosen.url,
+                chosen.model,
+                self.models.ledger,
+                key_variable=chosen.key_variable,
+                concurrency=self.models.share.of_limit(CONCURRENCY),
+            )
         )
 
 
@@ -176,16 +184,20 @@ class Models:
         ledger: SqlLedger,
         budget: Budget | None = None,
         servers: "VllmServers | None" = None,
+        share: Share = WHOLE,
     ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.budget = budget
+        self.share = share
+        """The share of each model's concurrency that this process may use."""
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models)
         self.answers: dict[str, bool] = {}
         """Whether each address was reachable at the last request."""
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
+        self.workers = Workers(budget, self.servers.url, self.report)
         self._loop = EventLoopThread()
         self._clients: Clients | None = None
 
@@ -215,6 +227,10 @@ class Models:
         finally:
             self.ledger.flush()
 
+    def report(self, account: RequestContext, done: int, total: int) -> None:
+        """Report the progress of a step to `watch`."""
+        self.watch(account, done, total)
+
     def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
         """Create and return the early answers of a run, for later use by the step that answers probes."""
         self.early[run_id] = EarlyAnswers(probes)
@@ -225,13 +241,16 @@ class Models:
         early = self.early.pop(run_id, None)
         if early is not None:
             self._loop.call(early.cancel)
+        self.workers.end_run(run_id)
 
     def interrupt(self) -> None:
-        """Cancel all running coroutines, and reject new ones."""
+        """Cancel the running work, and reject further work."""
+        self.workers.interrupt()
         self._loop.interrupt()
 
     def close_clients(self) -> None:
-        """Close the connections and end the event loop."""
+        """End the worker processes, close the connections and end the event loop."""
+        self.workers.close()
         if self._clients is not None:
             clients, self._clients = self._clients, None
             self._loop.close(clients.close())

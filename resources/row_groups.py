@@ -3,11 +3,12 @@
 lake.py handles paths, atomic replacement and caches; columns.py handles Arrow types and validation.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from memflow.fingerprint import digest_rows
@@ -66,10 +67,21 @@ class RowGroupWriter:
             yield from group
 
 
-def read_rows(table: str, parquet: pq.ParquetFile, names: list[str]) -> Iterator[Any]:
-    """Yield the rows of a Parquet file with the columns `names`; other columns have their default value."""
+def read_rows(
+    table: str, parquet: pq.ParquetFile, names: list[str], episodes: Collection[str] | None = None
+) -> Iterator[Any]:
+    """Yield the rows of a Parquet file with the columns `names`; other columns have their default.
+
+    With `episodes`, yield only the rows of these episodes.
+    """
     row = TABLES[table]
     for batch in parquet.iter_batches(group_rows(table), columns=names):
-        found = [from_array(column) for column in batch.columns]
+        kept = batch if episodes is None else batch.filter(_is_of(batch, episodes))
+        found = [from_array(column) for column in kept.columns]
         for values in zip(*found, strict=True):
             yield row(**dict(zip(names, values, strict=True)))
+
+
+def _is_of(batch: pa.RecordBatch, episodes: Collection[str]) -> pa.BooleanArray:
+    """Return for each row whether it is of one of the episodes."""
+    return pc.is_in(batch.column("episode_id"), pa.array(episodes, pa.string()))

@@ -87,9 +87,9 @@ def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
             yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
             continue
         found = (
-            f"violated by {rule['unexpected']} of {rule['rows']} rows"
+            f"fails on {rule['unexpected']} of {rule['rows']} rows"
             if rule["rows"]
-            else "the table is empty"
+            else "fails: the table is empty"
         )
         where = f" ({rule['offending']})" if rule["offending"] else ""
-        yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"
+        yield f"{check.asset_key.to_user_string()}: the rule {rule['rule']} {found}{where}"

@@ -61,6 +61,7 @@ class ProgressWatcher:
         self._runs: TaskID | None = None
         self._running: dict[str, TaskID] = {}
         self._partitions: dict[tuple[str, str], TaskID] = {}
+        self._items: dict[TaskID, str] = {}
 
     def __enter__(self) -> "ProgressWatcher":
         self._progress.start()
@@ -93,9 +94,12 @@ class ProgressWatcher:
             task = self._partitions.get((context.domain, context.assistant))
             if task is None:
                 return
-            if done == 1:
-                self._progress.reset(task, total=total, items=ITEMS.get(context.stage, context.stage))
-            self._progress.update(task, completed=done)
+            items = ITEMS.get(context.stage, context.stage)
+            if self._items.get(task) != items:
+                self._items[task] = items
+                self._progress.reset(task, items=items)
+            # Worker processes report their totals one after another.
+            self._progress.update(task, completed=done, total=total)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
         """Show the result of a planned run: `done`, `up to date`, skipped, or the reason of a failure."""

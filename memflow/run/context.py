@@ -5,7 +5,7 @@ dry_run.py from memory and counting chats.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -18,6 +18,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Score
 from memflow.run.early_answers import EarlyAnswers
+from memflow.shares import WHOLE, Share
 from memflow.timing import Clock
 
 T = TypeVar("T")
@@ -69,11 +70,13 @@ class StepContext:
     leaderboard: Callable[[], list[Score]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
+    share: Share = WHOLE
+    """The episodes that this process handles, in a step that is divisible by episodes."""
 
     def __init__(
         self,
         models: ModelProvider,
-        read: Callable[[str, bool], Iterable[Any]],
+        read: Callable[[str, bool, Collection[str] | None], Iterable[Any]],
         inputs: Mapping[str, bool],
         clock: Clock | None = None,
         **partition: Any,
@@ -92,9 +95,14 @@ class StepContext:
         """
         return list(self.stream(table, vectors=vectors))
 
-    def stream(self, table: str, *, vectors: bool = True) -> Iterator[Any]:
-        """Return an iterator over the rows of an input table, which may be larger than memory. Raises like `rows`."""
-        return iter(self._read(table, vectors) if self._inputs[table] else ())
+    def stream(
+        self, table: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """Return an iterator over the rows of an input, which need not exist all at once. Otherwise like `rows`.
+
+        With `episodes`, the rows of other episodes may be missing.
+        """
+        return iter(self._read(table, vectors, episodes) if self._inputs[table] else ())
 
     def states(self) -> States:
         """Return the rows of the domain's state tables."""

@@ -127,7 +127,7 @@ class DryRun:
         memory = find(assistant.partition("@")[0], self.own) if assistant else None
         context = StepContext(
             models,
-            lambda table, vectors: self.rows(table, domain.name, assistant),
+            lambda table, vectors, episodes: self.rows(table, domain.name, assistant),
             step.inputs_of(benchmark, domain, memory),
             benchmark=benchmark,
             domain=domain,

@@ -334,3 +334,12 @@ def test_row_cache_evicts_least_recently_used_files():
     assert cache.get("b", state) is None
     assert cache.get("a", FileState(1, 2, 4)) is None
     assert [cache.get(name, state) for name in "ad"] == [["a"], ["d"]]
+
+
+def test_lake_returns_only_the_rows_of_the_given_episodes(lake):
+    rows = [replace(verdict(number, 1.0), episode_id=f"e{number % 3}") for number in range(9)]
+    lake.write("score.verdicts", "d/m", rows, fingerprint="")
+    for reader in (lake, Lake(lake.root)):  # with and without cached rows
+        found = list(reader.stream("score.verdicts", "d/m", episodes={"e0", "e2"}))
+        assert found == [row for row in rows if row.episode_id != "e1"]
+    assert lake.read("score.verdicts", "d/m") == rows
