@@ -118,9 +118,9 @@ class Lake:
     def stream(
         self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
     ) -> Iterator[Any]:
-        """Yield the rows of a partition one row group after the other; a single group is cached.
+        """Yield the rows of a partition, one row group at a time; a file with a single row group is cached.
 
-        With `episodes`, yield only the rows of these episodes. Otherwise like `read`, with its errors.
+        With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
         path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):

@@ -244,7 +244,7 @@ class Models:
         self.workers.end_run(run_id)
 
     def interrupt(self) -> None:
-        """Cancel the running work, and reject further work."""
+        """Cancel all running coroutines, and reject new ones."""
         self.workers.interrupt()
         self._loop.interrupt()
 

@@ -70,7 +70,7 @@ class RowGroupWriter:
 def read_rows(
     table: str, parquet: pq.ParquetFile, names: list[str], episodes: Collection[str] | None = None
 ) -> Iterator[Any]:
-    """Yield the rows of a Parquet file with the columns `names`; other columns have their default.
+    """Yield the rows of a Parquet file with the columns `names`; other columns have their default value.
 
     With `episodes`, yield only the rows of these episodes.
     """
@@ -83,5 +83,5 @@ def read_rows(
 
 
 def _is_of(batch: pa.RecordBatch, episodes: Collection[str]) -> pa.BooleanArray:
-    """Return for each row whether it is of one of the episodes."""
+    """Return, for each row of a batch, whether it belongs to one of the episodes."""
     return pc.is_in(batch.column("episode_id"), pa.array(episodes, pa.string()))

@@ -98,7 +98,7 @@ class StepContext:
     def stream(
         self, table: str, *, vectors: bool = True, episodes: Collection[str] | None = None
     ) -> Iterator[Any]:
-        """Return an iterator over the rows of an input, which need not exist all at once. Otherwise like `rows`.
+        """Return an iterator over the rows of an input table, which may be larger than memory. Raises like `rows`.
 
         With `episodes`, the rows of other episodes may be missing.
         """

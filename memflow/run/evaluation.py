@@ -115,7 +115,7 @@ async def answer_probes(context: StepContext) -> Tables:
 async def _answered(
     context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
 ) -> list[Reply]:
-    """Answer probes with the memories that the tables contain."""
+    """Answer probes with memories that are restored from the stored entries. Return the replies."""
     episodes = {probe.episode_id for probe in probes}
     pasts = episode_histories(
         context.stream("memory.indexes", episodes=episodes),
