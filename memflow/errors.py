@@ -71,7 +71,7 @@ class StoreBusy(MemflowError):
 
 
 class WorkerLost(MemflowError):
-    """A worker process ended before it had returned its rows."""
+    """The exception for a worker process that ended before its step was complete."""
 
 
 class StoreFailed(MemflowError):

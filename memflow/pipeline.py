@@ -53,7 +53,7 @@ class Step:
         return bool(self.models) and ("judge" not in self.models or judged)
 
     def is_divisible(self, benchmark: Benchmark, domain: Domain) -> bool:
-        """Return whether several processes can compute shares of the step's rows."""
+        """Return whether several processes can each compute a share of the step's rows."""
         by_users = self.divisible_by == "users" and benchmark.divides_users(domain)
         return by_users or self.divisible_by == "episodes"
 

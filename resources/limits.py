@@ -142,11 +142,11 @@ class Budget:
             self.settle(most, took[0] if took else Spending(calls=most.calls))
 
     async def request(self, most: Spending) -> bool:
-        """Reserve spending without blocking the event loop. Return and raise what `reserve` does."""
+        """Call `reserve` without blocking the event loop. Return its result and raise its errors."""
         return self.reserve(most)
 
     def reserve(self, most: Spending) -> bool:
-        """Reserve spending, if running requests leave enough. Raises BudgetSpent if the budget does not suffice."""
+        """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
         with self._lock:
             broken = self._broken(self.spent + most)
             if broken:
@@ -166,7 +166,7 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is any limit."""
+        """Whether the budget has any limit."""
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def _broken(self, then: Spending) -> str:
