@@ -120,9 +120,7 @@ def main() -> int:
         users, from_data = users_file(Path(name))
         relative = Path(find_dataset("amemgym_v1_base").files[0])
         data = (
-            users.parents[len(relative.parts) - 1]
-            if from_data
-            else _as_published(users, relative, Path(name))
+            users.parents[len(relative.parts) - 1] if from_data else _write_users(users, relative, Path(name))
         )
         fleet = run_fleet(Path(name) / "parallel", url, data, "--parallel", "8", *chosen)
         serial = run_fleet(Path(name) / "serial", url, data, "--parallel", "1") if options.serial else None
@@ -147,7 +145,7 @@ def main() -> int:
     return 0 if ratio <= BOUND else 1
 
 
-def _as_published(users: Path, relative: Path, folder: Path) -> Path:
+def _write_users(users: Path, relative: Path, folder: Path) -> Path:
     """Write random users to the path of the published file. Return the data folder."""
     target = folder / "data" / relative
     target.parent.mkdir(parents=True)

@@ -360,7 +360,7 @@ class FailureAttribution:
     checkpoint: Checkpoint
     category: Annotated[str | None, "The data set's own category."] = None
     evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
-    stored: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
+    stored: Annotated[int | None, "How many of them an entry that was not retired came from."] = None
     recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
     recalled_at_10: Annotated[
         int | None, "How many of them one of the ten best entries found came from; null where none is best."

@@ -139,8 +139,8 @@ def _compare(
         data,
         Text(f"{title['assistant']} in {title['domain']}", "bold"),
         note(f"episode {title['episode']}, from checkpoint {first} to {last}, {sequences}"),
-        *_part("Added", added),
-        *_part("Retired", difference.retired),
+        *_entries_of_kind("Added", added),
+        *_entries_of_kind("Retired", difference.retired),
         *_changes(difference.changed),
         *_failures(failed),
         note(f"\n{_count(len(difference.passed), 'entry', 'entries')} were written and retired in between."),
@@ -151,11 +151,13 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
     from memflow.memories.memory import FAILURE
 
     for kind in dict.fromkeys(item.kind for item in items if item.kind != FAILURE):
-        yield from _part(kind, [item for item in items if item.kind == kind], of_kind=True)
+        yield from _entries_of_kind(kind, [item for item in items if item.kind == kind], of_kind=True)
     yield from _failures([item for item in items if item.kind == FAILURE])
 
 
-def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
+def _entries_of_kind(
+    title: str, items: Sequence["Item"], *, of_kind: bool = False
+) -> Iterator[RenderableType]:
     """Yield a heading with the number of entries, and a table of the entries. `of_kind` omits the column of kinds."""
     yield heading(f"{title}: {len(items):,}")
     if not items:

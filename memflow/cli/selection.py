@@ -163,18 +163,18 @@ def select(
             f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
         )
     over = _models("scripted" if demo else model, url, roles)
-    paths = _paths([*(memories or ()), *(assistants or ())])
+    paths = _import_paths([*(memories or ()), *(assistants or ())])
     if paths:
-        _apart(front.load(), paths)
+        _check_memory_names(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
     wanted = tuple(dict.fromkeys(domains or (demo_domains() if demo else settings.domains)))
     for name in wanted:
         settings.domain(name)
-    called = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
+    called = [_assistant_name(each) for each in (*(memories or ()), *(assistants or ()))]
     own = DEMO_MEMORIES if demo else settings.assistants
-    answering = tuple(dict.fromkeys((_bounded(called) if bounds else called) if called else own))
-    _known(settings, answering)
+    answering = tuple(dict.fromkeys((_with_baselines(called) if bounds else called) if called else own))
+    _check_assistants(settings, answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     return Selection(front.load(**over), wanted, answering, limit)
@@ -234,13 +234,13 @@ def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserM
     """Return the user memories of memflow.toml and of `named`, by name, and `named` with import paths replaced."""
     from memflow.memories.user_memories import UserMemory
 
-    paths = _paths(named)
-    _apart(settings, paths)
+    paths = _import_paths(named)
+    _check_memory_names(settings, paths)
     given = {name: UserMemory(path, origin="command line") for name, path in paths.items()}
-    return {**given, **settings.own_memories()}, [_called(each) for each in named]
+    return {**given, **settings.own_memories()}, [_assistant_name(each) for each in named]
 
 
-def _called(assistant: str) -> str:
+def _assistant_name(assistant: str) -> str:
     """Return an assistant's name, in which an import path is replaced by the memory name derived from the path."""
     from memflow.memories.user_memories import memory_name
 
@@ -248,14 +248,14 @@ def _called(assistant: str) -> str:
     return f"{memory_name(memory)}{at}{model}" if ":" in memory else assistant
 
 
-def _paths(named: Sequence[str]) -> dict[str, str]:
+def _import_paths(named: Sequence[str]) -> dict[str, str]:
     """Return the import paths in a list of memories and assistants, by derived memory name."""
     paths: dict[str, str] = {}
     for assistant in named:
         path = assistant.partition("@")[0]
         if ":" not in path:
             continue
-        name = _called(path)
+        name = _assistant_name(path)
         if not name:
             raise BadSettings(
                 f"{path!r} is not a valid import path. Use the form my_package.my_module:MyMemory."
@@ -269,7 +269,7 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
+def _check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
     """Raise BadSettings if memflow.toml gives one of the memory names in `paths` to another class."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
@@ -280,13 +280,13 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
             )
 
 
-def _bounded(assistants: Sequence[str]) -> list[str]:
+def _with_baselines(assistants: Sequence[str]) -> list[str]:
     """Return the assistants, preceded by the baselines `none` and `oracle` with each of their models."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 
 
-def _known(settings: "Settings", assistants: Sequence[str]) -> None:
+def _check_assistants(settings: "Settings", assistants: Sequence[str]) -> None:
     """Raise BadSettings if an assistant has an unknown memory or model, or if a package that it needs is missing."""
     from memflow.memories.registry import find
 

@@ -1,7 +1,7 @@
 """Failure attribution by evidence, for every memory: at which stage the evidence messages of an answer were lost.
 
-A message is stored if it is a source of a live entry, and recalled if it is a source of a recalled entry. Global
-summary entries are ignored, since every message is a source of theirs. evidence.py computes the scores from these rows.
+A message is stored if it is a source of an entry that is not retired, and recalled if it is a source of a recalled
+entry. Global summary entries are ignored, since their sources are all messages. evidence.py computes the scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +70,7 @@ class _MemoryTimeline:
         )
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
-        """Return those of `messages` that are sources of an entry that was live when the probe was asked."""
+        """Return the `messages` that are sources of an entry that was not retired when the probe was asked."""
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._by_message:
             self._by_message[probe.episode_id] = self._from(past)
