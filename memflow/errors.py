@@ -13,7 +13,7 @@
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── WorkerLost            a worker process ended before its work
-    ├── StoreFailed           a store cannot be used: its disk is full, or its server is gone
+    ├── StoreFailed           a store cannot be used: its disk is full, or its server cannot be reached
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 

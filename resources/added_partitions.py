@@ -19,9 +19,9 @@ FILE = "added_partitions.jsonl"
 def add_partitions(
     base: Settings, settings: Settings, domains: Sequence[str], assistants: Sequence[str]
 ) -> None:
-    """Store the domains and assistants of a run that the settings file (`base`) lacks.
+    """Store the domains and assistants of a command-line run that the settings file (`base`) lacks.
 
-    `settings` are those of the run. Memories given by import path are stored with their assistants.
+    `settings` contains the settings of the run. Memories given by import path are stored with their assistants.
     """
     known = with_added_partitions(base)
     new = [name for name in assistants if name not in known.assistants]

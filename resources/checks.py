@@ -41,7 +41,7 @@ def check_partition(
 ) -> list[RuleResult]:
     """Return the result of every rule of `table` that applies to a partition, in the declared order.
 
-    Raises MissingData if the partition, or that of a referenced table, is not in the lake.
+    Raises MissingData if the partition, or a partition of a referenced table, is not in the lake.
     """
     rows = lake.read(table, partition, vectors=False)
     evaluate = validate_rows if engine is Engine.gx else check_rows

@@ -48,8 +48,8 @@ class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
     Concurrent calls of many episodes are merged into requests of up to BATCH texts. As an asynchronous context manager,
-    the embedder keeps connections open; otherwise each call opens its own. `dimensions` is 0 until the first response.
-    Raises the errors of Endpoint.post.
+    the embedder keeps connections open; otherwise each call opens a connection. `dimensions` is 0 until the first
+    response. Raises the errors of Endpoint.post.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ SPARE_LINES = 1000
 
 
 class FileState(NamedTuple):
-    """Modification time, size and inode of a file."""
+    """The state of a file: modification time, size and inode."""
 
     mtime_ns: int
     size: int
@@ -125,7 +125,7 @@ class FileCache:
 
 
 class RowCache:
-    """A cache in memory of the rows of files, without vectors. The least recently used rows are dropped first.
+    """A cache in memory of the rows of files, without vectors. It evicts the least recently used rows first.
 
     Every caller gets a new list of the rows.
     """

@@ -51,7 +51,7 @@ _VALIDATING = Lock()
 
 @dataclass(frozen=True)
 class Suite:
-    """Expectations of Great Expectations, and the data frame that they validate."""
+    """A suite of expectations of Great Expectations, and the data frame to validate."""
 
     table: str
     rows: Sequence[Any]

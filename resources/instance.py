@@ -60,7 +60,7 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    If a dagster.yaml of a former memflow version was not edited, the current file replaces it. Runs and events are
+    If a dagster.yaml of an older memflow version was not edited, the current file replaces it. Runs and events are
     kept. An edited file is not replaced; a message names the missing entry.
     """
     folder = instance_folder(home)

@@ -71,9 +71,7 @@ class SourceCode:
         return sorted(found)
 
     def _members(self, root: str) -> list[str]:
-        """Return the modules of a package, or the module itself. A module outside memflow is located by its import
-        path.
-        """
+        """Return the modules of a package, or the module itself. Modules outside memflow are found by import path."""
         if root not in self._modules and root.partition(".")[0] != "memflow":
             file = getattr(sys.modules.get(root), "__file__", None)
             if file is not None:

@@ -168,7 +168,7 @@ def _collected() -> Collected:
 
 
 def catalog() -> Mapping[str, Metric]:
-    """Return all metrics by name: the shared ones, those of benchmarks, and those of installed packages."""
+    """Return all metrics by name: shared metrics, metrics of benchmarks, and metrics of installed packages."""
     return _collected().metrics
 
 
@@ -233,7 +233,7 @@ def _row(metric: Metric) -> dict[str, Any]:
 
 
 def markdown_table() -> str:
-    """Return the metrics as a Markdown table: the shared ones, then those of benchmarks by name."""
+    """Return the metrics as a Markdown table: shared metrics first, then the metrics of benchmarks by name."""
     shared, plugins = [each.name for each in SHARED], _collected().from_plugins
     names = [*shared, *sorted(catalog().keys() - {*shared, *plugins})]
     rows = ["| metric | meaning | better | range | primary for | source |", "|---|---|---|---|---|---|"]

@@ -46,7 +46,7 @@ class Group:
 
 
 class Spread(NamedTuple):
-    """The number, mean, population standard deviation, minimum and maximum of values; None without values."""
+    """Statistics of values: number, mean, population standard deviation, minimum and maximum; None without values."""
 
     n: int
     mean: float | None
