@@ -124,9 +124,7 @@ class SqliteEventLog(SqliteEventLogStorage):
     def _connect(self, shard: str) -> Iterator[db.Connection]:
         """Open a transaction on a run's database or on the index; nested calls in a thread share the transaction."""
         if not isinstance(shard, str):
-            raise TypeError(
-                f"the run id {shard!r} of an event is not a string. Pass the id of a Dagster run."
-            )
+            raise TypeError(f"the run id {shard!r} is not a string. Pass the id of a Dagster run.")
         try:
             with self._shards.transaction(shard) as connection:
                 if shard in self._other_schema and not getattr(self._migration, "running", False):
@@ -166,9 +164,7 @@ class SqliteEventLog(SqliteEventLogStorage):
         file while a connection is open.
         """
         if cursor and EventLogCursor.parse(cursor).is_offset_cursor():
-            raise ValueError(
-                f"the event log cursor {cursor} is an offset. Pass a cursor that contains a storage id."
-            )
+            raise ValueError(f"the event log cursor {cursor} is an offset. Pass a storage id cursor.")
         with self._watcher_lock:
             if self._watcher is None:
                 self._watcher = SqlPollingEventWatcher(self)

@@ -85,9 +85,7 @@ def _matching(pattern: str, chance: random.Random) -> str:
         if rest.startswith("{"):
             times, _, rest = rest[1:].partition("}")
         if not drawn or rest[:1] in ("*", "+", "?", "|", "("):
-            raise ValueError(
-                f"the stub server cannot generate a text for the pattern {pattern}. Extend `_matching`."
-            )
+            raise ValueError(f"the stub server cannot match the pattern {pattern}. Extend `_matching`.")
         said += "".join(chance.choice(drawn) for _ in range(int(times.partition(",")[0])))
     return said
 

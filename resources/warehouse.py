@@ -50,13 +50,9 @@ class Warehouse:
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
-            raise BadInput(
-                f"DuckDB cannot parse the SQL query ({wrong}). Fix the query, then rerun."
-            ) from wrong
+            raise BadInput(f"DuckDB cannot parse the SQL query ({wrong}). Fix the query.") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(
-                f"the SQL query is {_statement_types(statements)}. Write a single SELECT statement."
-            )
+            raise BadInput(f"the SQL query is {_statement_types(statements)}. Write one SELECT statement.")
         with self.session() as session:
             return session.run(text, {}, (*TABLES,))
 
@@ -122,9 +118,7 @@ class WarehouseSession:
             answer = self._connection.execute(text, parameters)
             return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
-            raise BadInput(
-                f"DuckDB cannot run the SQL query ({wrong}). Fix the query, then rerun."
-            ) from wrong
+            raise BadInput(f"DuckDB cannot run the SQL query ({wrong}). Fix the query.") from wrong
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
         """Create `table` as a view over its files, or as an empty table. SQL allows no parameters in a view."""

@@ -297,7 +297,7 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
             raise BadInput(
-                f"the domain {domain} has no rows in {name}. Generate them with `memflow run --domain {domain}`."
+                f"{domain} has no rows in {name}. Create them with `memflow run --domain {domain}`."
             )
     if assistant is not None:
         check_played(lake, domain, assistant)

@@ -48,9 +48,7 @@ def dev(
     typer.echo(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)", err=True)
     ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
     if ended:
-        raise MemflowError(
-            f"the process {ended} ended unexpectedly. Fix the error in its output above, then rerun."
-        )
+        raise MemflowError(f"the process {ended} has ended. Fix the error in its output, then rerun.")
 
 
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:

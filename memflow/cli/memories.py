@@ -143,7 +143,7 @@ def _list_entry(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         return
     if row["summary"]:
         yield _line(row["summary"])
-    values = ", ".join(f"{each['name']} {_short_value(each['value'])}" for each in row["parameters"])
+    values = ", ".join(f"{each['name']} {_shown(each['value'])}" for each in row["parameters"])
     if values:
         yield _line(values, "dim")
     yield _line(f"asks {_at_most(row)}", "dim")
@@ -160,13 +160,7 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     if row["parameters"]:
         columns = ("parameter", "value", "default", "may be", "what it is")
         shown = [
-            (
-                each["name"],
-                _short_value(each["value"]),
-                _short_value(each["default"]),
-                _may_be(each),
-                each["description"],
-            )
+            (each["name"], _shown(each["value"]), _shown(each["default"]), _may_be(each), each["description"])
             for each in row["parameters"]
         ]
         yield Text()
@@ -214,7 +208,7 @@ def _may_be(parameter: Mapping[str, Any]) -> str:
     return "words" if isinstance(parameter["default"], Sequence) else ""
 
 
-def _short_value(value: Any) -> str:
+def _shown(value: Any) -> str:
     """Return a parameter's value as short text. A long tuple becomes its number of entries: `(12 entries)`."""
     if isinstance(value, tuple):
         words = ", ".join(value)

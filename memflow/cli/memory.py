@@ -67,9 +67,7 @@ def memory(
     for name in kind or ():
         if name not in snapshots.kinds:
             known = ", ".join(snapshots.kinds) or "none"
-            raise BadInput(
-                f"the memory of {assistant} has no entry of kind {name!r}. Use one of its kinds: {known}"
-            )
+            raise BadInput(f"{assistant} has no memory entry of kind {name!r}. Use one of its kinds: {known}")
     title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}
@@ -139,8 +137,8 @@ def _compare(
         data,
         Text(f"{title['assistant']} in {title['domain']}", "bold"),
         note(f"episode {title['episode']}, from checkpoint {first} to {last}, {sequences}"),
-        *_entries_of_kind("Added", added),
-        *_entries_of_kind("Retired", difference.retired),
+        *_table_of("Added", added),
+        *_table_of("Retired", difference.retired),
         *_changes(difference.changed),
         *_failures(failed),
         note(f"\n{_count(len(difference.passed), 'entry', 'entries')} were written and retired in between."),
@@ -151,13 +149,11 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
     from memflow.memories.memory import FAILURE
 
     for kind in dict.fromkeys(item.kind for item in items if item.kind != FAILURE):
-        yield from _entries_of_kind(kind, [item for item in items if item.kind == kind], of_kind=True)
+        yield from _table_of(kind, [item for item in items if item.kind == kind], of_kind=True)
     yield from _failures([item for item in items if item.kind == FAILURE])
 
 
-def _entries_of_kind(
-    title: str, items: Sequence["Item"], *, of_kind: bool = False
-) -> Iterator[RenderableType]:
+def _table_of(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
     """Yield a heading with the number of entries, and a table of the entries. `of_kind` omits the column of kinds."""
     yield heading(f"{title}: {len(items):,}")
     if not items:

@@ -83,12 +83,12 @@ def _find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
         )
     if not found:
         raise BadInput(
-            f"there is no probe {probe_id!r}{_similar_ids(probe_id, [each.probe_id for each in held])}"
+            f"there is no probe {probe_id!r}{_similar(probe_id, [each.probe_id for each in held])}"
         )
     return found[0]
 
 
-def _similar_ids(probe_id: str, known: list[str]) -> str:
+def _similar(probe_id: str, known: list[str]) -> str:
     if not known:
         return ": no domain has probes yet. Generate some with `memflow run --demo`."
     near = [name for name in known if probe_id in name] or get_close_matches(probe_id, known, n=5, cutoff=0.4)
