@@ -52,7 +52,7 @@ class Warehouse:
         except duckdb.Error as wrong:
             raise BadInput(f"DuckDB cannot parse the SQL query ({wrong}). Fix the query.") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"the SQL query is {_statement_types(statements)}. Write one SELECT statement.")
+            raise BadInput(f"the SQL query is {_statement_types(statements)}. Write a single SELECT.")
         with self.session() as session:
             return session.run(text, {}, (*TABLES,))
 

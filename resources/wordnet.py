@@ -92,7 +92,7 @@ class WordNet:
                         fields = line.split()
                         senses[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
                     except (IndexError, ValueError) as wrong:
-                        raise BadInput(f"line {number} of {index} is invalid. Reinstall WordNet.") from wrong
+                        raise BadInput(f"{index}, line {number}, is invalid. Reinstall WordNet.") from wrong
             self._senses[part] = senses
 
 

@@ -159,7 +159,7 @@ def test_warehouse_sql_returns_the_rows_of_a_select(filled):
     ],
 )
 def test_warehouse_sql_accepts_only_a_single_select(filled, text):
-    with pytest.raises(BadInput, match="Write a single SELECT statement"):
+    with pytest.raises(BadInput, match="Write a single SELECT"):
         filled.sql(text)
 
 

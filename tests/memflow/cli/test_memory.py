@@ -114,7 +114,7 @@ async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) 
     assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
     result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
+    assert "has no memory entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
 
 
 async def test_diff_option_shows_changed_short_lived_and_failed_entries(remembered) -> None:
