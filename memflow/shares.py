@@ -1,6 +1,7 @@
-"""Shares of a partition, by episodes or users, which several processes compute. resources/workers.py starts them.
+"""Shares of a partition: disjoint sets of its episodes or users, each computed by another worker process.
 
-The shares are contiguous, so that the rows of all shares, one after another, have the order of an undivided step.
+The shares are contiguous, so that the rows of all shares, concatenated, have the same order as without shares.
+resources/workers.py starts the processes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,29 +29,29 @@ R = TypeVar("R", bound=_OfEpisode)
 
 @dataclass(frozen=True)
 class Share:
-    """The share `number`, from 0, of `count` shares. Each item is in exactly one of them."""
+    """One of `count` shares of a partition; `number` counts from 0. Each item is in exactly one share."""
 
     number: int = 0
     count: int = 1
 
     def of(self, items: Iterable[T]) -> list[T]:
-        """Return the items of this share."""
+        """Return the items that belong to this share."""
         return self._of_groups([[item] for item in items])
 
     def of_rows(self, rows: Iterable[R]) -> list[R]:
-        """Return the rows of this share. Consecutive rows of one episode are in the same share."""
+        """Return the rows that belong to this share. Consecutive rows of one episode are in the same share."""
         return self._of_groups([list(group) for _, group in groupby(rows, key=lambda row: row.episode_id)])
 
     def of_episodes(self, episodes: Sequence[E]) -> list[E]:
-        """Return the episodes of this share. An episode is in the share of its base."""
+        """Return the episodes that belong to this share. An episode is in the same share as its base episode."""
         return self._of_groups(_independent(episodes))
 
     def of_limit(self, limit: int) -> int:
-        """Return this share of a limit on concurrent requests: at least 1."""
+        """Return this share of a limit on concurrent requests, at least 1."""
         return max(1, limit // self.count + (self.number < limit % self.count))
 
     def _of_groups(self, groups: Sequence[Sequence[T]]) -> list[T]:
-        """Return the items of the groups that begin in this share."""
+        """Return the items of the groups whose first item is in this share."""
         total, before = sum(map(len, groups)), 0
         found: list[T] = []
         for group in groups:
@@ -65,7 +66,7 @@ WHOLE = Share()
 
 
 def _independent(episodes: Sequence[E]) -> list[Sequence[E]]:
-    """Divide episodes, in order, into the shortest groups of which none has a base in another."""
+    """Return the episodes in order, divided into groups, so that every episode is in the group of its base episode."""
     places = {episode.episode_id: place for place, episode in enumerate(episodes)}
     groups: list[Sequence[E]] = []
     end = earliest_base = len(episodes)

@@ -1,6 +1,6 @@
-"""Calls between two processes in both directions, over one connection.
+"""Calls of methods between two processes in both directions, over one connection.
 
-Messages are pickled, so both ends must be processes of the same program. Starting processes does not belong here.
+Messages are pickled, so both processes must run the same program. resources/worker.py starts processes.
 """
 
 import threading
@@ -21,8 +21,8 @@ Kind = Literal["call", "post", "result", "error"]
 class Channel:
     """One end of a connection. The other end calls the public methods of `handler`, which must not block.
 
-    A method whose result takes time returns a future of it.
-    `on_close` is called once in the reading thread, when the process at the other end has ended.
+    A method whose result takes time returns a future. The reading thread calls `on_close` once, when the other process
+    has ended.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class Channel:
         self._reader = threading.Thread(target=self._read, name="memflow-channel", daemon=True)
 
     def open(self) -> None:
-        """Begin to answer the calls of the other end."""
+        """Start the thread that reads messages and answers the calls of the other end."""
         self._reader.start()
 
     def call(self, method: str, *arguments: Any) -> Future[Any]:
-        """Call a method of the other end's handler. The future has its result or exception, and cannot be cancelled.
+        """Call a method of the other end's handler. Return a future of its result, which cannot be canceled.
 
-        The future raises ConnectionError if the other process ends first.
+        The future raises the method's exception, or ConnectionError if the other process ends first.
         """
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
@@ -59,7 +59,7 @@ class Channel:
         return future
 
     def post(self, method: str, *arguments: Any) -> None:
-        """Call a method of the other end's handler, in the order of the posts and without a result."""
+        """Call a method of the other end's handler without waiting for a result. Posts are handled in order."""
         self._send("post", 0, method, arguments)
 
     def _send(self, kind: Kind, number: int, method: str, content: Any) -> None:
@@ -77,7 +77,7 @@ class Channel:
             self._end()
 
     def _receive(self) -> tuple[Kind, int, str, Any] | None:
-        """Return the next message; None if the other process has ended."""
+        """Return the next message from the other process; None if that process has ended."""
         try:
             message: tuple[Kind, int, str, Any] = self._connection.recv()
         except (EOFError, OSError):
@@ -123,7 +123,7 @@ class Channel:
 
 
 def _sendable(error: BaseException) -> BaseException:
-    """Return the error, with its traceback unless it is memflow's own; its text where it cannot be pickled."""
+    """Return an error that can be pickled, with the traceback as a note unless memflow raises errors of this type."""
     if not isinstance(error, MemflowError):
         error.add_note("".join(traceback.format_exception(error)))
     try:
@@ -134,4 +134,4 @@ def _sendable(error: BaseException) -> BaseException:
 
 
 def _ended() -> ConnectionError:
-    return ConnectionError("the other process has ended")
+    return ConnectionError("the process at the other end of the channel has ended. Rerun.")

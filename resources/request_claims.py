@@ -1,6 +1,6 @@
-"""Claims of worker processes on requests, so that a request that several of them need is sent once.
+"""Claims of worker processes on requests, so that a request that several workers need is sent once.
 
-The parent process decides. worker_ledger.py makes the claims of a worker.
+The parent process grants claims. worker_ledger.py makes the claims of a worker.
 """
 
 import threading
@@ -13,9 +13,9 @@ RECENT = 100_000
 
 
 class RequestClaims(Generic[W]):
-    """The claimed requests by digest, each with the claims on it in order. The first claim is granted.
+    """The claims on requests, in order, by request digest. The first claim on a request is granted.
 
-    A claim is a worker and its own number of the claim.
+    A claim consists of a worker and a number that the worker assigns.
     """
 
     def __init__(self) -> None:
@@ -24,14 +24,14 @@ class RequestClaims(Generic[W]):
         self._released: OrderedDict[str, None] = OrderedDict()
 
     def claim(self, worker: W, number: int, digest: str) -> bool:
-        """Claim a request. Return whether the claim is granted at once."""
+        """Add a worker's claim on a request. Return whether the claim is granted at once."""
         with self._lock:
             queue = self._queues.setdefault(digest, deque())
             queue.append((worker, number))
             return len(queue) == 1
 
     def release(self, worker: W, number: int, digest: str) -> tuple[W, int] | None:
-        """Give up a claim, granted or not. Return the claim that is granted in its place, if any."""
+        """Remove a claim, granted or not. Return the claim that is granted instead, or None."""
         with self._lock:
             queue = self._queues[digest]
             was_granted = queue[0] == (worker, number)
@@ -44,12 +44,12 @@ class RequestClaims(Generic[W]):
             return queue[0] if queue and was_granted else None
 
     def was_released(self, digest: str) -> bool:
-        """Return whether a claim on a request was released recently, so that its completion may be stored."""
+        """Return whether a claim on a request was removed recently, so that its completion may be stored."""
         with self._lock:
             return digest in self._released
 
     def release_all(self, worker: W) -> list[tuple[W, int]]:
-        """Give up all claims of a worker. Return the claims that are granted in their place."""
+        """Remove all claims of a worker. Return the claims of other workers that are granted instead."""
         with self._lock:
             claimed = [
                 (number, digest)

@@ -1,6 +1,6 @@
 """The execution of a pipeline step: reads the rows of its inputs from the lake and returns the rows of its tables.
 
-Writing the rows, Dagster's events and fingerprints do not belong here.
+assets/assets.py writes the rows and reports them to Dagster.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -26,7 +26,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class StepRunner:
-    """An executor of steps, with the models of the settings and the tables of the lake."""
+    """An executor of pipeline steps, with the models of the settings and the tables of the lake."""
 
     settings: Settings
     lake: Lake
@@ -91,7 +91,7 @@ class StepRunner:
         return self.models.run(context, work, shared=calls_models)
 
     def _early(self, step: Step, run_id: str, domain: Domain, share: Share) -> EarlyAnswers | None:
-        """Return the early answers of a partition: new ones for the step that plays, these for the one that answers."""
+        """Return early answers: new ones for the step `memories`, those of the run for `replies`, otherwise None."""
         if step.name == "memories":
             probes = self.lake.read("question.probes", domain.name)
             asked = [probe for probe in probes if probe.split == "test"]

@@ -1,4 +1,4 @@
-"""One worker process as its parent sees it: its start, its steps, its calls and its end.
+"""A worker process from its parent's side: how to start it, send it steps, answer its calls and end it.
 
 workers.py chooses the workers of a step; worker_process.py is the program of the process.
 """
@@ -34,7 +34,7 @@ CLOSING_S = 3.0
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """The first message to a worker. `share` is its share of the models' concurrency."""
+    """The first message to a worker process: settings, budget flag, and its share of the models' concurrency."""
 
     settings: Settings
     share: Share
@@ -45,7 +45,7 @@ class WorkerSetup:
 
 @dataclass(frozen=True)
 class ParentServices:
-    """What a parent provides to all its workers."""
+    """The services that a parent process provides to its workers: budget, model servers, progress and claims."""
 
     budget: Budget | None
     server_url: Callable[[str], str]
@@ -56,7 +56,7 @@ class ParentServices:
 
 
 class Worker:
-    """A worker process, and the methods that it calls."""
+    """A handle on a worker process, and the methods that the worker process calls."""
 
     def __init__(self, parent: ParentServices, settings: Settings, number: int) -> None:
         self.running: set[Future[Tables]] = set()
@@ -83,14 +83,14 @@ class Worker:
         self.channel.open()
 
     def run(self, *arguments: Any) -> Future[Tables]:
-        """Start a step."""
+        """Start a step in the worker process. Return a future of the step's rows."""
         call = self.channel.call("run", *arguments)
         self.running.add(call)
         call.add_done_callback(self.running.discard)
         return call
 
     def result(self, call: Future[Tables]) -> Tables:
-        """Return the rows of a step that has ended."""
+        """Return the rows of a completed step. Raises WorkerLost if the worker process has ended."""
         try:
             return call.result()
         except ConnectionError:
@@ -98,26 +98,26 @@ class Worker:
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             raise WorkerLost(
                 f"worker process {self._number} (pid {self.process.pid}) {how}. Rerun: answered requests come "
-                "from the ledger. If memory was short, use fewer `processes`."
+                "from the ledger. If memory was exhausted, lower `processes` in memflow.toml."
             ) from None
 
     def close(self) -> None:
-        """Wait until the process has ended; terminate it if that takes too long."""
+        """Wait until the process has ended, and terminate the process if this takes too long."""
         try:
             self.process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
             terminate(self.process)
 
     def progress(self, context: RequestContext, done: int, total: int) -> None:
-        """Report the progress of a step."""
+        """Report the progress of a step to the parent."""
         self._parent.add_progress(self._number, context, done, total)
 
     def server_url(self, name: str) -> Future[str]:
-        """Return the address of a model's server, started if necessary."""
+        """Return a future of the address of a model's server. The server is started if necessary."""
         return self._starting.submit(self._parent.server_url, name)
 
     def change_claims(self, changes: Iterable[Change]) -> None:
-        """Make and release claims on requests."""
+        """Add and remove claims on requests, and grant the claims that are now first."""
         claims = self._parent.claims
         following: list[tuple[Worker, int] | None] = []
         granted: list[Grant] = []
@@ -131,7 +131,7 @@ class Worker:
         grant_following(claim for claim in following if claim is not None)
 
     def reserve(self, most: Spending) -> bool:
-        """Reserve a part of the budget for a request."""
+        """Reserve spending for a request. Return False if running requests reserve too much of the budget."""
         assert self._parent.budget is not None, "only a worker with a budget reserves"
         reserved = self._parent.budget.reserve(most)
         if reserved:
@@ -139,13 +139,13 @@ class Worker:
         return reserved
 
     def settle(self, reserved: Spending, spent: Spending) -> None:
-        """Replace a reservation by the actual spending."""
+        """Replace a reservation by the actual spending of the request."""
         assert self._parent.budget is not None, "only a worker with a budget reserves"
         self._reserved -= reserved
         self._parent.budget.settle(reserved, spent)
 
     def _on_end(self) -> None:
-        """Count the requests of an ended process as spent, since their servers may answer them."""
+        """Release the claims of an ended process, and count its reserved requests as spent."""
         self._starting.shutdown(wait=False, cancel_futures=True)
         grant_following(self._parent.claims.release_all(self))
         if self._parent.budget is not None:
@@ -153,6 +153,6 @@ class Worker:
 
 
 def grant_following(claims: Iterable[tuple[Worker, int]]) -> None:
-    """Grant claims that waited for another one on the same request."""
+    """Tell workers that their claims, which waited for another worker's claim, are granted."""
     for worker, number in claims:
         worker.channel.post("grant", [(number, True)])

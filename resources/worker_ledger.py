@@ -1,4 +1,4 @@
-"""The ledger of a worker process: a request that several workers need at the same moment is sent by one of them."""
+"""The ledger of a worker process. A request that several workers need at the same time is sent by one of them."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,9 +15,10 @@ Grant = tuple[int, bool]
 
 
 class WorkerLedger(SqlLedger):
-    """A ledger that claims each missing completion at the parent process, until it is stored or has failed.
+    """A ledger that claims the request of each missing completion at the parent process.
 
-    It belongs to one event loop. The changes of one iteration of the loop are one message.
+    A claim ends when the completion is stored or the request has failed. The ledger belongs to one event loop; all
+    changes of claims in one iteration of the loop are one message.
     """
 
     def __init__(self, url: str, channel: Channel) -> None:
@@ -29,7 +30,7 @@ class WorkerLedger(SqlLedger):
         self._changes: list[Change] = []
 
     async def get(self, digest: str) -> Completion | None:
-        """Return the completion of a request digest, or None if this process is to send the request."""
+        """Return the completion with this request digest, or None if this process must send the request."""
         completion = await super().get(digest)
         if completion is not None:
             return completion
@@ -41,7 +42,7 @@ class WorkerLedger(SqlLedger):
         return await super().get(digest) if await granted else None
 
     def grant(self, granted: Iterable[Grant]) -> None:
-        """Continue the requests whose claims the parent granted. Any thread may call it."""
+        """Continue the requests whose claims the parent granted. Any thread may call this method."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._grant, granted)
 

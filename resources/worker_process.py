@@ -1,7 +1,7 @@
 """The program of a worker process: executes the steps that its parent sends, and returns their rows.
 
-It reads the inputs from the lake and writes to the ledger itself. Budget, servers and progress are the parent's.
-workers.py starts worker processes.
+The process reads inputs from the lake and writes to the ledger. Its parent owns the budget, the model servers and the
+progress display. worker.py starts the process.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ STEPS_AT_ONCE = 256
 
 
 def main(file_descriptor: int) -> None:
-    """Serve the parent at the other end of a connection, until it closes the worker or ends."""
+    """Execute the steps that the parent sends over a connection, until the parent closes the worker or ends."""
     # The parent ends the worker. A signal of the terminal reaches only the parent.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(file_descriptor)
@@ -45,7 +45,7 @@ def main(file_descriptor: int) -> None:
 
 
 class _StepServer:
-    """The methods that the parent calls."""
+    """The handler of the parent's calls in a worker process."""
 
     def __init__(self, setup: WorkerSetup) -> None:
         self._setup = setup
@@ -54,7 +54,7 @@ class _StepServer:
         self._reported: dict[RequestContext, float] = {}
 
     def serve(self, connection: Connection) -> None:
-        """Answer calls until the parent closes the worker or ends."""
+        """Answer the parent's calls until the parent closes the worker or ends."""
         settings = self._setup.settings
         self._channel = Channel(connection, self, self._closing.set)
         self._ledger = WorkerLedger(settings.ledger_url, self._channel)
@@ -77,7 +77,7 @@ class _StepServer:
     def run(
         self, name: str, run_id: str, domain: Domain, assistant: str, asks_early: bool, share: Share
     ) -> Future[Tables]:
-        """Return the rows of a step's tables for a share of the episodes."""
+        """Return a future of the rows of a step's tables, for a share of the episodes."""
         step = next(step for step in STEPS if step.name == name)
 
         def work() -> Tables:
@@ -89,7 +89,7 @@ class _StepServer:
         return self._threads.submit(work)
 
     def end_run(self, run_id: str) -> None:
-        """Drop what a run has left."""
+        """Cancel the requests of a run's early answers that are still running."""
         self._models.end_run(run_id)
 
     def grant(self, granted: list[Grant]) -> None:
@@ -97,11 +97,11 @@ class _StepServer:
         self._ledger.grant(granted)
 
     def interrupt(self) -> None:
-        """Cancel the running steps, and reject further steps."""
+        """Cancel the running steps, and reject new steps."""
         self._models.interrupt()
 
     def close(self) -> None:
-        """End the process."""
+        """End the worker process."""
         self._closing.set()
 
     def _watch(self, context: RequestContext, done: int, total: int) -> None:
@@ -112,7 +112,7 @@ class _StepServer:
 
 
 class _ParentBudget(Budget):
-    """The budget of the parent process, which all its workers share."""
+    """A budget that reserves spending at the parent process, whose budget all workers share."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class _ParentBudget(Budget):
 
 
 class _ParentServers(VllmServers):
-    """The vLLM servers of the parent process."""
+    """The model servers of the parent process, as seen by a worker process."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__({})

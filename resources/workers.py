@@ -1,6 +1,6 @@
-"""Worker processes for the steps that call models: each has a share of the episodes and of the models' concurrency.
+"""Worker processes that execute steps which call models, each for a share of the episodes and of the concurrency.
 
-A worker starts when it is first needed, and serves all partitions of its parent, which writes the rows.
+A worker starts when it is first needed, and executes steps of all partitions. The parent process writes the rows.
 worker_process.py is the program of a worker.
 """
 
@@ -26,9 +26,9 @@ Watch = Callable[[RequestContext, int, int], None]
 
 
 class Workers:
-    """The worker processes of one parent process. Close them after use.
+    """The worker processes of one parent process. Close this object after use.
 
-    The workers share `budget`, ask `server_url` for the address of a started server, and report progress to `watch`.
+    The workers share `budget`, get the addresses of model servers from `server_url`, and report progress to `watch`.
     """
 
     def __init__(self, budget: Budget | None, server_url: Callable[[str], str], watch: Watch) -> None:
@@ -48,10 +48,10 @@ class Workers:
         assistant: str,
         asks_early: bool,
     ) -> Tables:
-        """Return the rows of a step's tables, of which each worker computes a share.
+        """Return the rows of a step's tables, concatenated from the shares that the workers compute.
 
-        A step that is not divisible runs in one worker. If a share fails, the others end first. Raises WorkerLost if a
-        worker process ends before its work.
+        A step that is not divisible runs in one worker. If one share fails, the error is raised after the others have
+        ended. Raises WorkerLost if a worker process ends before its step.
         """
         count = min(settings.processes, _concurrency(settings, step, assistant))
         if step.is_divisible(registry.benchmark(domain.benchmark), domain):
@@ -69,16 +69,16 @@ class Workers:
         return {table: list(chain.from_iterable(part[table] for part in parts)) for table in parts[0]}
 
     def end_run(self, run_id: str) -> None:
-        """Drop what a run has left in the workers."""
+        """Cancel the requests of a run's early answers in all workers."""
         self._post("end_run", run_id)
 
     def interrupt(self) -> None:
-        """Cancel the running steps, and reject further steps."""
+        """Cancel the running steps in all workers, and reject new steps."""
         self._interrupted = True
         self._post("interrupt")
 
     def close(self) -> None:
-        """End all workers."""
+        """End all worker processes."""
         self._post("close")
         with self._lock:
             workers = [*self._workers.values()]
@@ -87,7 +87,7 @@ class Workers:
             worker.close()
 
     def _add_progress(self, number: int, context: RequestContext, done: int, total: int) -> None:
-        """Add the progress of one worker to that of the others, and report the sum."""
+        """Record the progress of one worker, and report the sum over all workers."""
         with self._lock:
             shares = self._progress.setdefault(context, {})
             shares[number] = done, total
@@ -106,7 +106,7 @@ class Workers:
         return min(range(count), key=lambda number: busy.get(number, 0))
 
     def _worker(self, number: int, settings: Settings) -> Worker:
-        """Return a worker; start it if it does not run."""
+        """Return the worker with this number, and start the worker if necessary."""
         with self._lock:
             worker = self._workers.get(number)
             if worker is None or worker.process.poll() is not None:
@@ -117,7 +117,7 @@ class Workers:
 
 
 def _concurrency(settings: Settings, step: Step, assistant: str) -> int:
-    """Return how many workers can call the models of a step: each needs a share of at least one request."""
+    """Return the maximum number of workers for a step, so that each can send at least one request at a time."""
     roles = dict(settings.roles)
     names = [settings.model_of(assistant) if role == "assistant" else roles.get(role) for role in step.models]
     called = [settings.models[name] for name in names if name is not None]

@@ -1,4 +1,4 @@
-"""The steps that evaluate one assistant in one domain, and the leaderboard over all.
+"""The pipeline steps that evaluate one assistant in one domain, and the step that computes the leaderboard.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -76,7 +76,7 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
 
 
 async def _asker(context: StepContext, models: ModelProvider) -> Ask:
-    """Return the function that asks probes of one episode during play."""
+    """Return a callback that asks the probes of one episode during play."""
     chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
     remember = context.memory.factory(tools)
 
@@ -115,7 +115,7 @@ async def answer_probes(context: StepContext) -> Tables:
 async def _answered(
     context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
 ) -> list[Reply]:
-    """Answer probes with the memories that the tables contain."""
+    """Answer probes with memories that are restored from the stored entries. Return the replies."""
     episodes = {probe.episode_id for probe in probes}
     pasts = episode_histories(
         context.stream("memory.indexes", episodes=episodes),

@@ -155,7 +155,7 @@ def test_lake_write_rejects_a_list_with_an_item_of_the_wrong_type(lake):
 
 
 def test_lake_write_rejects_an_unknown_table_or_a_row_of_another_table(lake):
-    with pytest.raises(BadInput, match=r"row 0 of score\.verdicts has the type Entry\. Pass .* Verdict"):
+    with pytest.raises(BadInput, match=r"row 0 of the table score\.verdicts is a Entry, not a Verdict"):
         lake.write("score.verdicts", "d/a", [entry(1)], fingerprint="")
     with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):
         lake.write("score.verdict", "d/a", [], fingerprint="")
