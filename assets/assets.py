@@ -1,6 +1,6 @@
 """The assets: one multi-asset per step of memflow/pipeline.py, with its keys, deps, pool and descriptions.
 
-An asset's function runs the step, writes its rows and reports them. The steps themselves do not belong here.
+An asset's function runs the step, writes its rows and reports them. memflow/run/ contains the steps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ CONDITIONS = {
 
 
 class SampleConfig(dg.Config):
-    """The size of the sample of a domain to generate."""
+    """The Dagster run configuration that limits the size of a domain's sample."""
 
     limit: int = Field(
         default=0,
@@ -50,12 +50,12 @@ class SampleConfig(dg.Config):
 def build(
     partitions: Partitions, settings: Settings, fingerprints: Fingerprints
 ) -> Sequence[dg.AssetsDefinition]:
-    """Return the assets of every step, in the order of the pipeline."""
+    """Return the assets of every pipeline step, in the order of the pipeline."""
     return [_assets(step, partitions, settings, fingerprints) for step in STEPS]
 
 
 def model_keys(step: Step) -> list[list[str]]:
-    """Return the keys of the observed models that a step depends on."""
+    """Return the asset keys of the observed models that a step depends on."""
     keys = {
         "simulator": ["simulator", step.stage],
         "annotator": ["model", "annotators"],
@@ -140,7 +140,7 @@ def _assets(
 def _publish(
     step: Step, key: str, settings: Settings, lake: Lake, index: LanceIndex, warehouse: Warehouse
 ) -> dict[str, Any]:
-    """Write the data derived from tables outside the lake: the search index of entries, and memflow.duckdb."""
+    """Write the outputs that other programs read: the search index of entries, and memflow.duckdb."""
     if "memory.indexes" in step.writes:
         domain, _, assistant = key.partition("/")
         index.rebuild(domain, assistant, partial(lake.batches, "memory.indexes", key))
@@ -152,14 +152,14 @@ def _publish(
 
 
 def _kinds(step: Step) -> tuple[str, ...]:
-    """Return the Dagster kinds of a step's tables, which name their stores."""
+    """Return the Dagster kinds (storage labels) of a step's tables."""
     if step.scope == "dataset":
         return "file", "parquet"
     return ("lancedb", "parquet", "duckdb") if "memory.indexes" in step.writes else ("parquet", "duckdb")
 
 
 def _deps(step: Step, partitions: Partitions) -> list[dg.AssetDep]:
-    """Return the inputs and the models of a step as deps; records are mapped from data sets to domains."""
+    """Return the Dagster deps of a step: its input tables and models. Records are mapped from data sets to domains."""
     mappings = {
         table: partitions.dataset_to_domain if WRITERS[table].scope == "dataset" else None
         for table in step.inputs

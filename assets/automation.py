@@ -1,4 +1,4 @@
-"""Automation conditions: when an asset is regenerated, and the sensor that requests it.
+"""Automation conditions: when an asset is regenerated, and the sensor that requests the regeneration.
 
 A changed model regenerates the assets generated with it, and then their downstream assets if contents differ. Two cases
 never request a run: partitions that were never materialized, and the first observation of a model. jobs.py observes
@@ -27,7 +27,7 @@ DEPTH = 5
 
 
 def _upstream(state: Condition) -> Condition:
-    """Return the condition that `state` is true for any asset within DEPTH steps upstream."""
+    """Return the condition that the condition `state` is true for any asset within DEPTH steps upstream."""
     found = state
     for _ in range(DEPTH - 1):
         found = state | Condition.any_deps_match(found).ignore(BESIDE)
@@ -35,7 +35,7 @@ def _upstream(state: Condition) -> Condition:
 
 
 def _for_a_tick(state: Condition) -> Condition:
-    """Return the condition that `state` is true now and was already true at the previous evaluation."""
+    """Return the condition that the condition `state` is true at this evaluation and was at the previous one."""
     return state & ~state.newly_true()
 
 

@@ -30,8 +30,8 @@ CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}
 def check_steps() -> dict[str, tuple[str, ...]]:
     """Return the tables that each step of checks evaluates, by the name of the step.
 
-    The tables of one pipeline step are checked together. Steps of one scope share a step of checks if no later step of
-    that scope reads their tables.
+    The tables of one pipeline step are checked together. Pipeline steps with the same partitions share a step of checks
+    if no later one of them reads their tables.
     """
     groups: dict[str, list[Step]] = {}
     for step in STEPS:
@@ -44,7 +44,7 @@ def check_steps() -> dict[str, tuple[str, ...]]:
 
 
 def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the steps of checks as Dagster definitions."""
+    """Return the steps of asset checks as Dagster definitions."""
     return [_step(name, tables, partitions, settings) for name, tables in check_steps().items()]
 
 
@@ -74,7 +74,7 @@ def _step(
 def _results(
     context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings
 ) -> Iterator[dg.AssetCheckResult]:
-    """Yield the results of every check of a table for the partition of a run, or for all partitions.
+    """Yield the results of every check of a table for the partition of a Dagster run, or for all partitions.
 
     The UI's button that executes only checks launches a run without a partition.
     """
@@ -135,13 +135,13 @@ def _specs(table: str, shape: dg.PartitionsDefinition | None) -> Iterator[dg.Ass
 
 
 def _checks_of(table: str) -> dict[str, Severity]:
-    """Return the names and severities of the checks for which a table has rules."""
+    """Return the name and severity of each check for which a table has rules."""
     severities = {each.severity for each in expectations_of(table)}
     return {name: severity for name, severity in CHECKS.items() if severity in severities}
 
 
 def _description(table: str, severity: Severity) -> str:
-    """Return the description of a check: the effect of a failure, and the rules by benchmark."""
+    """Return the description of a check: the consequence of a failure, and the rules by benchmark."""
     effect = "A failure blocks the steps downstream." if severity == "error" else "A failure blocks nothing."
     rules: dict[str | None, list[str]] = {}
     for each in expectations_of(table):

@@ -1,6 +1,6 @@
 """The code location `memflow`: assets, checks, jobs, schedules, the sensor and the resources of the settings.
 
-memflow/pipeline.py defines the steps in order. No other module builds the resources.
+memflow/pipeline.py defines the steps in order. Only this module builds the resources.
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ from resources.warehouse import Warehouse
 def build_resources(
     settings: Settings, budget: Any = None, fingerprints: Fingerprints | None = None
 ) -> dict[str, Any]:
-    """Return the objects that the resources provide, by name, for one process.
+    """Return the objects that the Dagster resources provide, by name, for one process.
 
-    The lake and the library come from `fingerprints`.
+    The lake and the library are those of `fingerprints`.
     """
     fingerprints = fingerprints or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def build_defs(
 
 
 def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
-    """Return the models as observable source assets."""
+    """Return the models as observable source assets, whose data versions are the models' fingerprints."""
 
     def simulator(stage: str) -> dg.SourceAsset:
         return models.simulator(

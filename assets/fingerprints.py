@@ -1,8 +1,9 @@
-"""Input fingerprints: for each partition, the digest of everything that it is built from.
+"""Input fingerprints: for each partition, the content hash of everything that it is built from.
 
-A partition is up to date if its stored fingerprint equals the current one; `memflow run` skips it. A fingerprint covers
-the contents of the inputs, the models, the parameters, and the code of the step. After a change of code, the step is
-replayed from the ledger without new requests. memflow/pipeline.py defines the inputs and models of each step.
+A partition is up to date if its stored fingerprint equals the current one; `memflow run` skips such a partition. A
+fingerprint covers the contents of the inputs, the models, the parameters, and the code of the step. After a change of
+code, the step is replayed from the ledger without new requests. memflow/pipeline.py defines the inputs and models of
+each step.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.recording import SCRIPTED
-from memflow.scoring.catalog import outside_metrics
+from memflow.scoring.catalog import plugin_metrics
 from resources.lake import RUN, Lake
 from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
@@ -51,12 +52,12 @@ class Fingerprints:
 
     @classmethod
     def of(cls, settings: Settings) -> "Fingerprints":
-        """Return the fingerprints for the settings, a lake and a library."""
+        """Return the fingerprints for these settings, lake and library."""
         library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
         return cls(settings, Lake(settings.lake_root), library)
 
     def step(self, step: Step, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a step's tables for a data set, a domain (with its limit), or all."""
+        """Return the fingerprint of a step for a data set, a domain (including its limit), or the leaderboard."""
         if step.scope == "all":
             return self._leaderboard(step)
         if step.scope == "dataset":
@@ -84,11 +85,11 @@ class Fingerprints:
         )
 
     def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a table, which equals that of the step that writes the table."""
+        """Return the fingerprint of a table, which is that of the step that writes the table."""
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
-        """Return whether every table of a scope is up to date for a partition."""
+        """Return whether every table of a scope is up to date for a partition (of a data set, domain or assistant)."""
         key = partition_key(where.name if isinstance(where, Domain) else where, assistant)
         today: dict[str, str] = {}
         for table in tables_of(scope):
@@ -103,7 +104,7 @@ class Fingerprints:
         return True
 
     def provenance(self, step: Step, domain: Domain, assistant: str = "") -> dict[str, str]:
-        """Return the metadata to store with a step's rows: the models and probes that they depend on."""
+        """Return the metadata to store with a step's rows: the models and the version of the probes."""
         if step.name == "keys":
             names = self._annotating() if self.annotators(domain) else ()
             return {SCRIPTED: "yes" if self._any_scripted(names) else "no"}
@@ -124,7 +125,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata to store with an assistant's verdicts: models, probes, and the limits on recall."""
+        """Return the metadata to store with an assistant's verdicts: models, probe version, and recall limits."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -176,13 +177,13 @@ class Fingerprints:
         return self._with_prompts((self.settings.roles.judge,), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
-        """Return an assistant's fingerprint: its memory's parameters, its chat model and the embedder."""
+        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder."""
         model = self.settings.model(self.settings.model_of(assistant))
         embedder = self.settings.embedder
         return digest(self._memory(assistant)[1], model.fingerprint(), embedder.kind, embedder.model)
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
-        """Return the fingerprints of the metric backends that a domain uses and the settings name."""
+        """Return the fingerprints of those metric backends of a domain that the settings configure."""
         used = registry.benchmark(domain.benchmark).metric_backends(domain)
         if used not in self._metric_backends:
             self._metric_backends[used] = fingerprints(self.settings, used)
@@ -202,9 +203,7 @@ class Fingerprints:
         return self.settings.model(getattr(self.settings.roles, role)).fingerprint()
 
     def _leaderboard(self, step: Step) -> str:
-        """Return the fingerprint of the leaderboard: every partition of its inputs, their metadata, and the SQL
-        queries.
-        """
+        """Return the fingerprint of the leaderboard's inputs: partitions, code, SQL queries and metrics."""
         contents = {}
         for table in step.inputs:
             for key in self.lake.partitions(table):
@@ -221,13 +220,13 @@ class Fingerprints:
             list(self.settings.domains),
             self.code.digest({step.function.__module__, *SCORING, *roots}),
             queries(),
-            outside_metrics(),
+            plugin_metrics(),
         )
 
     def scoring(self, benchmark: str) -> str:
-        """Return the fingerprint of the code that computes the scores of a benchmark."""
+        """Return the fingerprint of the code that computes a benchmark's scores from its verdicts."""
         roots = {*SCORING, _package(registry.benchmark(benchmark))}
-        return digest(self.code.digest(roots), queries(), outside_metrics())
+        return digest(self.code.digest(roots), queries(), plugin_metrics())
 
     def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
         roots = {step.function.__module__, _package(benchmark)}
@@ -251,7 +250,7 @@ class Fingerprints:
         )
 
     def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:
-        """Return the memory of an assistant and its digest, cached because settings do not change in a process."""
+        """Return an assistant's memory and its content hash, cached because settings do not change in a process."""
         if assistant not in self._memories:
             memory = self.settings.memory_of(assistant)
             self._memories[assistant] = memory, memory.fingerprint()
@@ -261,7 +260,7 @@ class Fingerprints:
         return self.settings.roles.annotator, self.settings.roles.verifier
 
     def _contents(self, table: str, domain: Domain, assistant: str) -> list[str]:
-        """Return the content hashes of the partitions of an input that a partition is built from."""
+        """Return the content hashes of the input's partitions from which a partition is built."""
         scope = WRITERS[table].scope
         if scope == "dataset":
             return [self._content(table, name) for name in domain.datasets]
@@ -279,19 +278,19 @@ class Fingerprints:
 
 @lru_cache(maxsize=1)
 def queries() -> str:
-    """Return the digest of the SQL tables, views and queries that aggregate verdicts."""
+    """Return the content hash of the SQL tables, views and queries that aggregate verdicts."""
     found = sorted(Path(str(files("sql"))).rglob("*.sql"))
     return digest([[path.name, path.read_text(encoding="utf-8")] for path in found])
 
 
 def _package(benchmark: Benchmark) -> str:
-    """Return the package that contains a benchmark's class."""
+    """Return the name of the package that contains a benchmark's class."""
     module = type(benchmark).__module__
     return module.rpartition(".")[0] or module
 
 
 def _plugin(module: str) -> str:
-    """Return the package or module that contains a memory's class: `memflow.memories.mem0`, `my_package`."""
+    """Return the package or module of a memory's class, such as `memflow.memories.mem0` or `my_package`."""
     parts = module.split(".")
     return ".".join(parts[:3]) if parts[0] == "memflow" else module.rpartition(".")[0] or module
 

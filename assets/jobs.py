@@ -18,7 +18,7 @@ OBSERVE = ("observe_simulator", "observe_assistants")
 
 
 def build() -> list[Any]:
-    """Return the jobs in pipeline order."""
+    """Return the Dagster jobs in pipeline order."""
     return [
         *(
             dg.define_asset_job(
@@ -42,7 +42,7 @@ def build() -> list[Any]:
 
 
 def schedules(partitions: Partitions) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules, which are stopped by default."""
+    """Return the Dagster schedules, which are stopped by default."""
     shapes = (partitions.domain, partitions.assistant)
     return [_daily(job, shape) for job, shape in zip(OBSERVE, shapes, strict=True)]
 

@@ -44,7 +44,7 @@ def annotators(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.
 
 
 def assistants(fingerprint: Fingerprint, assistant: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """Return the asset `model/assistants`, by assistant: a memory with its parameters, and its chat model."""
+    """Return the asset `model/assistants`, by assistant; the fingerprint covers the memory and its chat model."""
     return _observed(["model", "assistants"], fingerprint, assistant, "A memory, and the model that answers.")
 
 

@@ -14,7 +14,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partition definitions of the settings, and the mapping from data sets to domains."""
+    """The partition definitions of the settings, and the mapping of data set partitions to domain partitions."""
 
     dataset: dg.StaticPartitionsDefinition
     domain: dg.StaticPartitionsDefinition
@@ -24,7 +24,7 @@ class Partitions:
 
     @classmethod
     def of(cls, settings: Settings) -> "Partitions":
-        """Return the partitions of the settings."""
+        """Return the partition definitions of the settings."""
         domains = dg.StaticPartitionsDefinition(list(settings.domains))
         assistants = dg.StaticPartitionsDefinition(list(settings.assistants))
         domains_of: dict[str, list[str]] = {name: [] for name in settings.datasets}
@@ -42,7 +42,7 @@ class Partitions:
         )
 
     def of_scope(self, scope: Scope) -> dg.PartitionsDefinition | None:
-        """Return the partitions of a scope of the pipeline; None for an unpartitioned scope."""
+        """Return the partitions definition of a pipeline scope; None for an unpartitioned scope."""
         by_scope: dict[Scope, dg.PartitionsDefinition] = {
             "dataset": self.dataset,
             "domain": self.domain,
@@ -52,14 +52,14 @@ class Partitions:
 
 
 def pair(domain: str, assistant: str) -> dg.MultiPartitionKey:
-    """Return the partition key of a domain and an assistant."""
+    """Return the Dagster partition key of a domain and an assistant."""
     return dg.MultiPartitionKey({"domain": domain, "assistant": assistant})
 
 
 def parts(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> tuple[str, str]:
-    """Return the domain and the assistant of a run's partition.
+    """Return the domain and the assistant of the partition of a Dagster run.
 
-    If the partition has one dimension, the assistant is empty.
+    The assistant is empty if the partition has one dimension.
     """
     key = context.partition_key
     if isinstance(key, dg.MultiPartitionKey):

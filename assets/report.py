@@ -30,7 +30,7 @@ RULE_COLUMNS = dg.TableSchema(
 
 
 def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "duckdb")) -> dict[str, Any]:
-    """Return keyword arguments of a dg.AssetSpec for a table. Its description begins with the table's grain."""
+    """Return a table's keyword arguments for dg.AssetSpec. The description begins with the table's grain."""
     grain = (TABLES[table].__doc__ or "").strip()
     schema = dg.TableSchema(
         columns=[
@@ -59,7 +59,7 @@ def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "du
 
 @dataclass
 class RowSummary:
-    """What a table's metadata shows of its rows: their number, the quarantined ones, and the first rows."""
+    """A summary of a table's rows for its metadata: row count, quarantined rows, and the first rows."""
 
     rows: int = 0
     quarantined: int = 0
@@ -67,7 +67,7 @@ class RowSummary:
     first: list[Any] = field(default_factory=list)
 
     def observe(self, rows: Iterable[Any]) -> Iterator[Any]:
-        """Yield `rows` and count them."""
+        """Yield `rows` unchanged, and update the summary with each row."""
         for row in rows:
             self.rows += 1
             if len(self.first) < PREVIEW_ROWS:
@@ -122,7 +122,7 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
 
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
-    """Return the usage of one stage of a run: requests, cache hits, failed requests, tokens and seconds."""
+    """Return the usage of one stage of a Dagster run: requests, cache hits, failures, tokens and seconds."""
     rows = [row for row in ledger.usage(("stage",), runs=[run]) if row.by["stage"] == stage]
     names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "latency_s")
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}

@@ -1,5 +1,5 @@
 """Benchmarks of memflow's own speed. Each module is a command that prints one JSON line per measurement.
 
-A line is {name, value, unit, peer, ratio, ...}. `ratio` compares with a peer or a bound that was measured in the same
-run, since machines differ. The exit code is 1 if a bound is missed. `python -m bench` runs all benchmarks.
+A line is {name, value, unit, peer, ratio, ...}. `ratio` compares with a peer program or a bound that was measured in
+the same run, since machines differ. The exit code is 1 if a bound is missed. `python -m bench` runs all benchmarks.
 """

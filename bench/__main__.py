@@ -1,4 +1,4 @@
-"""Run all benchmarks or the named ones: `python -m bench player`. Peers are installed into a separate folder."""
+"""Run all or the named benchmarks: `python -m bench player`. Peer programs are installed into a separate folder."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ ALL = (
 
 
 def peers() -> Path:
-    """Return the folder with the packages of the peers; install them on the first call."""
+    """Return the folder with the packages of the peer programs; install the packages on the first call."""
     lock = HERE / "peers.lock"
     done = PEERS / ".installed"
     if not done.is_file() or done.read_text() != lock.read_text():

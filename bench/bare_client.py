@@ -1,6 +1,6 @@
 """A client that only posts recorded requests and waits for the answers: the peer of benchmarks over HTTP.
 
-It has no memory, no ledger, no retries and no parsing. The difference to its wall time is memflow's own.
+The client has no memory, no ledger, no retries and no parsing. memflow's additional wall time is its overhead.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Chain = Sequence[bytes]
 
 @dataclass
 class RecordingChat:
-    """A chat that keeps the requests which it passes on to another chat."""
+    """A chat that forwards requests to another chat and records them."""
 
     inner: Chat
     requests: list[ChatRequest] = field(default_factory=list)
@@ -31,12 +31,12 @@ class RecordingChat:
         self.scripted = self.inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the answer of the other chat."""
+        """Record the request. Return the other chat's answer."""
         self.requests.append(request)
         return await self.inner.complete(request)
 
     def bodies(self) -> dict[str, bytes]:
-        """Return the body of each request by its digest."""
+        """Return the body of each recorded request by its digest."""
         return {
             request.digest(self.fingerprint): json.dumps(request_body("stub", request)).encode()
             for request in self.requests
@@ -44,7 +44,7 @@ class RecordingChat:
 
 
 def chains_of(played: Sequence[PlayedEpisode], bodies: dict[str, bytes]) -> list[Chain]:
-    """Return the bodies of each episode's requests in order, and remove them from `bodies`."""
+    """Remove the bodies of each episode's requests from `bodies`. Return them in order, one list per episode."""
     return [
         [bodies.pop(line.completion) for line in episode.lines if line.completion is not None]
         for episode in played
@@ -52,7 +52,7 @@ def chains_of(played: Sequence[PlayedEpisode], bodies: dict[str, bytes]) -> list
 
 
 async def replay(url: str, chains: Sequence[Chain], concurrency: int) -> float:
-    """Post chains side by side. Return the wall seconds."""
+    """Post several chains of requests concurrently. Return the wall seconds."""
     connector = aiohttp.TCPConnector(limit=concurrency)
     headers = {"Content-Type": "application/json"}
     slots = asyncio.Semaphore(concurrency)

@@ -1,14 +1,14 @@
 """Answers at four checkpoints from one memory, compared with rebuilding the memory for each checkpoint.
 
-The domain is CoMem, the memory `memp`, and the server has 50 ms latency. The peer cannot read a former state of a
-memory. For each checkpoint it plays all earlier messages to a new memory and then asks the questions. Both ways use the
-same player and questions, and play all contexts concurrently. Requests within a context are sequential, so the longest
-context determines the time. memflow also records every request in the ledger. The peer needs 0.25 + 0.5 + 0.75 + 1 =
-2.5 times as many requests of the memory; the number of answers is equal. Texts are drawn from a seed.
+The domain is CoMem, the memory `memp`, and the server has 50 ms latency. The peer cannot read an earlier state of a
+memory. For each checkpoint the peer plays all earlier messages to a new memory and then asks the questions. Both ways
+use the same player and questions, and play all contexts concurrently. Requests within a context are sequential, so the
+longest context determines the time. memflow also records every request in the ledger. The peer needs 0.25 + 0.5 + 0.75
++ 1 = 2.5 times as many requests of the memory; the number of answers is equal. Texts are drawn from a seed.
 
     python -m bench.checkpoints [--memory mem0] [--contexts 10] [--messages 80] [--profile]
 
-memflow takes at most three rounds, and the fastest counts. The command prints one JSON line. It exits with 1 if the
+memflow runs at most three rounds, and the fastest counts. The command prints one JSON line. The exit code is 1 if the
 memory sends more requests than one pass needs, or if memflow is less than twice as fast as the peer.
 """
 
@@ -106,9 +106,7 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Return whether `ours` has at most 1 / 2.4 of the peer's requests for writing and is at least FASTER times as
-    fast.
-    """
+    """Return whether memflow has few enough requests for writing, and is fast enough compared with the peer."""
     # A memory may send a little more or less for a shorter context: a summary falls due, or does not.
     return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
 

@@ -5,14 +5,14 @@ takes 200 ms per request; at most 256 requests run concurrently. The server is t
 through the ledger, as in a run. The users are the published ones if MEMFLOW_DATA contains them, as in bench/player.py.
 
 After each round, the bare client (bench/bare_client.py) posts the same bodies in the same order of dependence: the
-chain of each user, then all probes. The bound is relative to it, since it depends on the machine as memflow does. The
-critical path depends on no machine. It is a number of rounds of 200 ms: chain + ceil(probes / 256). `chain` is the
-longest chain of dependent requests while a user is played.
+chain of each user, then all probes. The bound is relative to its time, since both depend on the machine. The critical
+path depends on no machine: its length is chain + ceil(probes / 256) rounds of 200 ms. `chain` is the longest chain of
+dependent requests while a user is played.
 
     python -m bench.evaluation [--profile]
 
-The command runs at most three rounds, and the fastest of each client counts. The command prints one JSON line, and its
-exit code is 1 if the wall time is above 1.25 x that of the bare client.
+The command runs at most three rounds, and the fastest of each client counts. It prints one JSON line, and its exit code
+is 1 if the wall time is above 1.25 x that of the bare client.
 """
 
 import sys
@@ -42,7 +42,7 @@ USERS = 12
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Numbers of requests, the longest chain of dependent requests, wall and CPU seconds.
+    """The measurements of one evaluation: requests, longest chain of dependent requests, wall and CPU seconds.
 
     `bare_s` is the wall time of the bare client.
     """
@@ -61,12 +61,12 @@ class Evaluation:
 
     @property
     def path(self) -> float:
-        """The critical path in seconds."""
+        """The duration of the critical path in seconds."""
         return (self.chain + ceil(self.answered / CONCURRENCY)) * LATENCY
 
 
 async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluation:
-    """Play the first 12 users, ask all probes, then repeat the requests with the bare client."""
+    """Play the first 12 users, ask all probes, then post the same requests with the bare client."""
     benchmark, domain = AMemGym(), find_domain("amemgym_base").limited(USERS)
     source = find_dataset("amemgym_v1_base")
     sampling = Sampling(max_tokens=256)

@@ -1,4 +1,4 @@
-"""Time that a run with many asset checks spends in Dagster's event log: the shipped storage compared with memflow's.
+"""Time that a run with many asset checks spends in Dagster's event log, with the shipped storage and with memflow's.
 
     python -m bench event_log
 
@@ -38,14 +38,14 @@ Storages = dict[str, dict[str, Any]]
 
 
 class StoreTimer:
-    """A timer of the calls of a storage's methods; a nested call counts once."""
+    """A timer of the calls of a storage's methods. A nested call counts once."""
 
     def __init__(self) -> None:
         self.wall_s = self.cpu_s = 0.0
         self._depth = 0
 
     def measure(self, call: Callable[..., None]) -> Callable[..., None]:
-        """Return a wrapper of `call` that adds its time."""
+        """Return a wrapper of the method `call` that adds its time to the timer."""
 
         def measured(*arguments: Any) -> None:
             wall, cpu = time.perf_counter(), time.process_time()
@@ -62,7 +62,7 @@ class StoreTimer:
 
 
 def build_job() -> dg.JobDefinition:
-    """Return the job of a graph with one asset and its checks."""
+    """Return the Dagster job of a graph with one asset and its checks."""
     warnings.simplefilter("ignore")  # partitioned checks are in preview
     partitions = dg.StaticPartitionsDefinition(list(PARTITIONS))
     names = [f"check_{number}" for number in range(CHECKS)]
@@ -83,7 +83,7 @@ def build_job() -> dg.JobDefinition:
 
 
 def run(home: Path) -> dict[str, float]:
-    """Run every partition on an instance. Return the seconds in the store, of CPU and of wall time."""
+    """Execute the job for every partition. Return the seconds in the event log's methods: CPU and wall time."""
     job, timer = build_job(), StoreTimer()
     with dg.DagsterInstance.from_config(str(home)) as instance:
         storage = instance.event_log_storage
@@ -102,7 +102,7 @@ def run(home: Path) -> dict[str, float]:
 
 
 def measure(storages: Storages, batches: str) -> dict[str, float]:
-    """Run the benchmark in a new process with a new home folder. Return the measurements."""
+    """Run the benchmark in a new process with a new home folder. Return its measurements."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**storages, "telemetry": {"enabled": False}}
         (Path(folder) / "dagster.yaml").write_text(yaml.safe_dump(settings))
@@ -114,9 +114,9 @@ def measure(storages: Storages, batches: str) -> dict[str, float]:
 
 
 def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Storages]) -> float:
-    """Print a line that compares memflow's storage with the shipped storage.
+    """Print a JSON line that compares memflow's storage with the shipped storage.
 
-    Return the ratio of the times in the store.
+    Return the ratio of the times spent in the storage.
     """
     rounds = [(measure(shipped(), "0"), measure(ours(), BATCHES)) for _ in range(ROUNDS)]
     peer, own = (min((each[side] for each in rounds), key=lambda spent: spent["store_s"]) for side in (0, 1))
@@ -134,7 +134,7 @@ def compare(name: str, shipped: Callable[[], Storages], ours: Callable[[], Stora
 
 
 def class_entry(module: str, name: str, config: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry of dagster.yaml that names a class."""
+    """Return the entry of dagster.yaml that names a storage class."""
     return {"module": module, "class": name, "config": config}
 
 

@@ -1,15 +1,16 @@
-"""Wall time of evaluating eight assistants side by side, compared with the critical path and with one after another.
+"""Wall time of evaluating eight assistants concurrently, compared with the critical path and a sequential run.
 
 Eight memories are evaluated on the first 12 users of AMemGym: `memflow run` with Dagster, checks and publishing. All
 roles are models of a stub server in a subprocess, which takes 200 ms per request; at most 256 requests run at once. The
-domain is generated before. The ideal is the larger of two numbers:
+domain is generated before the measurement. The ideal wall time is the larger of two numbers:
 
 * the critical path: (longest chain of dependent requests of an episode + 1 round of probes) x latency;
 * all requests x latency / 256.
 
     python -m bench.fleet [--serial] [--processes 2]
 
-Prints one JSON line, and exits with 1 above 1.3 x the ideal. `--serial` also runs one partition at a time.
+The command prints one JSON line. The exit code is 1 if the wall time is above 1.3 x the ideal. `--serial` also measures
+a run with one partition at a time.
 """
 
 import json
@@ -52,7 +53,7 @@ verifier = "stub"
 
 @dataclass(frozen=True)
 class Fleet:
-    """Wall and CPU seconds of a run, its requests, and the longest chain of dependent requests."""
+    """The measurements of a run: wall and CPU seconds, requests, and the longest chain of dependent requests."""
 
     wall_s: float
     cpu_s: float
@@ -65,12 +66,12 @@ class Fleet:
 
     @property
     def in_flight(self) -> float:
-        """The mean number of requests in flight."""
+        """The mean number of concurrent requests."""
         return self.requests * LATENCY / self.wall_s
 
 
 def run_fleet(folder: Path, url: str, data: Path, *options: str) -> Fleet:
-    """Generate the domain, then evaluate the memories. Return the measurements of the second run."""
+    """Generate the domain, then evaluate the memories. Return the measurements of the evaluation."""
     folder.mkdir()
     settings = folder / "memflow.toml"
     settings.write_text(
@@ -85,10 +86,10 @@ def run_fleet(folder: Path, url: str, data: Path, *options: str) -> Fleet:
     ended = subprocess.run([*run, *memories, *options], check=False, capture_output=True, text=True)
     wall = time.perf_counter() - began
     if ended.returncode:
-        raise SystemExit(f"the run failed: {ended.stderr[-2000:]}")
+        raise SystemExit(f"`memflow run` failed. Fix the error, then rerun: {ended.stderr[-2000:]}")
     failed = json.loads(ended.stdout)["runs"]["failed"]
     if failed:
-        raise SystemExit(f"a partition failed: {failed}")
+        raise SystemExit(f"partitions failed. Fix the errors, then rerun: {failed}")
     return Fleet(
         wall, child_cpu_seconds() - used, _completions(ledger) - before, _longest_chain(folder / "lake")
     )
@@ -100,7 +101,7 @@ def _completions(ledger: Path) -> int:
 
 
 def _longest_chain(lake: Path) -> int:
-    """Return the longest chain of dependent requests: those of one episode, of the memory as well as replies."""
+    """Return the length of the longest chain of dependent requests of an episode, of memory and replies."""
     tables = Lake(lake)
     chains = []
     for memory in MEMORIES:
@@ -119,9 +120,7 @@ def main() -> int:
         users, from_data = users_file(Path(name))
         relative = Path(find_dataset("amemgym_v1_base").files[0])
         data = (
-            users.parents[len(relative.parts) - 1]
-            if from_data
-            else _as_published(users, relative, Path(name))
+            users.parents[len(relative.parts) - 1] if from_data else _write_users(users, relative, Path(name))
         )
         fleet = run_fleet(Path(name) / "parallel", url, data, "--parallel", "8", *chosen)
         serial = run_fleet(Path(name) / "serial", url, data, "--parallel", "1") if options.serial else None
@@ -146,8 +145,8 @@ def main() -> int:
     return 0 if ratio <= BOUND else 1
 
 
-def _as_published(users: Path, relative: Path, folder: Path) -> Path:
-    """Copy drawn users to where the published file would be. Return the data folder."""
+def _write_users(users: Path, relative: Path, folder: Path) -> Path:
+    """Write random users to the path of the published file. Return the data folder."""
     target = folder / "data" / relative
     target.parent.mkdir(parents=True)
     target.write_bytes(users.read_bytes())

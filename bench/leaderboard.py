@@ -89,7 +89,7 @@ SCALED_METRICS = ("min_max", "z_score")
 
 
 def build_scores(groups: list[Group]) -> list[Score]:
-    """Return the scores of all assistants."""
+    """Return the scores of all assistants in the domain."""
     by_assistant: dict[str, list[Group]] = {}
     for group in groups:
         by_assistant.setdefault(group.assistant, []).append(group)
@@ -107,7 +107,7 @@ def build_scores(groups: list[Group]) -> list[Score]:
 
 
 def verdicts(number: int) -> list[Verdict]:
-    """Return the verdicts of one assistant, of which a hundredth have no value.
+    """Return the random verdicts of one assistant; one in a hundred has no value.
 
     LoCoMo's probes are in ten episodes; each other data set has one episode.
     """
@@ -140,7 +140,7 @@ def verdicts(number: int) -> list[Verdict]:
 
 
 def best_of(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
-    """Return the seconds of the fastest round, and the result of the last one."""
+    """Repeat a function. Return the seconds of the fastest round, and the result of the last round."""
     least, found = float("inf"), None
     for _ in range(rounds):
         began = time.perf_counter()

@@ -1,10 +1,10 @@
-"""The ledger on SQLite and PostgreSQL: the client's rate with it, the replay of completions, and concurrent writers.
+"""The ledger on SQLite and PostgreSQL: speed of a client with a ledger, of a replay, and of several writers.
 
     python -m bench.ledger
 
 * `ledger_client`: requests per second at 256 connections to a stub with 50 ms latency, against the same client without
   a ledger. Bound: 0.9.
-* `ledger_replay`: recorded completions per second, against one query for each lookup, as in former versions. Bound:
+* `ledger_replay`: recorded completions per second, against one query for each lookup. Bound:
   10,000 per second, or 4 times as many.
 * `ledger_writers`: completions per second of 8 processes that write to one ledger; a third of their requests are the
   same. Bound: none is lost, and none is stored or counted twice.
@@ -46,7 +46,7 @@ NewUrl = Callable[[], str]
 
 
 class LookupPerQuery(SqlLedger):
-    """The ledger with a compiled query for each lookup on an open connection, as in former versions."""
+    """The peer of the ledger: one query per lookup on an open connection, without batches."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -56,27 +56,27 @@ class LookupPerQuery(SqlLedger):
         self._open_connection = self._reader.connect()
 
     async def get(self, digest: str) -> Completion | None:
-        """Look one completion up in the event loop."""
+        """Look up one completion in the event loop's thread. Return the completion or None."""
         given = (digest,) if self._positional else {"key": digest}
         row = self._open_connection.exec_driver_sql(self._query, given).first()
         return Completion(*row) if row else None
 
     def close(self) -> None:
-        """Close the connection of the lookups too."""
+        """Close the ledger and the connection of the lookups."""
         self._open_connection.close()
         super().close()
 
 
 class ImmediateChat(RecordedChat):
-    """A chat that answers immediately."""
+    """A chat that answers every request immediately."""
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return a fixed answer."""
+        """Return a constant completion."""
         return Completion("because it was said so, and more than once", "stop", 1500, 10, 0, 0.05)
 
 
 def build_requests(names: Sequence[str]) -> list[ChatRequest]:
-    """Return a request for each name."""
+    """Return one chat request for each name."""
     return [
         ChatRequest("bench/ledger", {}, (ChatMessage("user", f"{name} {TEXT}"),), Sampling(max_tokens=64))
         for name in names
@@ -84,14 +84,14 @@ def build_requests(names: Sequence[str]) -> list[ChatRequest]:
 
 
 async def complete_all(chat: Chat, requests: Sequence[ChatRequest]) -> float:
-    """Send all requests at once. Return the number of requests per second."""
+    """Send all requests concurrently. Return the number of requests per second."""
     began = time.perf_counter()
     await asyncio.gather(*(chat.complete(request) for request in requests))
     return len(requests) / (time.perf_counter() - began)
 
 
 def measure_client(database: str, ledger: SqlLedger, url: str) -> bool:
-    """Compare the client with and without a ledger. Return whether the bound holds."""
+    """Compare a client with and without a ledger. Return whether the bound holds."""
     rates: dict[bool, list[float]] = {True: [], False: []}
     cpu_ms: dict[bool, list[float]] = {True: [], False: []}
 
@@ -148,7 +148,7 @@ def measure_replay(database: str, url: str) -> bool:
 
 
 def write(url: str, number: int, start: Barrier) -> None:
-    """Store the completions of one writer, 32 at a time, in a process of its own, once all writers are ready."""
+    """Store the completions of one writer process, 32 at a time, after all writers are ready."""
 
     async def store(chat: Chat, requests: Sequence[ChatRequest]) -> None:
         places = asyncio.Semaphore(32)
@@ -169,7 +169,7 @@ def write(url: str, number: int, start: Barrier) -> None:
 
 
 def measure_writers(database: str, url: str) -> bool:
-    """Let several processes write to one ledger. Return whether every completion is there, and counted once."""
+    """Let several processes write to one ledger. Return whether every completion is stored and counted once."""
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(WRITERS + 1, timeout=120)
     processes = [context.Process(target=write, args=(url, number, start)) for number in range(WRITERS)]
@@ -204,7 +204,7 @@ def measure_all(database: str, new_url: NewUrl, stub_url: str) -> bool:
 
 @contextmanager
 def postgres_urls() -> Iterator[NewUrl | None]:
-    """Start a PostgreSQL server. Yield a function that creates a database; None if PostgreSQL is not installed."""
+    """Start a PostgreSQL server. Yield a function that returns the URL of a new database, or None."""
     numbers = count()
     with postgres_server() as port:
         if port is None:
@@ -224,7 +224,7 @@ def postgres_urls() -> Iterator[NewUrl | None]:
 
 
 def main() -> int:
-    """Measure both databases. Return the exit code."""
+    """Measure the ledger on both databases. Return the exit code."""
 
     files = count()
     with (

@@ -1,7 +1,4 @@
-"""Functions that the benchmarks share: published inputs, timing, rounds, profiles, playing and answering, reports.
-
-The measurements and bounds of a single benchmark do not belong here.
-"""
+"""Functions that the benchmarks share: published inputs, timing, rounds, profiles, playing and answering, reports."""
 
 import argparse
 import cProfile
@@ -38,12 +35,12 @@ T = TypeVar("T")
 
 
 def report(line: dict[str, Any], **more: Any) -> None:
-    """Print a measurement as one line of JSON, with the machine's load."""
+    """Print a measurement as one line of JSON, together with the machine's load."""
     print(json.dumps({**line, **more, "load": round(os.getloadavg()[0], 1)}), flush=True)
 
 
 def arguments(**defaults: Any) -> argparse.Namespace:
-    """Return the parsed command line. Each default declares an option, False a flag; `--profile` always exists."""
+    """Return the parsed command line. Each default declares an option, and False a flag; `--profile` always exists."""
     parser = argparse.ArgumentParser()
     for name, default in {**defaults, "profile": False}.items():
         if default is False:
@@ -56,7 +53,7 @@ def arguments(**defaults: Any) -> argparse.Namespace:
 def repeat(work: Callable[[int], T], within: Callable[[T], bool], profiled: bool) -> list[T]:
     """Call `work` with the number of each round. Stop after ROUNDS rounds, or when a result is `within` the bounds.
 
-    Return the results. If `profiled`, print a profile of all rounds.
+    Return the results of the rounds. If `profiled`, print a profile of all rounds.
     """
     profile = cProfile.Profile(time.process_time)
     results: list[T] = []
@@ -71,7 +68,7 @@ def repeat(work: Callable[[int], T], within: Callable[[T], bool], profiled: bool
 
 
 def cpu_seconds(work: Callable[[], T]) -> tuple[float, T]:
-    """Call `work`. Return its CPU seconds and its result."""
+    """Call `work`. Return the CPU seconds of the call, and its result."""
     began = time.process_time()
     result = work()
     return time.process_time() - began, result
@@ -91,7 +88,7 @@ def published(path: str) -> Path | None:
 
 
 def request_context(domain: str, memory: str, stage: str) -> RequestContext:
-    """Return the context under which the ledger records a benchmark's requests."""
+    """Return the context with which the ledger records a benchmark's requests."""
     return RequestContext(run="bench", stage=stage, domain=domain, assistant=memory, model="stub")
 
 
@@ -125,7 +122,7 @@ async def play_and_answer(
     failed = [row.reason for row in (*messages, *replies) if row.reason]
     if failed or len(messages) < len(turns) or len(replies) != len(probes):
         raise SystemExit(
-            f"{len(failed)} messages or probes failed. Fix the first: {(failed or ['not played'])[0]}"
+            f"{len(failed)} messages or probes failed. Fix the first error, then rerun: {(failed or ['not played'])[0]}"
         )
     return played, between - began, ended - between
 

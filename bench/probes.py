@@ -1,4 +1,4 @@
-"""CPU time per answered probe at zero latency: the ceiling of answers per second in one process.
+"""CPU time per answered probe at zero latency, which limits the answers per second of one process.
 
 Ten generated AMemGym users are played with `rag_2_4_30`; then all 2,200 questions and state probes are asked of the
 scripted chat, through a ledger in SQLite. The time includes restoring and reading the memories, prompts, the scripted
@@ -6,7 +6,7 @@ answers, parsing and the ledger. With `--memory full_100000` the prompts contain
 
     python -m bench.probes [--memory rag_2_4_30] [--users 10] [--profile]
 
-Takes at most three rounds, and the fastest counts. Prints one JSON line, and exits with 1 above 1.5 ms per probe.
+The fastest of at most three rounds counts. The command prints one JSON line. The exit code is 1 above 1.5 ms per probe.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ async def answer_users(ledger: SqlLedger, memory: str, users: int) -> tuple[int,
     )
     used = time.process_time() - began
     if failed := [reply.reason for reply in replies if reply.reason]:
-        raise SystemExit(f"{len(failed)} probes failed; the first: {failed[0]}")
+        raise SystemExit(f"{len(failed)} probes failed. Fix the first error, then rerun: {failed[0]}")
     return len(probes), used
 
 

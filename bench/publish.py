@@ -1,14 +1,14 @@
 """CPU seconds to publish a leaderboard of 14, 214 and 2,000 partitions, after one of them changed.
 
-The demo is run once; its partitions are copied under other names of assistants. Each publish is a process of its own,
-with startup and imports: the fingerprint of the leaderboard, its scores, its file in the lake, and memflow.duckdb.
-`value` is the publish after one changed partition, `first` the one from nothing, and `work` the part of `value` without
-startup. `show` is `memflow show leaderboard`.
+The demo is run once; its partitions are copied under other names of assistants. Each publication is a separate process,
+including startup and imports. It computes the fingerprint of the leaderboard, its scores, its file in the lake, and
+memflow.duckdb. `value` is the time after one changed partition, `first` that of the first publication, and `work` the
+part of `value` without startup. `show` is the time of `memflow show leaderboard`.
 
     python -m bench.publish [--sizes 14,214,2000]
 
-Prints one JSON line per size. Exits with 1 if the publish at 214 partitions takes more than 1.5 times the CPU seconds
-of the one at 14, if one takes more than 60 s, or if showing the leaderboard takes more than 1 s.
+The command prints one JSON line per size. The exit code is 1 if publishing 214 partitions takes more than 1.5 times the
+CPU seconds of 14, if a size takes more than 60 s, or if showing the leaderboard takes more than 1 s.
 """
 
 import gc
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def run(module: str, *options: str) -> tuple[float, str]:
-    """Run a Python module to its end. Return its CPU seconds and its output."""
+    """Run a Python module in a subprocess. Return its CPU seconds and its output."""
     before = child_cpu_seconds()
     ended = subprocess.run(
         [sys.executable, "-m", module, *options],
@@ -83,12 +83,14 @@ def run(module: str, *options: str) -> tuple[float, str]:
         env={**os.environ, "COLUMNS": "120"},
     )
     if ended.returncode:
-        raise SystemExit(f"{module} {' '.join(options)} failed: {ended.stderr[-2000:]}")
+        raise SystemExit(
+            f"`{module} {' '.join(options)}` failed. Fix the error, then rerun: {ended.stderr[-2000:]}"
+        )
     return child_cpu_seconds() - before, ended.stdout
 
 
 def publish(home: Path) -> float:
-    """Publish the leaderboard as its step does. Return the CPU seconds."""
+    """Publish the leaderboard as the pipeline step does. Return the CPU seconds."""
     gc.set_threshold(COLLECT_AFTER, 20, 20)
     began = time.process_time()
     settings = load(over={"home": home})
@@ -103,7 +105,7 @@ def publish(home: Path) -> float:
 
 
 def copy_partitions(demo: Path, home: Path, size: int) -> None:
-    """Copy the demo's lake, then its assistants under other names until there are `size` partitions."""
+    """Copy the demo's lake, then copy its assistants under new names until there are `size` partitions."""
     shutil.copytree(
         demo / "lake", home / "lake", ignore=shutil.ignore_patterns(".cache", "score/leaderboard")
     )
@@ -118,7 +120,7 @@ def copy_partitions(demo: Path, home: Path, size: int) -> None:
 
 
 def copy_assistant(lake: Lake, partition: str, name: str) -> None:
-    """Copy every table of an assistant to the partition `name`, which may be the same."""
+    """Copy every table of an assistant to the partition `name`, which may be the assistant's current name."""
     for table in tables_of("domain x assistant"):
         rows = pq.read_table(lake.path(table, partition))
         assistant = pa.array([name.partition("/")[2]] * rows.num_rows, pa.string())

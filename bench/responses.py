@@ -39,7 +39,7 @@ Metric = Callable[[str, str], float]
 
 @dataclass
 class MetricBenchmark:
-    """A metric, the peer that it is compared with, and the measurements of both."""
+    """A metric, the peer to compare the metric with, and the measurements of both."""
 
     name: str
     language: str
@@ -96,7 +96,7 @@ def metrics() -> list[MetricBenchmark]:
 
 
 def assistants() -> Iterator[tuple[str, list[Pair]]]:
-    """Return every assistant's answers with their golds, in both languages."""
+    """Return every assistant's answers with their gold texts, in both languages."""
     chance = random.Random(42)
     words = vocabulary(chance)
     english = [draw_text(chance, words, 200) for _ in range(QUESTIONS)]

@@ -106,7 +106,7 @@ def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
 
 
 async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], ledger: SqlLedger) -> None:
-    """Play all trajectories, and ask every question."""
+    """Play all trajectories with memflow, and ask every question."""
     domain = find_domain("membench_memdaily")
     turns = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
     probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]

@@ -3,7 +3,7 @@
 The benchmark writes the lake directly: tables without rows, with the fingerprints of a run, and a leaderboard with as
 many scores per assistant as in the demo. Fingerprints do not depend on rows, so all partitions are up to date. The
 first run reads the metadata in every file; later runs find it in the cache. CPU seconds are user and system. `growth`
-is the time per partition, divided by that at the smallest size.
+is the time per partition, divided by the time per partition at the smallest size.
 
     python -m bench.up_to_date
 
@@ -75,7 +75,7 @@ def write_settings(folder: Path, size: int) -> Path:
 
 
 def build_lake(path: Path) -> int:
-    """Write every partition with the fingerprints of today's code. Return the number of files."""
+    """Write every partition with the current input fingerprints. Return the number of files."""
     settings = load(path)
     fingerprints = Fingerprints.of(settings)
     lake = fingerprints.lake
@@ -105,7 +105,7 @@ def build_lake(path: Path) -> int:
 
 
 def _set_old_times(lake: Lake) -> int:
-    """Set the files' modification times back, since metadata of new files is not cached. Return the number of files."""
+    """Set back the files' modification times, since metadata of new files is not cached. Return the number of files."""
     then = time.time() - 60
     files = [*Path(lake.root).rglob("*.parquet")]
     for file in files:

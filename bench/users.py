@@ -1,12 +1,12 @@
 """CPU seconds and peak memory of `memflow run` as the number of users grows: 10, 40 and 160 generated AMemGym users.
 
-Each size is one `memflow run` in a new home, with the scripted chat and `rag_2_4_30`: users are generated, played,
-asked at 11 checkpoints, scored and published. Peak memory is the resident memory of the process, shared libraries
-included. `fixed` is the peak at one user: Dagster, Great Expectations, LanceDB and DuckDB.
+Each size is one `memflow run` in a new home folder, with the scripted chat and `rag_2_4_30`: users are generated,
+played, asked at 11 checkpoints, scored and published. Peak memory is the resident memory of the process, shared
+libraries included. `fixed` is the peak at one user: Dagster, Great Expectations, LanceDB and DuckDB.
 
     python -m bench.users [--users 1000]
 
-Prints one JSON line per size; `--users` measures one more size. The exit code is 1 if a peak is above its bound.
+The command prints one JSON line per size; `--users` adds a size. The exit code is 1 if a peak is above its bound.
 """
 
 import json
@@ -33,7 +33,7 @@ parameters = {{ users = {users} }}
 
 
 def run(users: int) -> None:
-    """Run `memflow run` on generated users in this process. Print its peak memory in MB and its CPU seconds."""
+    """Execute `memflow run` on generated users in this process. Print the peak memory in MB and the CPU seconds."""
     from memflow.cli import app
 
     with tempfile.TemporaryDirectory() as home:
@@ -49,11 +49,11 @@ def run(users: int) -> None:
 
 
 def measure(users: int) -> tuple[float, float]:
-    """Return the peak memory in MB and the CPU seconds of a size, from a process of its own."""
+    """Return the peak memory in MB and the CPU seconds of a size, measured in a separate process."""
     command = [sys.executable, "-m", "bench.users", "--only", str(users)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     if ended.returncode:
-        raise SystemExit(f"`{' '.join(command)}` failed: {ended.stderr[-2000:]}")
+        raise SystemExit(f"`{' '.join(command)}` failed. Fix the error, then rerun: {ended.stderr[-2000:]}")
     measured = json.loads(ended.stderr.splitlines()[-1])
     return measured["peak_mb"], measured["cpu_s"]
 

@@ -9,10 +9,9 @@ R = TypeVar("R")
 
 
 async def gather_bounded(work: Callable[[T], Awaitable[R]], items: Sequence[T], at_most: int) -> list[R]:
-    """Return the results of `work` for all items, in their order; at most `at_most` run at once.
+    """Return the results of `work` for all items, in the order of the items; at most `at_most` calls run at once.
 
-    Items start in order, and a task exists only while its item is worked on. The first exception ends the others and is
-    raised.
+    Calls start in the order of the items. The first exception cancels the other calls and is raised.
     """
     found: dict[int, R] = {}
     remaining = iter(enumerate(items))

@@ -12,7 +12,8 @@
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
-    ├── StoreFailed           a store cannot be used: its disk is full, or its server is gone
+    ├── WorkerLost            a worker process ended before its work
+    ├── StoreFailed           a store cannot be used: its disk is full, or its server cannot be reached
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
@@ -26,56 +27,60 @@ class MemflowError(Exception):
 
 
 class BadInput(MemflowError):
-    """The error of an invalid file, row or setting."""
+    """The exception for an invalid file, row or setting."""
 
 
 class MissingData(BadInput):
-    """The error of a missing file or partition."""
+    """The exception for a missing file or partition."""
 
 
 class BadSettings(BadInput):
-    """The error of an invalid value in memflow.toml or on the command line."""
+    """The exception for an invalid value in memflow.toml or on the command line."""
 
 
 class PromptError(MemflowError):
-    """The error of a malformed prompt file or of a missing prompt field."""
+    """The exception for a malformed prompt file or a missing prompt field."""
 
 
 class ChatError(MemflowError):
-    """The error of a failed chat request."""
+    """The exception for a failed chat request."""
 
 
 class EndpointDown(ChatError):
-    """The error of an endpoint whose address cannot be reached."""
+    """The exception for an endpoint whose address cannot be reached."""
 
 
 class RequestRefused(ChatError):
-    """The error of a chat request that the server rejected and that a retry would not fix."""
+    """The exception for a chat request that the server rejected and that a retry would not fix."""
 
 
 class BudgetSpent(ChatError):
-    """The error of a chat request beyond the hard limit of a run (calls, tokens or cost); it is not sent."""
+    """The exception for a chat request above the hard limit of calls, tokens or cost; the request is not sent."""
 
 
 class RecallFailed(MemflowError):
-    """The error of a memory read whose model gave no usable answer."""
+    """The exception for a memory read without a usable answer of the memory's model."""
 
 
 class TrainingFailed(MemflowError):
-    """The error of a training job that produced no adapter."""
+    """The exception for a training job that produced no adapter."""
 
 
 class StoreBusy(MemflowError):
-    """The error of a store that was locked for too long."""
+    """The exception for a store that another process locked for too long."""
+
+
+class WorkerLost(MemflowError):
+    """The exception for a worker process that ended before its step was complete."""
 
 
 class StoreFailed(MemflowError):
-    """A store cannot be used: its disk is full, or its server cannot be reached."""
+    """The exception for a store that cannot be used: its disk is full, or its server cannot be reached."""
 
 
 class Interrupted(MemflowError):
-    """The error of a run that the user ended before it was complete."""
+    """The exception for a run that the user interrupted before it was complete."""
 
 
 class EventLogError(MemflowError):
-    """The error of a Dagster event log that is damaged, or whose schema has another version than the code."""
+    """The exception for a Dagster event log that is damaged or has an unsupported schema version."""

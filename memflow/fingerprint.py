@@ -1,4 +1,4 @@
-"""Stable digests of rows, prompts and models: equal content has the same digest on every machine."""
+"""Content hashes of rows, prompts and models: equal content has the same hash on every machine."""
 
 import dataclasses
 import hashlib
@@ -9,22 +9,22 @@ from typing import Any
 
 
 def digest(*parts: Any) -> str:
-    """Return the first 32 hex digits of the SHA-256 of `parts` as canonical JSON."""
+    """Return a content hash of `parts`: the first 32 hex digits of the SHA-256 of their canonical JSON."""
     return _hexdigest(canonical_json(parts))
 
 
 def digest_json(*parts: str) -> str:
-    """Return the digest of parts that are canonical JSON already."""
+    """Return the content hash of parts that are already canonical JSON."""
     return _hexdigest(f"[{','.join(parts)}]")
 
 
 def canonical_json(value: Any) -> str:
-    """Return plain values, rows and models as JSON with sorted keys and without spaces."""
+    """Return plain values, rows and models as JSON text with sorted keys and without spaces."""
     return _CANONICAL.encode(value)
 
 
 def digest_rows(rows: Iterable[Any], *, ignore: frozenset[str] = frozenset()) -> str:
-    """Return the digest of rows in order, without the columns in `ignore`."""
+    """Return the content hash of rows in order, without the columns in `ignore`."""
     running = hashlib.sha256()
     for row in rows:
         plain = {name: value for name, value in _plain(row).items() if name not in ignore}
@@ -48,7 +48,7 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    raise TypeError(f"cannot compute the digest of a {type(value).__name__}. Pass plain values or a row.")
+    raise TypeError(f"cannot hash a value of type {type(value).__name__}. Pass JSON types or a dataclass.")
 
 
 @cache

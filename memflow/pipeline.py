@@ -1,7 +1,7 @@
 """The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
 Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md are
-derived from STEPS. The functions of the steps are in memflow/run/generation.py and evaluation.py.
+derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -22,7 +22,7 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the pipeline, whose function reads rows of the input tables and returns rows of its own tables."""
+    """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables."""
 
     name: str
     function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
@@ -34,6 +34,8 @@ class Step:
     """The roles that it calls. The first is the one whose server bounds how many partitions run at once."""
     conditional: Mapping[str, Condition] = field(default_factory=dict)
     """Inputs that it reads on a partition only where the condition holds."""
+    divisible_by: Literal["episodes", "users"] | None = None
+    """What processes can divide a partition by (shares.py); by users only where the benchmark can."""
 
     @property
     def stage(self) -> str:
@@ -46,16 +48,19 @@ class Step:
         return (self.function.__doc__ or "").strip()
 
     def calls_models(self, benchmark: Benchmark, domain: Domain) -> bool:
-        """Return whether the step calls a model in a domain. The judge is called only where the benchmark has prompts
-        for it.
-        """
+        """Return whether the step calls a model in a domain. Scoring does so only if the benchmark has a judge."""
         judged = any(benchmark.judge_prompts(domain, table) for table in self.writes)
         return bool(self.models) and ("judge" not in self.models or judged)
+
+    def is_divisible(self, benchmark: Benchmark, domain: Domain) -> bool:
+        """Return whether several processes can each compute a share of the step's rows."""
+        by_users = self.divisible_by == "users" and benchmark.divides_users(domain)
+        return by_users or self.divisible_by == "episodes"
 
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:
-        """Return for each input table whether the step reads it on a partition of this domain and memory."""
+        """Return, for each input table, whether the step reads the table for this domain and memory."""
         return {
             table: memory is None
             or table not in self.conditional
@@ -81,6 +86,7 @@ STEPS: tuple[Step, ...] = (
         writes=dict.fromkeys(STATES, FROM_DATA),
         inputs=("raw.records",),
         models=("simulator",),
+        divisible_by="users",
     ),
     Step(
         "turns",
@@ -89,6 +95,7 @@ STEPS: tuple[Step, ...] = (
         writes={"utterance.turns": "What a message exposes is gold, and never reaches a memory."},
         inputs=("raw.records", *STATES),
         models=("simulator",),
+        divisible_by="users",
     ),
     Step(
         "keys",
@@ -105,6 +112,7 @@ STEPS: tuple[Step, ...] = (
         writes={"question.probes": "Gold and evidence reach no memory except the oracle."},
         inputs=("raw.records", *STATES, "utterance.turns", "question.keys"),
         models=("simulator",),
+        divisible_by="users",
     ),
     Step(
         "sessions",
@@ -127,6 +135,7 @@ STEPS: tuple[Step, ...] = (
         inputs=(*STATES, "utterance.turns", "feedback.sessions", "question.probes"),
         models=("assistant", "simulator"),
         conditional={"question.probes": evaluation.plays_probes},
+        divisible_by="episodes",
     ),
     Step(
         "replies",
@@ -135,6 +144,7 @@ STEPS: tuple[Step, ...] = (
         writes={"answer.replies": "Entries are restored as of the checkpoint; no episode is played again."},
         inputs=(*PLAYED, "question.probes"),
         models=("assistant",),
+        divisible_by="episodes",
     ),
     Step(
         "verdicts",
@@ -158,6 +168,7 @@ STEPS: tuple[Step, ...] = (
         writes={"score.claims": "Empty where a benchmark makes no claims about users, and for the bounds."},
         inputs=(*PLAYED, *STATES, "utterance.turns"),
         models=("judge",),
+        divisible_by="episodes",
     ),
     Step(
         "leaderboard",
@@ -193,12 +204,12 @@ JOBS: Mapping[Scope, tuple[str, str]] = {
 
 
 def steps_of(scope: Scope) -> tuple[Step, ...]:
-    """Return the steps whose partitions have this scope (such as `domain`), in pipeline order."""
+    """Return the steps that run once per partition of this scope (such as `domain`), in pipeline order."""
     return tuple(step for step in STEPS if step.scope == scope)
 
 
 def tables_of(scope: Scope) -> tuple[str, ...]:
-    """Return the tables whose partitions have this scope (such as `domain`), in pipeline order."""
+    """Return the tables with one partition per item of this scope (such as `domain`), in pipeline order."""
     return tuple(table for step in steps_of(scope) for table in step.writes)
 
 
@@ -227,7 +238,7 @@ def markdown_table() -> str:
 
 
 def _names(tables: Iterable[str]) -> str:
-    """Return the table names as Markdown code. All tables of a stage are abbreviated, for example to `state.*`."""
+    """Return table names as Markdown code; all tables of one stage are abbreviated, for example to `state.*`."""
     names = list(tables)
     for stage in {table.partition(".")[0] for table in names}:
         of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]

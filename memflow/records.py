@@ -61,7 +61,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One row per user, period and state variable whose value is set in the period (period 0: every variable)."""
+    """One row per user, period and state variable that gets a value in the period; period 0 sets every variable."""
 
     domain: Domain
     user_id: Annotated[str, "The user."]
@@ -360,7 +360,7 @@ class FailureAttribution:
     checkpoint: Checkpoint
     category: Annotated[str | None, "The data set's own category."] = None
     evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
-    stored: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
+    stored: Annotated[int | None, "How many of them an entry that was not retired came from."] = None
     recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
     recalled_at_10: Annotated[
         int | None, "How many of them one of the ten best entries found came from; null where none is best."

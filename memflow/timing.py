@@ -1,7 +1,7 @@
 """The duration of memory writes and reads: recorded seconds of model requests, and seconds of the memory's own code.
 
-A cache hit counts the seconds of the first request. Seconds of own code exclude waiting for models and for other tasks
-in the event loop, so the two can be added. The clock is an argument; without a clock, nothing is timed.
+A cache hit counts the seconds of the first request. Seconds of the memory's code exclude waiting for models and for
+other tasks in the event loop, so the two can be added. The clock is an argument; without a clock, nothing is timed.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -33,7 +33,7 @@ _WATCH: ContextVar[OperationTimer | None] = ContextVar("watch", default=None)
 
 
 async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTimer | None]:
-    """Return the result of `work` and a timer with its duration; the timer is None without a clock."""
+    """Run `work`. Return its result and a timer with its duration; the timer is None without a clock."""
     if clock is None:
         return await work, None
     watch = OperationTimer(clock)
@@ -47,7 +47,7 @@ async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTi
 async def count_completion(work: Awaitable[Completion]) -> Completion:
     """Return the completion of `work`, and add its recorded seconds to the timer of the current write or read.
 
-    The computing time of the request is not also counted as the memory's own time.
+    The time of the request does not count as time of the memory's code.
     """
     watch = _WATCH.get()
     if watch is None:
@@ -59,7 +59,7 @@ async def count_completion(work: Awaitable[Completion]) -> Completion:
 
 
 def took(seconds: float) -> None:
-    """Add the seconds of another model, such as an embedder, to the timer of the current write or read."""
+    """Add the seconds of another model's request, such as an embedding, to the timer of the current write or read."""
     watch = _WATCH.get()
     if watch is not None:
         watch.models += seconds
@@ -67,7 +67,7 @@ def took(seconds: float) -> None:
 
 @dataclass
 class _Stepped(Generic[T]):
-    """An awaitable that runs `work` and times each of its steps, but not the waiting between steps."""
+    """An awaitable that runs the coroutine `work`, and times its code but not the waiting in between."""
 
     work: Awaitable[T]
     watch: OperationTimer
@@ -102,7 +102,7 @@ def _own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
 
 
 def _not_own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
-    """Run a step of a model request without counting its time as the memory's own. Return the step's result."""
+    """Run a part of a model request without counting its time as time of the memory's code. Return its result."""
     if not watch.running:
         return step()
     began = watch.clock()

@@ -13,10 +13,10 @@ _WIDE = re.compile(f"[{WIDE}]")
 
 
 def estimate(text: str) -> int:
-    """Return the estimated number of tokens of `text`."""
+    """Return the estimated number of tokens of `text`, rounded up."""
     return -(-quarters(text) // 4)
 
 
 def quarters(text: str) -> int:
-    """Return the estimate in quarters of a token. Estimates of several texts in this unit can be added."""
+    """Return the estimated number of quarter tokens of `text`. Such estimates of several texts can be added."""
     return len(text) if text.isascii() else len(text) + 3 * len(_WIDE.findall(text))

@@ -1,7 +1,7 @@
 """Tokenization for search: the words that BM25 and the hashing embedder use.
 
-Each run of characters in one script is split by the rules of that script, so that mixed texts work. Metrics have their
-own tokenization.
+A text is divided by script, and each part is tokenized by the rules of its script, so that mixed texts work. Metrics
+have their own tokenization.
 """
 
 import re
@@ -30,7 +30,7 @@ _OMITTED = STOP | frozenset(ascii_lowercase)
 def search_words(text: str) -> list[str]:
     """Return the words of `text` in order, in lower case, without stop words and single Latin letters.
 
-    Chinese is split by jieba's search mode (long words and the words in them), other text at characters that are
+    Chinese is divided by jieba's search mode (long words and the words in them), other text at characters that are
     neither letters nor digits. There is no stemming.
     """
     if text.isascii():

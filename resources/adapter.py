@@ -1,6 +1,6 @@
 """A trained adapter on disk: a folder with LoRA weights (safetensors), PEFT's configuration and a manifest.
 
-trainer.py writes the folder, vllm.py serves the adapter. The adapter's revision is a digest of its weights.
+trainer.py writes the folder, vllm.py serves the adapter. The adapter's revision is the content hash of its weights.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class SkippedCase(_StrictModel):
 
 
 class TrainingResult(_StrictModel):
-    """The result of the training program. Losses are means per answer token, in nats."""
+    """The result of the training program: counts, losses (means per answer token, in nats), seconds and versions."""
 
     examples: int
     too_long: list[SkippedCase]
@@ -72,18 +72,20 @@ class Manifest(_StrictModel):
     """Digest of weights, scale and base files; empty until the weights are written."""
 
     @property
-    def recipe(self) -> str:
-        """The digest of data, base model and parameters."""
-        return recipe(self.data, self.base, self.base_revision, self.parameters)
+    def input_fingerprint(self) -> str:
+        """The fingerprint of the training inputs: data, base model and parameters."""
+        return input_fingerprint(self.data, self.base, self.base_revision, self.parameters)
 
 
-def recipe(data: str, base: str, base_revision: str, parameters: dict[str, int | float | str]) -> str:
-    """Return the digest of the inputs of a training."""
+def input_fingerprint(
+    data: str, base: str, base_revision: str, parameters: dict[str, int | float | str]
+) -> str:
+    """Return the fingerprint of the training inputs: data, base model and parameters."""
     return digest(data, base, base_revision, parameters)
 
 
 def compute_revision(folder: Path, manifest: Manifest) -> str:
-    """Return the digest of the adapter in a folder. Raises BadInput if a file is missing."""
+    """Return the content hash of the adapter in a folder. Raises BadInput if a file is missing."""
     for name in (WEIGHTS, CONFIGURATION):
         if not (folder / name).is_file():
             raise BadInput(
@@ -111,7 +113,8 @@ def read_manifest(folder: Path) -> Manifest:
         ) from wrong
     if compute_revision(folder, manifest) != manifest.revision:
         raise BadInput(
-            f"the weights in {folder} differ from the digest in {MANIFEST}. Train the adapter again."
+            f"the weights in {folder} have changed since the training: their content hash differs from that in "
+            f"{MANIFEST}. Train the adapter again."
         )
     return manifest
 

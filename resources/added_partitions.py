@@ -19,9 +19,9 @@ FILE = "added_partitions.jsonl"
 def add_partitions(
     base: Settings, settings: Settings, domains: Sequence[str], assistants: Sequence[str]
 ) -> None:
-    """Store the domains and assistants of a run that the settings file (`base`) lacks.
+    """Store the domains and assistants of a command-line run that the settings file (`base`) lacks.
 
-    `settings` are those of the run. Memories given by import path are stored with their assistants.
+    `settings` contains the settings of the run. Memories given by import path are stored with their assistants.
     """
     known = with_added_partitions(base)
     new = [name for name in assistants if name not in known.assistants]
@@ -45,7 +45,7 @@ def add_partitions(
 
 
 def with_added_partitions(settings: Settings) -> Settings:
-    """Return the settings with the stored partitions.
+    """Return the settings extended by the stored partitions.
 
     Stored partitions whose domain or model is no longer in the settings are skipped.
     """
@@ -67,7 +67,7 @@ def with_added_partitions(settings: Settings) -> Settings:
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the stored objects; damaged lines are skipped."""
+    """Yield the JSON object of each line of the file of added partitions; skip damaged lines."""
     if not file.exists():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():

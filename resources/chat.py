@@ -114,7 +114,7 @@ def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
 
 
 def _printable(text: str) -> str:
-    """Return the text without lone surrogates and NUL, which JSON servers and PostgreSQL reject."""
+    """Return the text without characters (lone surrogates, NUL) that JSON servers or PostgreSQL reject."""
     if text.isascii() and "\0" not in text:  # ten times faster than the pattern
         return text
     return _UNWRITABLE.sub("\ufffd", text)

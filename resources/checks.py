@@ -1,4 +1,4 @@
-"""Checks of a lake partition, from its rows and those of the tables that its rules refer to.
+"""Checks of a lake partition against the rules of its table, which may refer to rows of other tables.
 
 memflow/checks/evaluation.py and resources/gx.py evaluate the rules; assets/checks.py blocks downstream steps.
 """
@@ -41,7 +41,7 @@ def check_partition(
 ) -> list[RuleResult]:
     """Return the result of every rule of `table` that applies to a partition, in the declared order.
 
-    Raises MissingData if the partition, or that of a referenced table, is not in the lake.
+    Raises MissingData if the partition, or a partition of a referenced table, is not in the lake.
     """
     rows = lake.read(table, partition, vectors=False)
     evaluate = validate_rows if engine is Engine.gx else check_rows
@@ -50,7 +50,7 @@ def check_partition(
 
 
 def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
-    """Yield the rules of a partition as suites of Great Expectations. Raises the errors of check_partition."""
+    """Yield the rules of a partition as suites of Great Expectations. Raises MissingData and BadSettings."""
     rows = lake.read(table, partition, vectors=False)
     rules = expectations_of(table, scope.benchmark)
     for each in suites_of(table, rows, rules, other_rows(lake, partition), scope.domain):

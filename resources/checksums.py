@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def checksums(folder: Path, names: Sequence[str] | None = None) -> list[list[str]]:
-    """Return [relative path, SHA-256] of the files in `names` (default: every file of the folder), sorted by path."""
+    """Return [relative path, SHA-256] of the files `names` in a folder (default: of all files), sorted by path."""
     files = (
         (path for path in folder.rglob("*") if path.is_file())
         if names is None

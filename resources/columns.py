@@ -57,10 +57,10 @@ def has_vectors(table: str) -> bool:
 
 
 def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
-    """Return `rows` with integers in float columns converted to floats; nothing else is converted.
+    """Return `rows` with integers in float columns converted to floats; all other values are unchanged.
 
     `first` is the number of the first row in its partition. Raises BadInput with table, column and row for the first
-    value of another type.
+    value of a wrong type.
     """
     if table not in TABLES:
         raise unknown_table(table)
@@ -68,7 +68,8 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
     for number, row in enumerate(rows, first):
         if type(row) is not row_type:
             raise BadInput(
-                f"row {number} of {table} has the type {type(row).__name__}. Pass rows of type {row_type.__name__}."
+                f"row {number} of the table {table} is a {type(row).__name__}, not a {row_type.__name__}. Fix the step "
+                "that returns the row."
             )
     found = list(rows)
     for column in columns(table):
@@ -85,7 +86,7 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
 
 
 def to_array(table: str, column: Column, rows: Sequence[Any], first: int = 0) -> pa.Array:
-    """Return one column of validated rows, the first of which has the number `first`.
+    """Return one column of validated rows as an Arrow array; `first` is the number of the first row.
 
     Raises BadInput for a value that Arrow cannot store.
     """
@@ -103,7 +104,7 @@ def to_array(table: str, column: Column, rows: Sequence[Any], first: int = 0) ->
 
 
 def from_array(array: pa.Array) -> list[Any]:
-    """Return the values of one column. Equal texts are one object, since most columns repeat theirs."""
+    """Return the values of an Arrow array as a list, in which equal texts share one object to save memory."""
     if pa.types.is_list(array.type):
         items, lengths = from_array(array.flatten()), pc.list_value_length(array).to_pylist()
         ends = accumulate(length or 0 for length in lengths)
@@ -119,7 +120,7 @@ def from_array(array: pa.Array) -> list[Any]:
 
 
 def unknown_table(table: str) -> BadInput:
-    """Return the error for a table that does not exist."""
+    """Return the exception for an unknown table name."""
     return BadInput(f"there is no table {table!r}. Use one of: {', '.join(TABLES)}")
 
 

@@ -70,7 +70,7 @@ class DataResource(dg.ConfigurableResource[Library]):
 
 
 class LedgerResource(dg.ConfigurableResource[SqlLedger]):
-    """The ledger: every answered request and its uses by runs."""
+    """The ledger: every completed model request, and each run's use of it."""
 
     url: str = Field(description="The SQLAlchemy URL. A password is masked, and read from the settings.")
 
@@ -82,7 +82,7 @@ class LedgerResource(dg.ConfigurableResource[SqlLedger]):
 
 
 class VllmResource(dg.ConfigurableResource[VllmServers]):
-    """vLLM servers: each starts when a model of kind vllm is first used, and stops after the run."""
+    """vLLM servers: each starts when a run first uses its model, and stops after the run."""
 
     models: dict[str, Any] = Field(
         default={}, description="The models of kind vllm in memflow.toml, by name."
@@ -150,7 +150,7 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """Return the fields of a settings section that differ from their defaults, and always its kind."""
+    """Return the non-default fields of a settings section, and its kind."""
     kind = {"kind": value.kind} if hasattr(value, "kind") else {}
     return {**value.model_dump(mode="json", exclude_defaults=True), **kind}
 

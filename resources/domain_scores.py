@@ -1,8 +1,8 @@
-"""The scores of one domain, of which only those with changed inputs are computed again.
+"""Scores of one domain. Only scores with changed inputs are computed again; the others come from a cache.
 
-Three kinds of values are cached per assistant: the sums of its verdicts in groups (`groups`), the benchmark's own
-scores (`own`), and the scores under the metrics that all benchmarks share (`shared`). The key of a value is the digest
-of all that it derives from: versions of partitions, parameters, code, and for `own` the population to compare with.
+Three kinds of values are cached per assistant: its verdicts summed by group (`groups`), the benchmark's own scores
+(`own`), and the scores under the metrics that all benchmarks share (`shared`). The cache key of a value is the content
+hash of all its inputs: versions of partitions, parameters, code, and for `own` the population to compare with.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,9 +44,9 @@ Sums = tuple[dict[str, list[Group]], dict[str, list[OperationSums]], dict[str, l
 
 
 class DomainScorer:
-    """The scores of `assistants` in one domain. `code` is the version of the code that computes them.
+    """A scorer of all `assistants` in one domain. `code` is the version of the scoring code.
 
-    Verdicts on probes that were regenerated later are ignored, and so are claims on former states.
+    Verdicts on outdated probes are ignored, and so are claims on outdated states.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class DomainScorer:
 
     @property
     def partitions(self) -> set[str]:
-        """The partitions that `query` reads: those that changed, and those that they depend on."""
+        """The partitions that `query` reads: the changed partitions, and the baselines that their scores depend on."""
         stale = set().union(*self._stale.values())
         bounds = {bound(name, "none") for name in stale} & set(self._meta)
         keys = {partition_key(self.domain.name, name) for name in stale | bounds}
         return {self.domain.name, *keys} if keys else set()
 
     def query(self, session: WarehouseSession) -> None:
-        """Sum the rows of the partitions that changed, if any."""
+        """Query the sums of verdicts, operations and checkpoints of the changed partitions, if any."""
         only, domain = self.partitions, self.domain.name
         if only:
             has_checkpoints = any(probe.question_id for probe in self._probes)
@@ -134,7 +134,7 @@ class DomainScorer:
 
     @cached_property
     def _groups(self) -> dict[str, list[Group]]:
-        """The verdicts of every assistant in groups, if the benchmark aggregates in SQL."""
+        """The verdicts of every assistant, summed by group; empty unless the benchmark aggregates in SQL."""
         if not self._benchmark.aggregates_in_sql:
             return {}
         for name in self._stale[GROUPS]:
@@ -167,7 +167,7 @@ class DomainScorer:
         return self._benchmark.slices(self.domain, self._probes)
 
     def _key(self, kind: str, name: str, population: str = "") -> str:
-        """Return the digest of the inputs of a value."""
+        """Return the cache key of a value: the content hash of its inputs."""
         tables = {
             GROUPS: (),
             OWN: ("score.claims", "memory.policies"),
@@ -186,7 +186,7 @@ class DomainScorer:
         return self._catalog.version(table, partition_key(self.domain.name, name))
 
     def _current_meta(self, name: str) -> Mapping[str, str] | None:
-        """Return the metadata of an assistant's verdicts; None if they are on former probes."""
+        """Return the metadata of an assistant's verdicts; None if missing or if the probes have changed since."""
         probes = self._catalog.get("question.probes", self.domain.name)
         verdicts = self._catalog.get("score.verdicts", partition_key(self.domain.name, name))
         if probes is None or verdicts is None or verdicts.facts.meta.get("probes") != probes.facts.digest:
@@ -237,7 +237,7 @@ def _by_assistant(row: type[Row], found: Iterable[Mapping[str, Any]]) -> dict[st
 
 
 def _plain(rows: Sequence[Any]) -> list[list[Any]]:
-    """Return rows of one type as lists of values."""
+    """Return dataclass rows of one type as lists of their field values."""
     names = [field.name for field in fields(rows[0])] if rows else []
     return [[getattr(row, name) for name in names] for row in rows]
 

@@ -21,24 +21,26 @@ from resources.request_batcher import OnResult, RequestBatcher
 
 BATCH = 128
 """Maximum number of texts per request."""
+CONCURRENCY = 16
+"""Maximum number of concurrent requests."""
 
 
 class TimedVector(NamedTuple):
-    """A text's vector, and its share of the seconds of the request that embedded it."""
+    """The vector of a text, and the text's share of the seconds of its embedding request."""
 
     vector: Vector
     seconds: float
 
 
 class VectorStore(Protocol):
-    """The protocol of a cache of vectors by digest; implemented by resources.ledger.SqlLedger."""
+    """The protocol of a cache of vectors by content hash of model and text, implemented by SqlLedger."""
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return the cached vectors of these digests, by digest."""
+        """Return the cached vectors by content hash; missing ones are omitted."""
         ...
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
-        """Cache vectors by digest."""
+        """Cache vectors by content hash."""
         ...
 
 
@@ -46,8 +48,8 @@ class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
     Concurrent calls of many episodes are merged into requests of up to BATCH texts. As an asynchronous context manager,
-    the embedder keeps connections open; otherwise each call opens its own. `dimensions` is 0 until the first response.
-    Raises the errors of Endpoint.post.
+    the embedder keeps connections open; otherwise each call opens a connection. `dimensions` is 0 until the first
+    response. Raises the errors of Endpoint.post.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class EndpointEmbedder:
         ledger: VectorStore,
         *,
         key_variable: str = "OPENAI_API_KEY",
-        concurrency: int = 16,
+        concurrency: int = CONCURRENCY,
         patience: float = 120.0,
         endpoint: Endpoint | None = None,
     ) -> None:
@@ -103,7 +105,7 @@ class EndpointEmbedder:
         return vectors
 
     async def _fetch(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
-        """Return the vectors of texts: cached vectors from the ledger, all others from requests of equal size."""
+        """Call `have` with the vector of each text: from the ledger, or from requests of about equal size."""
         kept = await asyncio.to_thread(self.ledger.vectors, [*text_of])
         for key, embedded in kept.items():
             have(key, embedded)
@@ -137,7 +139,7 @@ class EndpointEmbedder:
 
 
 class FolderEmbedder:
-    """A sentence-transformers model in a local folder, loaded on first use and never downloaded."""
+    """A sentence-transformers model in a local folder, loaded on first use. Nothing is downloaded."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).expanduser()

@@ -26,10 +26,10 @@ BATCH = 16
 
 
 class FolderEncoder:
-    """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder, of which one layer is the output."""
+    """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder. Its output is that of one layer."""
 
     def __init__(self, folder: str | Path, name: str = "", layer: int | None = None) -> None:
-        """Set the folder, the name (default: the folder's) and the layer (default: that in BEST_LAYERS).
+        """Set the folder of weights, the model name (default: the folder's) and the layer (default: BEST_LAYERS).
 
         Raises MissingData if the folder is missing, BadSettings if BEST_LAYERS does not contain the model.
         """

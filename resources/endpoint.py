@@ -88,7 +88,7 @@ class Endpoint:
 
     @property
     def is_open(self) -> bool:
-        """Whether the context manager is entered."""
+        """Whether the endpoint's connections are open."""
         return self._session is not None
 
     async def post(self, path: str, body: dict[str, Any], key: str = "") -> tuple[dict[str, Any], float]:
@@ -122,7 +122,7 @@ class Endpoint:
         raise AssertionError("the loop above returns or raises")
 
     def _patience(self, last: "_RetryableError") -> float:
-        """Return the seconds to retry. An address that never responded is probably wrong and gets only few."""
+        """Return the seconds during which a request is retried: few if the address has never responded."""
         if last.unreachable and not self.answers.get(self.url):
             return min(self.patience, FIRST_CONTACT)
         return self.patience
@@ -141,11 +141,11 @@ class Endpoint:
         try:
             answer = json.loads(content)
         except ValueError as error:
-            raise _RetryableError(f"the answer is not JSON ({error})") from error
+            raise _RetryableError(f"the response is not JSON ({error})") from error
         return answer, time.perf_counter() - started
 
     async def _send(self, path: str, body: bytes, key: str) -> tuple[int, Mapping[str, str], bytes]:
-        """Return status, headers and content of one response."""
+        """Send one request. Return the status, headers and content of its response."""
         from aiohttp import ClientError  # noqa: PLC0415
 
         assert self._session is not None, f"enter the endpoint {self.url} first (async with)"
@@ -187,7 +187,7 @@ class Endpoint:
         return os.environ.get(self.key_variable) or NO_KEY
 
     def _redacted(self, text: str) -> str:
-        """Return a server's message without the API key, since messages may repeat the key and are stored."""
+        """Return an error message without the API key, which a server may repeat in it."""
         key = self._key()
         return text if key == NO_KEY else text.replace(key, f"<{self.key_variable}>")
 
@@ -195,7 +195,7 @@ class Endpoint:
 def _proxy_of(url: str) -> str | None:
     """Return the proxy that the environment sets for an address; None for an address on this machine.
 
-    It is looked up once, since the client's own lookup costs two thread switches per request.
+    A client calls this once, because aiohttp's own lookup costs two thread switches per request.
     """
     parts = urlsplit(url)
     if parts.hostname is None or parts.hostname in ("127.0.0.1", "localhost", "::1"):
@@ -208,7 +208,7 @@ def _proxy_of(url: str) -> str | None:
 
 
 class _RetryableError(Exception):
-    """A failed attempt that may succeed if it is repeated."""
+    """The error of a failed request that may succeed when retried."""
 
     def __init__(
         self,

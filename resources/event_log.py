@@ -124,7 +124,7 @@ class SqliteEventLog(SqliteEventLogStorage):
     def _connect(self, shard: str) -> Iterator[db.Connection]:
         """Open a transaction on a run's database or on the index; nested calls in a thread share the transaction."""
         if not isinstance(shard, str):
-            raise TypeError(f"the run id {shard!r} is not a string. Pass the id of a run.")
+            raise TypeError(f"the run id {shard!r} is not a string. Pass the id of a Dagster run.")
         try:
             with self._shards.transaction(shard) as connection:
                 if shard in self._other_schema and not getattr(self._migration, "running", False):
@@ -164,7 +164,7 @@ class SqliteEventLog(SqliteEventLogStorage):
         file while a connection is open.
         """
         if cursor and EventLogCursor.parse(cursor).is_offset_cursor():
-            raise ValueError(f"the cursor {cursor} is an offset. Pass a cursor with a storage id.")
+            raise ValueError(f"the event log cursor {cursor} is an offset. Pass a storage id cursor.")
         with self._watcher_lock:
             if self._watcher is None:
                 self._watcher = SqlPollingEventWatcher(self)
@@ -198,13 +198,13 @@ class SqliteEventLog(SqliteEventLogStorage):
         self._shards.close()
 
     def alembic_version(self) -> AlembicVersion:
-        """Return the revision of the index's schema and that of the installed Dagster."""
+        """Return the schema revision of the index database, and that of the installed Dagster."""
         with self._migrating():
             return super().alembic_version()
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Open a context in which this thread accepts databases with another schema."""
+        """Open a context in which this thread may open databases with another schema revision."""
         before = getattr(self._migration, "running", False)
         self._migration.running = True
         try:
@@ -213,7 +213,7 @@ class SqliteEventLog(SqliteEventLogStorage):
             self._migration.running = before
 
     def _prepare(self, connection: sqlite3.Connection, shard: str) -> None:
-        """Set up a new connection, create missing tables, and record a different schema."""
+        """Configure a new connection, create missing tables, and record a schema that differs from Dagster's."""
         self._other_schema.pop(shard, None)
         try:
             set_durability(connection)
@@ -228,7 +228,7 @@ class SqliteEventLog(SqliteEventLogStorage):
             raise self._opening_error(shard, error) from error
 
     def _create_by_alembic(self, shard: str) -> None:
-        """Complete a database without a revision, which another process left when it stopped while creating tables."""
+        """Create the missing tables of a database whose creation was interrupted in another process."""
         engine = db.create_engine(
             self.conn_string_for_shard(shard),
             poolclass=db.NullPool,

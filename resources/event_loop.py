@@ -1,7 +1,7 @@
-"""An event loop in a thread of its own, shared by all steps that call models in a process.
+"""An event loop in a background thread, shared by all steps that call models in a process.
 
-Clients, limiters and embedders belong to one event loop. Steps run in threads of Dagster; on one shared loop, the
-requests of all of them use the same connections and limits.
+Clients, limiters and embedders belong to one event loop. Dagster runs steps in several threads; on one shared loop, the
+requests of all steps use the same connections and limits.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _OWNER: ContextVar[Tasks | None] = ContextVar("owner", default=None)
 
 
 class EventLoopThread:
-    """An event loop in a daemon thread, which starts with the first call of `run`. Close it after use."""
+    """An event loop in a daemon thread, which starts at the first call of `run`. Close it after use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,9 +32,9 @@ class EventLoopThread:
         self._interrupted = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop, and wait for its result.
+        """Run a coroutine on the loop, and return its result.
 
-        Tasks that it created and that still run are canceled at its end, as by asyncio.run. Raises Interrupted after
+        Tasks that the coroutine created are canceled at its end, as by asyncio.run. Raises Interrupted after
         `interrupt`.
         """
         if self._interrupted:
@@ -50,18 +50,18 @@ class EventLoopThread:
             raise
 
     def call(self, function: Callable[[], object]) -> None:
-        """Call a function on the loop, if the loop runs."""
+        """Schedule a function call on the loop; do nothing if the loop is not running."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(function)
 
     def interrupt(self) -> None:
-        """Cancel everything that runs on the loop, and reject further work."""
+        """Cancel all tasks on the loop, and reject new ones."""
         self._interrupted = True
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
 
     def close(self, last: Coroutine[Any, Any, None]) -> None:
-        """Cancel what still runs, run `last`, and end the thread. A later call of `run` starts a new thread."""
+        """Cancel all tasks, run the coroutine `last`, and end the thread. A later call of `run` starts a new thread."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
@@ -87,7 +87,7 @@ class EventLoopThread:
 
 
 def detached(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """Create a task that is not canceled at the end of the work that creates it, since other work may wait for it."""
+    """Create a task that continues after the coroutine that created it, since other coroutines may await the task."""
     context = copy_context()
     context.run(_OWNER.set, None)
     return context.run(asyncio.get_running_loop().create_task, work)

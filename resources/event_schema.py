@@ -1,4 +1,4 @@
-"""The schema of Dagster's event log, and the Dagster version that memflow's storages support."""
+"""The schema of Dagster's event log, and the Dagster version that memflow's event logs support."""
 
 import functools
 import inspect
@@ -29,7 +29,7 @@ REVISION = str(db.select(VERSION.c.version_num).compile(dialect=DIALECT))
 
 
 def changed_methods(storage: type, expected: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return the names of expected methods that are missing or have different parameters."""
+    """Return the names of expected storage methods that are missing or have different parameters in Dagster."""
     found = {
         name: tuple(inspect.signature(method).parameters)
         for name in expected
@@ -43,7 +43,7 @@ def changed_methods(storage: type, expected: dict[str, tuple[str, ...]]) -> list
 
 
 def require_dagster(storage: type, expected: dict[str, tuple[str, ...]]) -> None:
-    """Raise EventLogError if `storage` does not support the installed version of Dagster."""
+    """Raise EventLogError if the class `storage` does not support the installed version of Dagster."""
     if changed := changed_methods(storage, expected):
         raise EventLogError(
             f"memflow's event log needs Dagster {DAGSTER}. In the installed Dagster {dg.__version__}, "
@@ -54,13 +54,13 @@ def require_dagster(storage: type, expected: dict[str, tuple[str, ...]]) -> None
 
 @functools.cache
 def head_revision() -> str:
-    """Return the newest schema revision of the installed Dagster."""
+    """Return the newest revision of the event log's schema in the installed Dagster."""
     (revision,) = _scripts().get_heads()
     return revision
 
 
 def is_known_revision(revision: str) -> bool:
-    """Return whether the revision is among the migrations of the installed Dagster."""
+    """Return whether the installed Dagster contains a migration to this schema revision."""
     try:
         return _scripts().get_revision(revision) is not None
     except CommandError:
@@ -69,7 +69,7 @@ def is_known_revision(revision: str) -> bool:
 
 @functools.cache
 def table_statements() -> list[str]:
-    """Return the SQL statements that create a database at the head revision, as the shipped storage does."""
+    """Return the SQL statements that create an event log at the newest schema revision, as Dagster's storage does."""
     tables = [*SqlEventLogStorageMetadata.sorted_tables, VERSION]
     indexes = [
         index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))
@@ -90,7 +90,7 @@ def _scripts() -> ScriptDirectory:
 
 
 def find_revision(connection: sqlite3.Connection) -> str | None:
-    """Return the revision of a database; None if it has none."""
+    """Return the schema revision of an event log's database; None if none is recorded."""
     try:
         found = connection.execute(REVISION).fetchone()
     except sqlite3.OperationalError as error:

@@ -1,6 +1,6 @@
 """Caches of the contents of local files, valid while a file's modification time, size and inode do not change.
 
-FileCache stores small values on disk, RowCache stores rows in memory. Neither reads the files themselves.
+FileCache stores small values on disk, RowCache stores rows in memory. Callers read the files and pass the values.
 """
 
 import json
@@ -25,7 +25,7 @@ SPARE_LINES = 1000
 
 
 class FileState(NamedTuple):
-    """Modification time, size and inode of a file."""
+    """The state of a file: modification time, size and inode."""
 
     mtime_ns: int
     size: int
@@ -53,7 +53,7 @@ class FileCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> Any:
-        """Return the cached value of a file in this state, or None."""
+        """Return the value cached for a file in this state; None if there is no such value."""
         if state is None:
             return None
         held = self._values.get(path)
@@ -82,7 +82,7 @@ class FileCache:
                 os.close(file)
 
     def _key(self, path: str) -> str:
-        """Return the path as JSON, which has no tabs or line breaks."""
+        """Return the path as JSON text, which contains no tabs or line breaks."""
         return json.dumps(path.removeprefix(self.root))
 
     def _load(self) -> None:
@@ -115,7 +115,7 @@ class FileCache:
                 written.unlink()
 
     def _valid(self, found: dict[str, str]) -> Iterator[str]:
-        """Yield the lines whose file still has the recorded state."""
+        """Yield the cached lines whose file still has the recorded state."""
         for key, line in found.items():
             held = _parsed(line)
             with suppress(OSError, ValueError):
@@ -125,7 +125,7 @@ class FileCache:
 
 
 class RowCache:
-    """A cache in memory of the rows of files, without vectors. The least recently used rows are dropped first.
+    """A cache in memory of the rows of files, without vectors. It evicts the least recently used rows first.
 
     Every caller gets a new list of the rows.
     """
@@ -137,7 +137,7 @@ class RowCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> list[Any] | None:
-        """Return the rows of a file in this state; None if they are not cached."""
+        """Return the cached rows of a file in this state; None if they are not cached."""
         with self._lock:
             found = self._files.get(path)
             if found is None or found[0] != state:
@@ -146,7 +146,7 @@ class RowCache:
             return list(found[1])
 
     def put(self, path: str, state: FileState | None, rows: Sequence[Any]) -> None:
-        """Cache the rows of a file in this state."""
+        """Cache the rows of a file in this state; `state` must be the file's state before it was read."""
         with self._lock:
             self._drop(path)
             if state is None or state.size > self.most:
@@ -168,7 +168,7 @@ def _line(key: str, state: FileState, value: Any) -> str:
 
 
 def _parsed(line: str) -> tuple[FileState, Any] | None:
-    """Return the state and value of a line; None if the line is damaged."""
+    """Return the file state and value that a line of the cache file contains; None for a damaged line."""
     checksum, _, content = line.partition("\t")
     if checksum != f"{zlib.crc32(content.encode()):08x}":
         return None

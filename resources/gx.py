@@ -51,7 +51,7 @@ _VALIDATING = Lock()
 
 @dataclass(frozen=True)
 class Suite:
-    """Expectations of Great Expectations, and the data frame that they validate."""
+    """A suite of expectations of Great Expectations, and the data frame to validate."""
 
     table: str
     rows: Sequence[Any]
@@ -75,7 +75,7 @@ def validate_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Return the results of memflow.checks.evaluation.check_rows, but evaluated by Great Expectations."""
+    """Evaluate rules on rows with Great Expectations. Return results of the same form as check_rows."""
     found: dict[str, RuleResult] = {}
     for each in suites_of(table, rows, expectations, other, domain):
         if isinstance(each, RuleResult):
@@ -93,10 +93,10 @@ def suites_of(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> Iterator[Suite | RuleResult]:
-    """Yield the rules that apply to `domain`, translated into suites.
+    """Yield the rules that apply to `domain`, translated into suites of Great Expectations.
 
     One suite covers the table's own rows; each rule on the rows of another table has a separate suite. A rule that
-    raises is yielded as a failed result.
+    raises an exception is yielded as a failed result.
     """
 
     def rows_of(name: str) -> Sequence[Any]:
@@ -152,7 +152,7 @@ def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
 
 
 def _declared(table: str) -> Iterator[Any]:
-    """Yield the declared expectations of a table in SUITES."""
+    """Yield the expectations that SUITES declares for a table."""
     _gx()
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
@@ -187,7 +187,7 @@ def _is_native(rule: Expectation) -> bool:
 
 
 def _translated(expectation: Expectation) -> Any:
-    """Return Great Expectations' expectation for a rule, on the columns that `suites_of` adds to the frame."""
+    """Return the expectation that is equivalent to a rule, on the columns that `suites_of` adds to the data frame."""
     _gx()
     import great_expectations.expectations as gxe
 
@@ -263,7 +263,7 @@ def _name(config: Any) -> str:
 
 
 def _raised(info: dict[str, Any]) -> Iterator[str]:
-    """Yield the messages of the exceptions in a result, which has one exception or one for each of its metrics."""
+    """Yield the messages of the exceptions in a validation result, which may have one for each of its metrics."""
     for each in (info, *(value for value in info.values() if isinstance(value, dict))):
         if each.get("raised_exception"):
             yield str(each.get("exception_message"))
@@ -271,7 +271,7 @@ def _raised(info: dict[str, Any]) -> Iterator[str]:
 
 @cache
 def _batches() -> Any:
-    """Return a function that converts a frame to a batch; one context per process, without network or disk."""
+    """Return a function that converts a data frame to a batch, in one in-memory context per process."""
     gx = _gx()
     context = _silent(gx.get_context(mode="ephemeral"))
     frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
@@ -279,7 +279,7 @@ def _batches() -> Any:
 
 
 def _silent(context: Any) -> Any:
-    """Return the context, with the progress bars disabled that would overlap memflow's own."""
+    """Return the context with progress bars disabled, because they would overlap memflow's own."""
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
@@ -288,7 +288,7 @@ def _silent(context: Any) -> Any:
 
 @cache
 def _gx() -> Any:
-    """Import Great Expectations with its output and usage statistics disabled. Return the module."""
+    """Import Great Expectations without its output and usage statistics. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     import great_expectations as gx
 

@@ -51,7 +51,7 @@ CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "i
 
 @dataclass(frozen=True)
 class OpenInstance:
-    """The instance and the tags of this process's runs."""
+    """The open Dagster instance, and the tags of the runs that this process starts."""
 
     instance: dg.DagsterInstance
     tags: dict[str, str]
@@ -60,7 +60,7 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    If a dagster.yaml of a former memflow version was not edited, the current file replaces it. Runs and events are
+    If a dagster.yaml of an older memflow version was not edited, the current file replaces it. Runs and events are
     kept. An edited file is not replaced; a message names the missing entry.
     """
     folder = instance_folder(home)
@@ -98,7 +98,7 @@ def workspace_file(folder: Path, working_directory: Path) -> Path:
 
 
 def _missing_event_log(found: bytes, example: str) -> str:
-    """Return the entry that an edited dagster.yaml lacks; "" if the file configures a storage itself."""
+    """Return the event log entry that an edited dagster.yaml lacks; "" if the file has one."""
     try:
         settings = yaml.safe_load(found)
     except yaml.YAMLError:
@@ -133,7 +133,7 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
 
 
 class RunThreadsInstance(dg.DagsterInstance):
-    """An instance whose runs may execute in several threads of one process.
+    """A Dagster instance that can execute runs in several threads of one process.
 
     Dagster configures Python's logging for each run, even if dagster.yaml names no handler. The configuration locks the
     logging module and waits for the handlers of other runs. These handlers may wait for the same lock: a deadlock. So

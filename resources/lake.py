@@ -38,9 +38,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Facts:
-    """The metadata of a partition: content hash, input fingerprint, number of rows, further values, hash of the
-    columns.
-    """
+    """The metadata of a partition: content hash, input fingerprint, number of rows, column hash and further values."""
 
     digest: str
     fingerprint: str
@@ -49,12 +47,12 @@ class Facts:
     columns: str = ""
 
     def of_current(self, table: str) -> bool:
-        """Return whether the partition has the table's columns of this version of memflow."""
+        """Return whether the partition has the columns that this version of memflow declares for the table."""
         return self.columns == _table_columns(table)
 
     @property
     def run(self) -> str | None:
-        """The run that wrote the partition; None if an older memflow wrote it."""
+        """The id of the run that wrote the partition; None if no run id was stored."""
         return self.meta.get(RUN)
 
 
@@ -83,9 +81,9 @@ class Lake:
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `rows`, which may be empty. They are written as they come, in row groups.
+        """Replace a partition by `rows`, which may be empty. Rows are written in groups while they are iterated.
 
-        Raises BadInput with column and row of an invalid value, and the errors of `rows`; the old file stays then.
+        Raises BadInput with column and row of an invalid value, and the errors of `rows`; then the old file remains.
         """
         path = self.path(table, partition)
         facts = Facts("", fingerprint, 0, dict(meta or {}), _table_columns(table))
@@ -110,28 +108,30 @@ class Lake:
         return facts
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
-        """Return the rows of a partition in the order written; without `vectors`, the vector column has its default.
+        """Return the rows of a partition in stored order. Without `vectors`, the vector column has its default value.
 
         Raises MissingData if the partition was never materialized, BadInput if the file cannot be read or has other
         columns.
         """
         return list(self.stream(table, partition, vectors=vectors))
 
-    def stream(self, table: str, partition: str, *, vectors: bool = True) -> Iterator[Any]:
-        """Yield the rows of a partition one row group after the other; a single group is cached.
+    def stream(
+        self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """Yield the rows of a partition, one row group at a time; a file with a single row group is cached.
 
-        Otherwise like `read`, with its errors.
+        With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
         path, state = self.path(table, partition), self.state(table, partition)
         if vectors and has_vectors(table):
             state = None
         kept = self._rows.get(path, state) if state else None
         if kept is not None:
-            yield from kept
+            yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
             return
         with self._reading(table, partition, vectors) as (parquet, names):
-            if state is None or parquet.num_row_groups > 1:
-                yield from read_rows(table, parquet, names)
+            if episodes is not None or state is None or parquet.num_row_groups > 1:
+                yield from read_rows(table, parquet, names, episodes)
                 return
             rows = list(read_rows(table, parquet, names))
         if state == self.state(table, partition):
@@ -139,7 +139,7 @@ class Lake:
         yield from rows
 
     def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
-        """Yield a partition as Arrow batches. Raises the errors of `read`."""
+        """Yield the rows of a partition as Arrow record batches. Raises the errors of `read`."""
         with self._reading(table, partition, vectors=True) as (parquet, _):
             yield from parquet.iter_batches(group_rows(table))
 
@@ -197,7 +197,7 @@ class Lake:
         return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, found_columns)
 
     def partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table that exist, sorted."""
+        """Return the partitions of a table that exist in the lake, sorted."""
         listed = self.filesystem.get_file_info(fs.FileSelector(self.folder(table), allow_not_found=True))
         return sorted(
             unquote(info.base_name.removesuffix(".parquet").replace(",", "%2F"))
@@ -206,7 +206,7 @@ class Lake:
         )
 
     def is_former(self, table: str, partition: str) -> bool:
-        """Return whether a memflow version with other columns wrote the partition; False if it cannot be read."""
+        """Return whether the partition has the columns of another memflow version; False if it cannot be read."""
         try:
             facts = self.facts(table, partition)
         except BadInput:
@@ -214,7 +214,7 @@ class Lake:
         return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table, sorted, without those that a former version wrote."""
+        """Return the partitions of a table, sorted, without those that have another memflow version's columns."""
         found = self.partitions(table)
         return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
 
@@ -255,7 +255,9 @@ class Lake:
     def path(self, table: str, partition: str) -> str:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
-            raise BadInput(f"no partition of {table} is given. Pass the name of a partition.")
+            raise BadInput(
+                f"the partition name for the table {table} is empty. Pass a name such as amemgym_demo."
+            )
         return f"{self.folder(table)}/{_file_name(partition)}"
 
     @contextmanager
@@ -343,7 +345,7 @@ def rebuild_commands(partitions: Iterable[str]) -> list[str]:
 
 
 def _rebuild_command(table: str, partition: str) -> str:
-    """Return the command that rebuilds a partition; its completions come from the ledger."""
+    """Return the command that rebuilds a partition from cached completions, without new requests."""
     if table in ("raw.records", "score.leaderboard"):
         return "`memflow run`"
     return f"`{rebuild_commands([partition])[0]}`"

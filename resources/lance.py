@@ -21,15 +21,15 @@ FUSION_CONSTANT = 60
 
 
 class LanceIndex:
-    """Search over entries by text, vector or both, as of any sequence number. `root` is a folder or an address."""
+    """A search index of entries by text, vector or both, as of any sequence number, in a folder or at a URL."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
 
     def rebuild(self, domain: str, assistant: str, read: Callable[[], Iterable[pa.RecordBatch]]) -> int:
-        """Replace the entries of a domain and assistant. Return the number of entries.
+        """Replace the indexed entries of a domain and assistant. Return the number of entries.
 
-        `read` returns the batches of the table memory.indexes; it is called twice. Raises BadInput if vectors differ in
+        `read` returns the batches of the table memory.indexes and is called twice. Raises BadInput if vectors differ in
         length.
         """
         import lancedb
@@ -67,14 +67,15 @@ class LanceIndex:
         episode: str | None = None,
         k: int = 5,
     ) -> list[dict[str, Any]]:
-        """Return the best `k` entries with a `score`, where higher is better. With text and vector, the search is
-        hybrid.
+        """Return the best `k` entries with a `score` (higher is better). With text and vector, the search is hybrid.
 
         With `sequence`, only entries with since <= sequence < until are searched. Entries without a vector are found by
         text only. Raises MissingData if the domain and assistant have no index.
         """
         if text is None and vector is None:
-            raise BadInput("neither a text nor a vector to search for is given. Pass one or both.")
+            raise BadInput(
+                f"the search for entries of {assistant} in {domain} has neither a text nor a vector. Pass one or both."
+            )
         table = self._table(domain, assistant)
         where = _where(sequence, episode)
         orders = []
@@ -106,12 +107,12 @@ def _opened(database: Any, name: str) -> Any:
 
 
 def _name(domain: str, assistant: str) -> str:
-    """Return a table name with characters that LanceDB allows; domains and assistants contain no period."""
+    """Return the name of the LanceDB table of a domain and assistant, in characters that LanceDB allows."""
     return quote(f"{domain}.{assistant}".replace("@", "."), safe="").replace("%", "-")
 
 
 def _indexed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch of memory.indexes in the columns of the index."""
+    """Convert a record batch of the table memory.indexes to the columns of the search index."""
     found = batch.select(schema.names)
     until = found.column("until").fill_null(NOT_RETIRED)
     return found.set_column(schema.get_field_index("until"), "until", until).cast(schema)

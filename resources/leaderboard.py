@@ -1,4 +1,4 @@
-"""The rows of the leaderboard, computed from the partitions that changed since the last time and from cached values.
+"""Computation of the leaderboard's rows, from changed partitions and from cached values of the others.
 
 domain_scores.py computes the scores of one domain.
 """
@@ -18,7 +18,7 @@ from resources.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class CachedScores:
-    """The cache of the values of unchanged partitions, and the version of the code that scores a benchmark."""
+    """The cache of the scores of unchanged partitions, and a function for the version of a benchmark's scoring code."""
 
     path: Path
     code: Callable[[str], str]
@@ -29,7 +29,7 @@ def leaderboard_rows(
 ) -> list[Score]:
     """Return the scores of every assistant in every domain of the settings.
 
-    Without `cached`, everything is computed and nothing is saved.
+    Without `cached`, all scores are computed and none is cached.
     """
     catalog = PartitionCatalog(lake, SCORED)
     former = former_partitions(settings, lake)
@@ -54,7 +54,7 @@ def leaderboard_rows(
 
 
 def former_partitions(settings: Settings, lake: Lake) -> list[str]:
-    """Return the partitions that are not scored because a former version of memflow wrote one of their tables."""
+    """Return the partitions without scores, because one of their tables has another memflow version's columns."""
     return sorted(
         {
             partition

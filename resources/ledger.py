@@ -2,7 +2,7 @@
 
 Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
 and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
-ledger_writer.py writes and ledger_lookups.py gathers lookups; the tables are in ledger_tables.py.
+ledger_writer.py writes, ledger_lookups.py batches lookups, ledger_tables.py defines the tables.
 """
 
 import asyncio
@@ -40,8 +40,8 @@ from resources.usage import GROUPS, UsageRow, failed_by, needed_by, used_by
 class SqlLedger:
     """A ledger at a SQLAlchemy URL, such as sqlite:////path/ledger.sqlite or postgresql+psycopg2://host/name.
 
-    Threads and event loops may share it; a forked process gets connections and a writer of its own. Raises BadSettings
-    if the database cannot be opened, StoreBusy if another process locks it for too long, and StoreFailed if its disk is
+    Threads and event loops may share it; a forked process opens new connections and a new writer. Raises BadSettings if
+    the database cannot be opened, StoreBusy if another process locks it for too long, and StoreFailed if its disk is
     full or the connection is lost.
     """
 
@@ -60,7 +60,7 @@ class SqlLedger:
         self.close()
 
     async def get(self, digest: str) -> Completion | None:
-        """Return the completion of a request digest, or None. Concurrent lookups are one query."""
+        """Return the completion of the request with this digest, or None. Concurrent lookups share one query."""
         self._reopen_after_fork()
         loop = asyncio.get_running_loop()
         lookups = self._lookups.get(loop) or self._lookups.setdefault(loop, LookupBatcher(self._find))
@@ -71,29 +71,29 @@ class SqlLedger:
     ) -> asyncio.Future[Completion]:
         """Store a completion and its use in one transaction. Return a future of the stored completion.
 
-        An existing completion of the digest is kept and returned.
+        If the ledger already has a completion of this request, that completion is kept and returned.
         """
         self._reopen_after_fork()
         messages = compress_messages(request)
         return self._writer.store(Record(request, account, time.time(), completion, messages=messages))
 
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit. It is written with the next commit."""
+        """Record a cache hit, which is written with the next commit."""
         self._reopen_after_fork()
         self._writer.add(Record(request, account, time.time(), completion, cached=True))
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        """Record a failed request. It is written with the next commit."""
+        """Record a failed request, which is written with the next commit."""
         self._reopen_after_fork()
         self._writer.add(Record(request, account, time.time(), reason=reason))
 
     def flush(self) -> None:
-        """Write everything that is recorded."""
+        """Write all pending records to the database."""
         self._reopen_after_fork()
         self._writer.flush()
 
     def close(self) -> None:
-        """Write everything that is recorded, and close the database."""
+        """Write all pending records, and close the database."""
         self._reopen_after_fork()
         try:
             self._writer.close()
@@ -101,7 +101,7 @@ class SqlLedger:
             self._engine.dispose()
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
-        """Return the messages of a request. Raises KeyError if the digest is unknown."""
+        """Return the messages of the request with this digest. Raises KeyError if the digest is unknown."""
         with self._connect() as connection:
             query = sa.select(completions.c.messages).where(completions.c.digest == digest)
             written = connection.scalar(query)
@@ -110,12 +110,12 @@ class SqlLedger:
         return decompress_messages(written)
 
     def digests(self) -> set[str]:
-        """Return the digests of all completions."""
+        """Return the request digests of all completions."""
         with self._connect() as connection:
             return set(connection.scalars(sa.select(completions.c.digest)))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return the cached vectors of these digests; vectors stored by an older version have 0 seconds."""
+        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds."""
         found: dict[str, TimedVector] = {}
         timed = sa.select(embeddings, embedding_times.c.seconds).join(
             embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
@@ -128,7 +128,7 @@ class SqlLedger:
         return found
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
-        """Cache vectors and their seconds by digest; an existing vector of a digest is kept."""
+        """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
         rows = sorted(vectors.items())
         with self._connect(transaction=True) as connection:
             for table, column, values in (
@@ -141,13 +141,11 @@ class SqlLedger:
     def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, runs: Collection[str] | None = None
     ) -> list[UsageRow]:
-        """Return the usage, grouped by any of run, stage, role, domain, assistant, model and prompt; of these runs or
-        of all.
-        """
+        """Return the usage of the given runs (default: all), grouped by the columns `by`."""
         return self._summarize(by, used_by(_checked(by), runs))
 
     def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
-        """Return the usage of one run as if the ledger had been empty: each answer counts once, as a request."""
+        """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
         return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
 
     def _summarize(self, by: Sequence[str], *queries: sa.Select[Any]) -> list[UsageRow]:
@@ -182,7 +180,7 @@ class SqlLedger:
             raise store_error(error, self.url) from error
 
     def _reopen_after_fork(self) -> None:
-        """Open new connections in a forked process; the parent keeps its connections and writes its records."""
+        """Open new connections in a forked process; the parent process keeps the old ones and its pending records."""
         if self._process != os.getpid():
             self._engine.dispose(close=False)
             self._open()

@@ -1,4 +1,4 @@
-"""The ledger's database: opening it, creating its tables, and the errors of its drivers as sentences."""
+"""The ledger's database: how to open it, create its tables, and translate the errors of its driver."""
 
 import sqlite3
 import time
@@ -21,7 +21,7 @@ _SCHEMA_LOCK = 0x6D656D666C6F77
 
 
 def open_engine(url: str) -> Engine:
-    """Open a database and create missing tables; several processes may do so at the same time.
+    """Open the ledger's database and create missing tables; several processes may do so at the same time.
 
     Raises BadSettings if it cannot be opened, StoreBusy if another process locks it.
     """
@@ -47,7 +47,7 @@ def _connect(url: str) -> Engine:
         return sa.create_engine(parsed, pool_pre_ping=True)
     if not parsed.database or parsed.database == ":memory:":
         raise BadSettings(
-            "the SQLite URL of the ledger has no path. Add one in memflow.toml; in code, use "
+            "the SQLite URL of the ledger has no path. Add a path to `ledger` in memflow.toml; in code, use "
             "memflow.chat.ledger.MemoryLedger for a ledger in memory."
         )
     Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def _connect(url: str) -> Engine:
 
 
 def _create_tables(engine: Engine) -> None:
-    """Create missing tables under a lock. The totals of a former version's ledger are computed from its uses."""
+    """Create missing tables under a lock. For an old ledger without totals, compute them from its uses."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
@@ -73,7 +73,7 @@ def _create_tables(engine: Engine) -> None:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    """Set WAL mode with synchronous=NORMAL.
+    """Set WAL mode with synchronous=NORMAL on a new connection.
 
     Commits survive a killed process; a power failure may lose the last commits.
     """
@@ -95,7 +95,7 @@ def is_locked(error: DBAPIError) -> bool:
 
 
 def store_error(error: DBAPIError, url: str) -> StoreBusy | StoreFailed:
-    """Return the exception that states a database error and what to do."""
+    """Return the exception for a database error, with a message that states the next step."""
     ledger = f"the ledger {without_password(url)}"
     reason = " ".join(str(error.orig).split())
     if is_locked(error):

@@ -1,6 +1,6 @@
 """Lookups of completions in batches: one query for all requests that look one up at the same time.
 
-Queries are in ledger_rows.py, stored records in ledger_writer.py.
+ledger_rows.py contains the queries; ledger_writer.py stores records.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from resources.event_loop import detached
 
 
 class LookupBatcher:
-    """The lookups of one event loop: those of one iteration are one call of `read`. While it runs, the next gather."""
+    """A batcher of one event loop's lookups: calls `read` for one batch at a time, with all lookups made meanwhile."""
 
     def __init__(self, read: Callable[[Sequence[str]], Awaitable[Mapping[str, Completion]]]) -> None:
         self._read = read
@@ -19,7 +19,7 @@ class LookupBatcher:
         self._reader: asyncio.Task[None] | None = None
 
     def find(self, digest: str) -> asyncio.Future[Completion | None]:
-        """Return a future of the completion under `digest`; of None if there is none."""
+        """Return a future of the completion with this request digest, or of None if the ledger has none."""
         found: asyncio.Future[Completion | None] = asyncio.get_running_loop().create_future()
         self._gathered.append((digest, found))
         if self._reader is None:

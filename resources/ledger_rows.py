@@ -1,6 +1,6 @@
-"""What the ledger records of a request, and the statements that store it: one INSERT per table for many records.
+"""Records of requests in the ledger, and the SQL statements that store them: one INSERT per table for many records.
 
-Threads and waiting are in ledger_writer.py.
+ledger_writer.py runs the statements in a thread.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Record:
-    """A request and its completion, a cache hit, or a failed request (without a completion, with the reason)."""
+    """The ledger's record of a completion, a cache hit, or a failed request (with a reason, without completion)."""
 
     request: ChatRequest
     account: RequestContext
@@ -53,15 +53,15 @@ class Record:
 
     @property
     def groups(self) -> Row:
-        """The values of the columns GROUPS."""
+        """The record's values of the columns GROUPS, by which usage is summed."""
         return (*_context_of(self.account), self.request.prompt)
 
 
 class InsertStatement:
-    """An insert of many rows: SQLAlchemy compiles it for one row, whose placeholders are repeated for the others.
+    """An INSERT of many rows: SQLAlchemy compiles it for one row, whose placeholders are repeated for the others.
 
-    SQLAlchemy's own statements for many rows take several times as long. `sums` are columns that a conflict adds to
-    the existing row; without them an existing row is kept.
+    SQLAlchemy's own statements for many rows take several times as long. On a conflict, the columns `sums` are added to
+    the existing row; without `sums` the existing row is kept.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class InsertStatement:
         self._before, self._after = str(compiled).split(self._row)
 
     def execute(self, connection: Connection, rows: Sequence[Row]) -> int:
-        """Insert the rows. Return how many were inserted."""
+        """Insert the rows. Return the number of inserted rows."""
         inserted = 0
         for start in range(0, len(rows), MAX_ROWS):
             some = rows[start : start + MAX_ROWS]
@@ -110,7 +110,7 @@ class RecordWriter:
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *NUMBERS), sums=NUMBERS, key=GROUPS)
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
-        """Store records. Return the completions under the digests of the requests: existing ones are kept."""
+        """Store records. Return the stored completions by request digest; already existing completions are kept."""
         stored: dict[str, Completion] = {}
         rows: dict[str, Row] = {}
         use_rows: list[Row] = []
@@ -133,7 +133,7 @@ class RecordWriter:
 
 
 def read_completions(connection: Connection, digests: Sequence[str]) -> dict[str, Completion]:
-    """Return the stored completions of these digests."""
+    """Return the stored completions of the requests with these digests, by digest."""
     found: dict[str, Completion] = {}
     for start in range(0, len(digests), MAX_ROWS):
         query = SELECT_COMPLETIONS.where(completions.c.digest.in_(digests[start : start + MAX_ROWS]))
@@ -159,7 +159,7 @@ def _completion_row(record: Record, completion: Completion) -> Row:
 
 
 def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> list[Row]:
-    """Return the sums of the records: rows of GROUPS and NUMBERS."""
+    """Return one row per group of records: the values of GROUPS, and the sums of NUMBERS."""
     totals: dict[Row, list[float]] = {}
     for record in records:
         total = totals.setdefault(record.groups, [0] * len(NUMBERS))
@@ -169,7 +169,7 @@ def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> 
 
 
 def _numbers(record: Record, stored: Mapping[str, Completion]) -> tuple[float, ...]:
-    """Return what a record adds to NUMBERS."""
+    """Return the values that a record adds to the columns NUMBERS."""
     given = record.completion
     if given is None:
         return (0, 0, 1)
@@ -189,8 +189,8 @@ def _parameters(sampling: Sampling) -> str:
 def compress_messages(request: ChatRequest) -> bytes:
     """Return the messages of a request as JSON in an LZ4 frame.
 
-    LZ4 takes a fifth of zlib's time, so it runs before a record is added: a thread that computes beside a busy event
-    loop would wait milliseconds for the interpreter lock after each message.
+    Callers compress before they add the record, since LZ4 takes a fifth of zlib's time. The writer's thread would wait
+    milliseconds for the interpreter lock after each message while the event loop is busy.
     """
     written = request.messages_json.encode("utf-8", "surrogatepass")
     compressed: bytes = pa.compress(written, codec="lz4", asbytes=True)
@@ -198,7 +198,7 @@ def compress_messages(request: ChatRequest) -> bytes:
 
 
 def decompress_messages(compressed: bytes) -> tuple[ChatMessage, ...]:
-    """Return messages from an LZ4 frame, or from zlib, which former versions used."""
+    """Return the messages in an LZ4 frame, or in the zlib format of older ledgers."""
     if compressed.startswith(_LZ4_FRAME):
         written = pa.CompressedInputStream(pa.BufferReader(compressed), "lz4").read()
     else:

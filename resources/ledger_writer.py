@@ -1,6 +1,6 @@
-"""The thread that writes the ledger: one transaction stores what several requests have recorded (group commit).
+"""The ledger's writer thread: one transaction stores the records of several requests (group commit).
 
-Reads are in ledger.py and ledger_lookups.py, the statements and rows of a transaction in ledger_rows.py.
+ledger.py and ledger_lookups.py read; ledger_rows.py contains the statements and rows of a transaction.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ MAX_REST_S = 0.02
 class LedgerWriter:
     """A thread that stores records; it starts with the first record.
 
-    All methods may be called from any thread. After a commit the thread rests for as long as the commit took, so that
+    All methods may be called from any thread. After a commit the thread sleeps for as long as the commit took, so that
     under load commits become larger rather than more frequent.
     """
 
@@ -45,20 +45,20 @@ class LedgerWriter:
         self._closing = False
 
     def store(self, record: Record) -> asyncio.Future[Completion]:
-        """Return a future of the running event loop that is done when the record is stored."""
+        """Add a record. Return a future of the running event loop that is done when the record is stored."""
         record.stored = asyncio.get_running_loop().create_future()
         self._records.append(record)
         self._start()
         return record.stored
 
     def add(self, record: Record) -> None:
-        """Add a record for which nothing waits: it is stored with the next commit."""
+        """Add a record without a future; the next commit stores the record."""
         self._records.append(record)
         if len(self._records) >= BULK:
             self._start()
 
     def flush(self) -> None:
-        """Wait until all records are stored. Raises StoreBusy or StoreFailed; the records are kept then."""
+        """Wait until all records are stored. Raises StoreBusy or StoreFailed if they cannot be stored yet."""
         if self._records or self._thread is not None:
             done: Future[None] = Future()
             self._flushes.append(done)
@@ -66,7 +66,7 @@ class LedgerWriter:
             done.result()
 
     def close(self) -> None:
-        """Store all records and end the thread. A later record starts it again."""
+        """Store all records and end the thread. A later record starts a new thread."""
         try:
             self.flush()
         finally:
@@ -101,7 +101,7 @@ class LedgerWriter:
             time.sleep(min(time.perf_counter() - began, MAX_REST_S))
 
     def _commit(self, records: Sequence[Record]) -> Exception | None:
-        """Store records in one transaction. Return the error of records for which no request waits."""
+        """Store records in one transaction. Return the exception if it failed and no request waits for the records."""
         if not records:
             return None
         try:
@@ -122,7 +122,7 @@ class LedgerWriter:
         return failed if records[0].stored is None else None
 
     def _keep(self, records: Sequence[Record], error: Exception) -> Exception | None:
-        """Report an error of the database to the waiting requests, and keep the other records for the next commit."""
+        """Pass a database error to the waiting requests, and keep the other records for the next commit."""
         _announce(records, lambda future, _: future.set_exception(error))
         kept = [record for record in records if record.stored is None]
         self._records.extendleft(reversed(kept))
@@ -138,7 +138,7 @@ def _drain(queue: deque[T]) -> list[T]:
 
 
 def _announce(records: Sequence[Record], settle: Callable[[asyncio.Future[Completion], str], None]) -> None:
-    """Settle the futures of records, with one wake-up per event loop."""
+    """Set the results of the records' futures, with one thread-safe call per event loop."""
     waiting = defaultdict(list)
     for record in records:
         if record.stored is not None and record.completion is not None:

@@ -24,7 +24,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """Whether a data set can be read, and the required (`missing`) and optional (`lacking`) files that do not exist."""
+    """The state of a data set, and its required (`missing`) and optional (`lacking`) files that do not exist."""
 
     dataset: Dataset
     state: State
@@ -36,7 +36,7 @@ class DatasetStatus:
 
 
 class Library:
-    """The data sets below `folder` (None: no folder is set), and those in the package.
+    """The data sets in `folder` (None if no folder is set) and in the package memflow.
 
     `cache` is a file of checksums; without it, every process computes the checksums again.
     """
@@ -71,7 +71,7 @@ class Library:
     def paths(self, dataset: Dataset | str) -> dict[str, Path]:
         """Return the paths of a data set's files by name.
 
-        Raises MissingData with the missing files, the searched folder and how to get the files; BadInput if a file's
+        Raises MissingData with the missing files, the searched folder and where to get the files; BadInput if a file's
         checksum differs from the published one.
         """
         dataset = self.dataset(dataset)
@@ -95,15 +95,14 @@ class Library:
         return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
 
     def found(self, dataset: Dataset | str) -> bool:
-        """Return whether every required file exists; contents are not checked."""
+        """Return whether every required file of a data set exists; contents are not checked."""
         dataset = self.dataset(dataset)
         return len(self._there(dataset)) == len(dataset.files)
 
     def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
-        """Return the data sets of a domain that can be read, and those that are missing, incomplete or without a
-        reader.
+        """Return the data sets of a domain that can be read, and those that cannot be read.
 
-        Raises MissingData if none can be read, with how to get them.
+        A data set cannot be read if files are missing or it has no reader. Raises MissingData if none can be read.
         """
         wanted = [self.dataset(name) for name in domain.datasets]
         found = [each for each in wanted if each.readable and self.found(each)]
@@ -151,14 +150,14 @@ class Library:
         return {name: path for name, path in candidates.items() if path.is_absolute() and path.is_file()}
 
     def _serving(self, dataset: Dataset, name: str) -> list[str]:
-        """Return the files for a file name of a data set, or for its first alternative that exists."""
+        """Return the existing files for a file name of a data set, or for the first of its alternatives that exists."""
         for candidate in (name, *dataset.instead.get(name, ())):
             if found := self._matching(candidate):
                 return found
         return []
 
     def _matching(self, name: str) -> list[str]:
-        """Return the files that match a name or a pattern, sorted."""
+        """Return the existing files that match a file name or a pattern, sorted."""
         path = Path(name).expanduser()
         root = Path(path.anchor) if path.is_absolute() else self.folder
         if root is None:

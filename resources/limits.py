@@ -15,11 +15,11 @@ from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
-    """A semaphore with an adaptive limit. Server overload halves the limit; a round of successes adds 1.
+    """A semaphore with an adaptive limit: server overload halves the limit, a round of successes adds 1.
 
-    Of the waiting requests, the one that most others depend on is next; equal ones are in the order of arrival. The
-    limit starts at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because
-    all concurrent requests report the same overload.
+    The waiting request on which most other requests depend is admitted next; among equals, the oldest. The limit starts
+    at `most` and stays between 1 and `most`. It is halved at most once in `window` seconds, because all concurrent
+    requests report the same overload.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, AdaptiveLimiter]
 
 
 def limiter_of(url: str, most: int) -> AdaptiveLimiter:
-    """Return the limiter that all users of an address share in the running event loop; the smallest `most` applies."""
+    """Return the limiter that all clients of an address share in the event loop; the smallest `most` applies."""
     limiters = _shared.setdefault(asyncio.get_running_loop(), {})
     limiter = limiters.setdefault(url, AdaptiveLimiter(most))
     if most < limiter.most:
@@ -92,13 +92,13 @@ class Prices:
     completion: float = 0.0
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the cost of these numbers of tokens."""
+        """Return the cost of these numbers of prompt and completion tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Calls, tokens (of prompts and answers) and cost."""
+    """The spending of a run or a request: calls, tokens (of prompts and answers) and cost."""
 
     calls: float = 0
     tokens: float = 0
@@ -133,27 +133,41 @@ class Budget:
         If the caller appends nothing, the request counts as one call. Raises BudgetSpent if the budget does not
         suffice.
         """
-        while not self._reserve(most):  # noqa: ASYNC110 (running requests may be in other event loops)
+        while not await self.request(most):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)
         took: list[Spending] = []
         try:
             yield took
         finally:
-            with self._lock:
-                self._reserved -= most
-                self.spent += took[0] if took else Spending(calls=most.calls)
+            self.settle(most, took[0] if took else Spending(calls=most.calls))
 
-    def _reserve(self, most: Spending) -> bool:
+    async def request(self, most: Spending) -> bool:
+        """Call `reserve` without blocking the event loop. Return its result and raise its errors."""
+        return self.reserve(most)
+
+    def reserve(self, most: Spending) -> bool:
+        """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
         with self._lock:
             broken = self._broken(self.spent + most)
             if broken:
                 raise BudgetSpent(
-                    f"the budget of {broken} is used up, so no more requests are sent. Raise it, then rerun."
+                    f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
                 )
             fits = not self._broken(self.spent + self._reserved + most)
             if fits:
                 self._reserved += most
             return fits
+
+    def settle(self, reserved: Spending, spent: Spending) -> None:
+        """Replace a reservation by the actual spending."""
+        with self._lock:
+            self._reserved -= reserved
+            self.spent += spent
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the budget has any limit."""
+        return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def _broken(self, then: Spending) -> str:
         if self.calls is not None and then.calls > self.calls:

@@ -43,7 +43,7 @@ def can_link(root: Path) -> bool:
 
 
 def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> FileState | None:
-    """Let `write` fill a temporary file, sync and rename it. Return its state.
+    """Let `write` fill a temporary file, then sync and rename the file to `path`. Return its new state.
 
     Readers see either the old or the new file.
     """

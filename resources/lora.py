@@ -29,7 +29,7 @@ PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "t
 
 
 class TrainingError(Exception):
-    """An error because of which the job cannot be trained. The message states the reason."""
+    """The error of a job that cannot be trained. The message states the reason."""
 
 
 class EventStream:
@@ -101,7 +101,7 @@ def build_trainer(
     on_gpu: bool,
     events: EventStream,
 ) -> tuple[Any, list[float]]:
-    """Return TRL's trainer and the list that collects its losses. Unlisted arguments have TRL's defaults."""
+    """Return TRL's trainer and the list to which it appends losses. Arguments not given here have TRL's defaults."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback
@@ -165,7 +165,7 @@ def build_trainer(
 
 
 def training_facts(trainer: Any) -> dict[str, Any]:
-    """Return the steps, adapted modules and schedule that the trainer used."""
+    """Return the training steps, adapted modules and schedule that the trainer used."""
     arguments = trainer.args
     return {
         "steps": trainer.state.global_step,
@@ -200,7 +200,7 @@ def find_base_model(base: str, revision: str) -> Path:
 def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the examples whose request leaves room for an answer within `length` tokens, and data on the others."""
+    """Return the examples that leave room for an answer within `length` tokens, and data on the others."""
 
     def tokens(messages: list[dict[str, str]], **how: Any) -> int:
         return len(

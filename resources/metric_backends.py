@@ -1,6 +1,6 @@
 """The metric backends of the settings: BERTScore's models, WordNet, a pronouncing dictionary.
 
-A metric without its backend has no value, and a reason. A wrong path in the settings raises an error before scoring.
+A metric without its backend has a reason instead of a value. A wrong path in the settings is an error before scoring.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def build_metric_backends(
 
 
 def fingerprints(settings: Settings, used: Collection[str]) -> dict[str, str]:
-    """Return the digests of the backends in `used`. Raises the errors of `build_metric_backends`."""
+    """Return the fingerprints of the metric backends in `used`. Raises the errors of `build_metric_backends`."""
     found = {
         f"encoder.{language}": f"{encoder.name} {encoder.fingerprint}"
         for language, encoder in _encoders(settings, used).items()

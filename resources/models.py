@@ -1,6 +1,6 @@
 """The chat models of the settings by role; every request is recorded in the ledger.
 
-Requests are in chat.py, servers in vllm.py.
+chat.py sends requests; vllm.py starts servers.
 """
 
 import asyncio
@@ -19,9 +19,10 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.handlers import handlers
+from memflow.shares import WHOLE, Share
 from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
-from resources.embedder import EndpointEmbedder, FolderEmbedder
+from resources.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
 from resources.event_loop import EventLoopThread, detached
 from resources.ledger import SqlLedger
@@ -29,6 +30,7 @@ from resources.limits import Budget, Prices
 from resources.settings import Settings
 from resources.settings_sections import Model
 from resources.vllm import Adapter, VllmServer
+from resources.workers import Workers
 
 T = TypeVar("T")
 Watch = Callable[[RequestContext, int, int], None]
@@ -37,7 +39,7 @@ Watch = Callable[[RequestContext, int, int], None]
 
 @dataclass
 class Chats:
-    """The models of one step, by role. Every request is recorded under the step's context."""
+    """The chat models of one step, by role. Every request is recorded with the step's run, stage and partition."""
 
     clients: "Clients"
     account: RequestContext
@@ -64,15 +66,15 @@ class Chats:
         return await self.clients.embedder()
 
     def of_stage(self, stage: str) -> "Chats":
-        """Return the models of the same partition for another stage, whose requests are recorded under it."""
+        """Return the same models for another stage of the partition; requests are recorded under that stage."""
         return Chats(self.clients, replace(self.account, stage=stage), self.watch)
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start work that may outlast the step. Canceling it is up to the caller."""
+        """Start a task that may continue after the step. The caller must cancel the task."""
         return detached(work)
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Set the number of items of this step, for progress. Return a function to call after each item."""
+        """Set the number of items of this step, for the progress bar. Return a function to call after each item."""
         self.done, self.total = 0, total
 
         def tick() -> None:
@@ -90,7 +92,7 @@ class Chats:
 
 
 class Clients:
-    """The clients of one event loop: each opens on first use, and all steps on the loop share it."""
+    """The model clients of one event loop: each opens on first use, and all steps on the loop share it."""
 
     def __init__(self, models: "Models") -> None:
         self.models = models
@@ -103,7 +105,7 @@ class Clients:
         return chat
 
     async def embedder(self) -> Embedder:
-        """Return the embedder of the settings."""
+        """Return the embedder that the settings configure."""
         embedder: Embedder = await self._once("embedder", self._open_embedder)
         return embedder
 
@@ -112,7 +114,7 @@ class Clients:
         await self._stack.aclose()
 
     async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """Return the result of `work`, which runs once for concurrent callers. A failure is not kept."""
+        """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
         opening = self._opened.get(key)
         if opening is None:
             opening = self._opened[key] = detached(work())
@@ -144,7 +146,7 @@ class Clients:
             endpoint=Endpoint(
                 url,
                 key_variable=model.key_variable,
-                concurrency=model.concurrency,
+                concurrency=self.models.share.of_limit(model.concurrency),
                 patience=model.patience,
                 answers=self.models.answers,
                 setting=f"`url` of model {name}",
@@ -159,15 +161,21 @@ class Clients:
         if chosen.kind != "endpoint":
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
-            EndpointEmbedder(chosen.url, chosen.model, self.models.ledger, key_variable=chosen.key_variable)
+            EndpointEmbedder(
+                chosen.url,
+                chosen.model,
+                self.models.ledger,
+                key_variable=chosen.key_variable,
+                concurrency=self.models.share.of_limit(CONCURRENCY),
+            )
         )
 
 
 class Models:
-    """The models of the settings: runs asynchronous work with them, and owns the ledger and started servers.
+    """The models of the settings: runs coroutines that call models, and owns the ledger and started servers.
 
-    Work of several threads shares one event loop, one client for each model, and one limit for each address. Close it
-    after use.
+    Coroutines of several threads share one event loop, one client for each model, and one limit for each address. Close
+    this object after use.
     """
 
     def __init__(
@@ -176,16 +184,20 @@ class Models:
         ledger: SqlLedger,
         budget: Budget | None = None,
         servers: "VllmServers | None" = None,
+        share: Share = WHOLE,
     ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.budget = budget
+        self.share = share
+        """The share of each model's concurrency that this process may use."""
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models)
         self.answers: dict[str, bool] = {}
         """Whether each address was reachable at the last request."""
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
+        self.workers = Workers(budget, self.servers.url, self.report)
         self._loop = EventLoopThread()
         self._clients: Clients | None = None
 
@@ -194,8 +206,8 @@ class Models:
     ) -> T:
         """Run `work`, flush the ledger, and return the result. Raises Interrupted after `interrupt`.
 
-        Work that computes for long and calls no model should not use the shared event loop, where it would delay all
-        requests. It gets a loop and clients of its own.
+        Work that computes for long and calls no model would delay all requests on the shared event loop. Such work gets
+        a separate loop and separate clients.
         """
 
         async def session() -> T:
@@ -215,23 +227,30 @@ class Models:
         finally:
             self.ledger.flush()
 
+    def report(self, account: RequestContext, done: int, total: int) -> None:
+        """Report the progress of a step to `watch`."""
+        self.watch(account, done, total)
+
     def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
-        """Return the early answers of a run; `end_run` drops them."""
+        """Create and return the early answers of a run, for later use by the step that answers probes."""
         self.early[run_id] = EarlyAnswers(probes)
         return self.early[run_id]
 
     def end_run(self, run_id: str) -> None:
-        """Cancel the early answers that a run did not use."""
+        """Cancel the requests of a run's early answers that are still running, and delete the early answers."""
         early = self.early.pop(run_id, None)
         if early is not None:
             self._loop.call(early.cancel)
+        self.workers.end_run(run_id)
 
     def interrupt(self) -> None:
-        """Cancel the running work, and reject further work."""
+        """Cancel all running coroutines, and reject new ones."""
+        self.workers.interrupt()
         self._loop.interrupt()
 
     def close_clients(self) -> None:
-        """Close the connections and end the event loop."""
+        """End the worker processes, close the connections and end the event loop."""
+        self.workers.close()
         if self._clients is not None:
             clients, self._clients = self._clients, None
             self._loop.close(clients.close())
@@ -246,7 +265,7 @@ class Models:
 class VllmServers:
     """The vLLM servers of the settings.
 
-    A server starts when it is first used; closing this object stops all servers.
+    A server starts when its model is first used; closing this object stops all servers.
     """
 
     def __init__(self, models: Mapping[str, Model]) -> None:

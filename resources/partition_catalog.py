@@ -1,7 +1,6 @@
 """A catalog of the partitions of several tables: their metadata and versions at one moment.
 
-The metadata of local files comes from the lake's cache, which is valid while a file's state does not change, so that no
-file is opened again.
+For local files, the lake caches metadata by file state, so unchanged files are not opened again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +13,9 @@ from resources.lake import RUN, Facts, Lake
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """The metadata of a partition, and its version, which changes with its content.
+    """The metadata of a partition, and a version that changes with its content.
 
-    A content hash excludes what a run measures. For a table with such columns, each writing of the file is a version.
+    The content hash excludes measured columns, such as seconds; with such columns, each rewrite is a new version.
     """
 
     facts: Facts
@@ -24,21 +23,21 @@ class CatalogEntry:
 
 
 class PartitionCatalog:
-    """The partitions of some tables of a lake, as of the construction of the catalog."""
+    """The partitions of some tables of a lake, as of the time when the catalog was created."""
 
     def __init__(self, lake: Lake, tables: Sequence[str]) -> None:
         self._entries = {table: dict(_entries(lake, table)) for table in tables}
 
     def of(self, table: str) -> Mapping[str, CatalogEntry]:
-        """Return the entries of a table by partition, sorted by partition."""
+        """Return the catalog entries of a table by partition, sorted by partition."""
         return self._entries[table]
 
     def get(self, table: str, partition: str) -> CatalogEntry | None:
-        """Return the entry of a partition; None if it is missing."""
+        """Return the catalog entry of a partition; None if the partition is missing."""
         return self._entries[table].get(partition)
 
     def version(self, table: str, partition: str) -> str:
-        """Return the version of a partition; empty if it is missing."""
+        """Return the version of a partition; "" if the partition is missing."""
         entry = self.get(table, partition)
         return "" if entry is None else entry.version
 

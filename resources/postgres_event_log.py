@@ -1,8 +1,8 @@
 """Dagster's event log on PostgreSQL, with connections that stay open.
 
-The shipped storage reconnects for every group of statements. This storage keeps a small pool. A thread in a transaction
-uses one connection for everything, so no thread waits for a second connection. The events of a batch are one
-transaction: after a failure Dagster stores them one by one, and a check whose planned event is stored twice fails.
+The shipped storage reconnects for every group of statements. This storage has a small connection pool. A thread in a
+transaction uses one connection for everything, so no thread waits for a second connection. The events of a batch are
+one transaction: after a failure Dagster stores them one by one, and a check whose planned event is stored twice fails.
 """
 
 import threading
@@ -47,7 +47,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
 
 
 class PostgresEventLog(PostgresEventLogStorage):
-    """An event log in PostgreSQL with open connections: one, and up to five if threads need more."""
+    """An event log in PostgreSQL with a pool of one to five open connections."""
 
     def __init__(
         self,
@@ -77,13 +77,13 @@ class PostgresEventLog(PostgresEventLogStorage):
         )
 
     def optimize_for_webserver(self, statement_timeout: int, pool_recycle: int, max_overflow: int) -> None:
-        """Replace the pool by a pool of the size that Dagster's web server requests."""
+        """Replace the connection pool by a pool of the size that Dagster's web server requests."""
         self._engine.dispose()
         super().optimize_for_webserver(statement_timeout, pool_recycle, max_overflow)
 
     @contextmanager
     def _connect(self) -> Iterator[db.Connection]:
-        """Yield a connection from the pool, or the connection of this thread's index_transaction()."""
+        """Yield a connection from the pool, or the connection of the transaction that this thread has open."""
         held = getattr(self._mine, "connection", None)
         if held is not None:
             yield held
@@ -93,7 +93,7 @@ class PostgresEventLog(PostgresEventLogStorage):
 
     @contextmanager
     def index_transaction(self) -> Iterator[db.Connection]:
-        """Open a transaction that includes everything that this thread stores meanwhile."""
+        """Open a transaction that includes all events that this thread stores within the context."""
         with super().index_transaction() as connection:
             outer = getattr(self._mine, "connection", None)
             self._mine.connection = connection
@@ -108,7 +108,7 @@ class PostgresEventLog(PostgresEventLogStorage):
             super().store_event_batch(events)
 
     def has_table(self, table_name: str) -> bool:
-        """Return whether a table exists. A positive result is cached."""
+        """Return whether the database has a table. A positive result is cached."""
         if table_name not in self._tables:
             if not super().has_table(table_name):
                 return False

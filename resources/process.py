@@ -15,7 +15,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def default_signals() -> Callable[[], None] | None:
-    """Return the `preexec_fn` that lets signals in ENDING end a subprocess; None if they already can.
+    """Return a `preexec_fn` that lets the signals in ENDING end a subprocess; None if they already can.
 
     A subprocess inherits ignored and blocked signals. A shell without job control ignores SIGINT for a background job,
     and Dagster copies the handler of SIGINT to SIGTERM. Without this function, subprocesses of such a job would ignore
@@ -35,7 +35,7 @@ def default_signals() -> Callable[[], None] | None:
 
 
 def allow_open_files(needed: int) -> int:
-    """Raise this process's limit of open files to `needed`, if the system permits. Return the limit that holds."""
+    """Raise this process's limit of open files to `needed`, if the system permits. Return the resulting limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:

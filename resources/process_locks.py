@@ -18,12 +18,12 @@ def instance_folder(home: Path) -> Path:
 
 
 def has_stale_locks(home: Path) -> bool:
-    """Return whether a killed process has left runs in progress."""
+    """Return whether a killed process has left a lock file, so its runs may still be marked as in progress."""
     return any(True for _ in stale_locks(instance_folder(home) / LOCKS))
 
 
 def stale_locks(locks: Path) -> Iterator[Path]:
-    """Yield the lock files whose process no longer runs."""
+    """Yield the lock files of processes that have ended."""
     for path in sorted(locks.glob("[!.]*")):
         try:
             with path.open("r") as lock:

@@ -10,7 +10,7 @@ from memflow.errors import BadInput, MissingData
 
 
 def syllables(path: str | Path) -> dict[str, int]:
-    """Return the number of syllables of each word, by its first pronunciation.
+    """Return the number of syllables of each word, from the first pronunciation that the dictionary lists.
 
     Raises MissingData if the file is missing, BadInput if it is not a pronouncing dictionary.
     """

@@ -1,8 +1,7 @@
-"""`memflow.duckdb`, for other tools: the tables of scores, and views over the other tables of the lake.
+"""The published DuckDB file `memflow.duckdb` for other tools: tables of scores, and views over the lake's other tables.
 
-The file is built or changed under a temporary name and renamed, so that readers see the old file or the new one. If it
-is still the file that was published last, only partitions that changed since are replaced in a copy. The rows of its
-tables have no order.
+The file is written under a temporary name and then renamed, so readers see the old file or the new one. If nothing else
+has changed the published file, a copy is updated with the changed partitions only. The tables' rows have no order.
 """
 
 import json
@@ -40,7 +39,7 @@ MOST_GROWTH = 3
 
 @dataclass(frozen=True)
 class PublishedRecord:
-    """What a published file contains: its state on the disk, the version of each partition, and the other contents."""
+    """A record of the published file: its state on disk, its partitions' versions, and the layout of its tables."""
 
     file: Sequence[int] = ()
     built_bytes: int = 0
@@ -49,14 +48,14 @@ class PublishedRecord:
 
     @classmethod
     def read(cls, path: Path) -> "PublishedRecord":
-        """Return the record of a published file; an empty one if there is none."""
+        """Return the record of a published file; an empty record if none is stored."""
         try:
             return cls(**json.loads((path.parent / RECORD).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return cls()
 
     def write(self, path: Path) -> None:
-        """Replace the record of a published file."""
+        """Store the record of a published file, and replace the previous record."""
         record = path.parent / RECORD
         record.parent.mkdir(exist_ok=True)
         written = record.with_name(f".{record.name}.{secrets.token_hex(8)}.writing")
@@ -80,7 +79,7 @@ def publish_database(lake: Lake, path: Path) -> None:
                 written.unlink(missing_ok=True)
                 if attempt == ATTEMPTS:
                     raise StoreBusy(
-                        f"cannot build {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
+                        f"cannot write {path} after {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
                     ) from wrong
                 time.sleep(PAUSE_S * 2**attempt)
         written.replace(path)
@@ -90,7 +89,7 @@ def publish_database(lake: Lake, path: Path) -> None:
 
 
 def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the table of the catalog of metrics, if it does not exist."""
+    """Create the table score.metrics with the catalog of metrics, if it does not exist."""
     import pyarrow as pa  # noqa: PLC0415  (for the queries that name it)
 
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {METRICS.partition('.')[0]}")
@@ -100,7 +99,7 @@ def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
-    """Write the database to `written`, from a copy of `path` where that is possible. Return its record."""
+    """Write the database to the file `written`, from a copy of `path` if possible. Return its record."""
     tables = [table for table in TABLES if table.startswith(STAGE) or not lake.local]
     catalog = PartitionCatalog(lake, tables)
     versions = {
@@ -139,7 +138,7 @@ def _write(lake: Lake, path: Path, written: Path) -> PublishedRecord:
 
 
 def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
-    """Copy the published file. Return False if it is not the one of the record, or has grown too much."""
+    """Copy the published file. Return False if it differs from the record or has grown too much."""
     with suppress(FileNotFoundError):
         state = FileState.of(path.stat())
         if (
@@ -153,7 +152,7 @@ def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
 
 
 def _create(connection: duckdb.DuckDBPyConnection, tables: Sequence[str], views: dict[str, str]) -> None:
-    """Create the empty tables, and the views."""
+    """Create the empty tables, the catalog of metrics, and the views."""
     for table in TABLES:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
         connection.execute(views.get(table) or table_text(table))
@@ -163,7 +162,7 @@ def _create(connection: duckdb.DuckDBPyConnection, tables: Sequence[str], views:
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]) -> None:
-    """Insert partitions in order. Raises BadInput that names the one with a duplicate key."""
+    """Insert partitions in order. Raises BadInput with the name of a partition that has a duplicate key."""
     if not partitions:
         return
     try:
@@ -174,7 +173,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, parti
                 _insert_at_once(connection, lake, table, [partition])
             except duckdb.ConstraintException as wrong:
                 raise BadInput(
-                    f"cannot publish {table} of {partition}; rerun that partition: {wrong}"
+                    f"cannot publish {table} of {partition}: it has a duplicate key ({wrong}). Rerun this partition."
                 ) from wrong
 
 
@@ -193,14 +192,14 @@ def _insert_at_once(
 def _replace_rows(
     connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
 ) -> None:
-    """Replace the rows of a table that are not in the partitions, which hold all of its rows."""
+    """Replace all rows of a table by those of the given partitions, and keep equal rows."""
     connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {parquet_files(lake, table, partitions)}")
     connection.execute(change_text(table))
     connection.execute("DROP TABLE lake_rows")
 
 
 def _view_over(lake: Lake, table: str) -> str:
-    """Return the statement for a table outside the scores: a view over its files, or an empty table."""
+    """Return the SQL statement for a table outside the scores: a view over its files, or an empty table."""
     current = lake.current_partitions(table)
     if not current:
         return table_text(table)
@@ -211,7 +210,7 @@ def _view_over(lake: Lake, table: str) -> str:
 
 
 def parquet_files(lake: Lake, table: str, partitions: Sequence[str]) -> str:
-    """Return the SQL source of the rows of partitions. The files of a view cannot be parameters."""
+    """Return the SQL expression that reads the Parquet files of partitions. A view cannot have parameters."""
     paths = (literal(escaped(lake.path(table, partition))) for partition in partitions)
     return f"read_parquet([{', '.join(paths)}])"
 

@@ -1,7 +1,7 @@
-"""Merging of concurrent requests of many coroutines into batches.
+"""A batcher of concurrent embedding requests from many coroutines.
 
-Hundreds of episodes run in one event loop, and each embeds one message at a time. A batch collects keys while new ones
-arrive; every coroutine waits for its own keys. embedder.py decides on the size of requests.
+Hundreds of episodes run in one event loop, and each embeds one message at a time. A batch collects texts while new ones
+arrive; every coroutine waits for the results of its texts. embedder.py splits a batch into requests.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ OnResult = Callable[[str, T], None]
 
 
 class RequestBatcher(Generic[T]):
-    """A collector of texts by key, which calls `work(texts, on_result)` once per batch.
+    """A batcher of texts by key, which calls `work(texts, on_result)` once per batch.
 
     If `work` raises, the keys without a result get its exception. A batcher belongs to one event loop.
     """

@@ -1,13 +1,14 @@
-"""Rows to Parquet and back, one row group at a time, so that memory does not grow with the number of rows.
+"""Reading and writing of Parquet rows, one row group at a time, so that memory does not grow with the number of rows.
 
-Paths, atomic replacement and caches are in lake.py, Arrow types and validation in columns.py.
+lake.py handles paths, atomic replacement and caches; columns.py handles Arrow types and validation.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from memflow.fingerprint import digest_rows
@@ -20,14 +21,14 @@ GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
 
 
 def group_rows(table: str) -> int:
-    """Return the number of rows in a row group of a table."""
+    """Return the number of rows per row group of a table."""
     return VECTOR_GROUP_ROWS if has_vectors(table) else GROUP_ROWS
 
 
 class RowGroupWriter:
-    """A writer of one Parquet file, for the rows of a table. A context manager.
+    """A context manager that writes the rows of a table to one Parquet file.
 
-    After `write`, `digest` is the content hash and `rows` the number of rows. `only` has the rows of a file with a
+    After `write`, `digest` is the content hash and `rows` the number of rows. `only` contains the rows of a file with a
     single row group, and is None for a larger file.
     """
 
@@ -45,17 +46,17 @@ class RowGroupWriter:
         self._parquet.close()
 
     def write(self, rows: Iterable[Any]) -> None:
-        """Write rows. Raises BadInput with column and row of an invalid value."""
+        """Write rows, and compute their content hash. Raises BadInput with column and row of an invalid value."""
         # Measurements of a run are no part of the content hash: neither columns nor rows.
         outcome = (row for row in self._written(rows) if getattr(row, "metric", None) not in EFFICIENCY_NAMES)
         self.digest = digest_rows(outcome, ignore=MEASURED)
 
     def describe(self, metadata: Mapping[str, str]) -> None:
-        """Add metadata to the file."""
+        """Add key-value metadata to the Parquet file."""
         self._parquet.add_key_value_metadata(metadata)
 
     def _written(self, rows: Iterable[Any]) -> Iterator[Any]:
-        """Write rows in groups, and yield them validated."""
+        """Write rows in row groups, and yield the validated rows."""
         remaining = iter(rows)
         size = group_rows(self.table)
         while group := validate(self.table, list(islice(remaining, size)), self.rows):
@@ -66,10 +67,21 @@ class RowGroupWriter:
             yield from group
 
 
-def read_rows(table: str, parquet: pq.ParquetFile, names: list[str]) -> Iterator[Any]:
-    """Yield the rows of a Parquet file with the columns `names`; other columns have their default."""
+def read_rows(
+    table: str, parquet: pq.ParquetFile, names: list[str], episodes: Collection[str] | None = None
+) -> Iterator[Any]:
+    """Yield the rows of a Parquet file with the columns `names`; other columns have their default value.
+
+    With `episodes`, yield only the rows of these episodes.
+    """
     row = TABLES[table]
     for batch in parquet.iter_batches(group_rows(table), columns=names):
-        found = [from_array(column) for column in batch.columns]
+        kept = batch if episodes is None else batch.filter(_is_of(batch, episodes))
+        found = [from_array(column) for column in kept.columns]
         for values in zip(*found, strict=True):
             yield row(**dict(zip(names, values, strict=True)))
+
+
+def _is_of(batch: pa.RecordBatch, episodes: Collection[str]) -> pa.BooleanArray:
+    """Return, for each row of a batch, whether it belongs to one of the episodes."""
+    return pc.is_in(batch.column("episode_id"), pa.array(episodes, pa.string()))

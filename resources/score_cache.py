@@ -1,7 +1,7 @@
-"""A cache of what the leaderboard is computed from: values per domain and assistant, each with the key of its inputs.
+"""A cache of the values that the leaderboard is computed from, by domain and assistant, with a key of their inputs.
 
-One SQLite file, which any number of processes use. A value whose key differs is computed again and replaced, so it
-never outlives its inputs. The file can be deleted at any time.
+The cache is one SQLite file that several processes may use. A value whose inputs have changed has another key, and is
+computed again and replaced. The file can be deleted at any time.
 """
 
 import json
@@ -32,7 +32,7 @@ _CACHED = sa.Table(
 
 
 class DomainCache:
-    """The cached values of one domain in memory; without a file, it begins empty and is not saved."""
+    """The cached values of one domain, in memory; without a file, the cache starts empty and is not saved."""
 
     def __init__(self, domain: str, path: Path | None = None) -> None:
         self.domain = domain
@@ -45,22 +45,22 @@ class DomainCache:
                 self._found = {(row.assistant, row.kind): (row.key, row.value) for row in rows}
 
     def has(self, assistant: str, kind: str, key: str) -> bool:
-        """Return whether there is a value of this kind with this key."""
+        """Return whether the cache has a value of this kind whose inputs have this key."""
         return self._found.get((assistant, kind), ("",))[0] == key
 
     def get(self, assistant: str, kind: str) -> Any:
-        """Return the value of a kind, which must exist."""
+        """Return the cached value of a kind. Raises KeyError if there is none."""
         return json.loads(zlib.decompress(self._found[assistant, kind][1]))
 
     def put(self, assistant: str, kind: str, key: str, value: Any) -> None:
-        """Add a value, which consists of plain data."""
+        """Add a value of JSON types, to be written by `save`."""
         if self._path is not None:
             content = zlib.compress(json.dumps(value).encode(), 1)
             row = {"domain": self.domain, "assistant": assistant, "kind": kind, "key": key, "value": content}
             self._new.append(row)
 
     def save(self, assistants: Collection[str]) -> None:
-        """Write the added values, and delete those of all assistants but `assistants`."""
+        """Write the added values, and delete the values of all assistants except `assistants`."""
         gone = {name for name, _ in self._found} - set(assistants)
         if self._path is not None and (self._new or gone):
             with _opened(self._path) as connection:
@@ -73,7 +73,7 @@ class DomainCache:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sa.Connection]:
-    """Open the file. Raises StoreBusy if another process locks it for too long, BadInput if it is damaged."""
+    """Open the cache file. Raises StoreBusy if another process locks it for too long, BadInput if it is damaged."""
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(
         sa.URL.create("sqlite", database=str(path)),
@@ -90,6 +90,6 @@ def _opened(path: Path) -> Iterator[sa.Connection]:
         ) from wrong
     except sa.exc.DatabaseError as wrong:
         raise BadInput(
-            f"the cache of scores {path} is damaged ({wrong.orig}). Delete it, then rerun; no request is sent for "
-            "scores."
+            f"the cache of scores {path} is damaged ({wrong.orig}). Delete the file, then rerun: scores are "
+            "computed again without requests."
         ) from wrong

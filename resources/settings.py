@@ -90,6 +90,12 @@ class Settings(BaseSettings):
         ge=0,
         description="Partitions that `memflow run` executes at once; 0 chooses by the concurrency of the models.",
     )
+    processes: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Processes that share the episodes of a partition, and the concurrency of the models.",
+    )
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )
@@ -127,8 +133,8 @@ class Settings(BaseSettings):
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(
-                    f"own_datasets.{name}: another data set has the name, or it is not in [a-z0-9_]. "
-                    "Choose another name."
+                    f"the data set name {name!r} in [own_datasets] is already used or contains characters outside "
+                    "[a-z0-9_]. Choose another name."
                 )
         return self
 
@@ -145,7 +151,7 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     def domain(self, name: str) -> Domain:
-        """Return a domain by name. Raises BadSettings with the known names."""
+        """Return a domain by name. Raises BadSettings for an unknown name, with the known names."""
         if name in self.own_domains:
             own = self.own_domains[name]
             return Domain(name, own.benchmark, own.datasets, own.title or name, own.parameters, own.seed)
@@ -157,7 +163,7 @@ class Settings(BaseSettings):
         return {**registry.datasets(), **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
     def own_memories(self) -> dict[str, UserMemory]:
-        """Return the memories of installed packages and of the settings file; the file overrides packages."""
+        """Return the memories of installed packages and of memflow.toml, which overrides packages, by name."""
         of_file = {
             name: UserMemory(own.path, own.parameters, own.system) for name, own in self.memories.items()
         }
@@ -183,28 +189,28 @@ class Settings(BaseSettings):
         return assistant.partition("@")[2] or self.roles.assistant
 
     def open_files(self, parallel: int) -> int:
-        """Return how many files and connections a run with so many partitions at once may open."""
+        """Return an upper bound of the files and connections that a run of `parallel` partitions opens."""
         connections = sum(model.concurrency for model in self.models.values() if model.kind != "scripted")
         return 200 + 30 * parallel + connections
 
     def partitions_at_once(self, assistants: Iterable[str]) -> int:
-        """Return how many partitions `memflow run` executes at once.
+        """Return the number of partitions that `memflow run` executes concurrently.
 
-        By default, one for each 16 concurrent requests of the models, at most 8. The scripted chat never waits, so it
-        gets one.
+        The default is one for each 16 concurrent requests of the models, at most 8. With the scripted chat, which never
+        waits, the default is 1.
         """
         named = {*dict(self.roles).values(), *map(self.model_of, assistants)}
         served = [self.models[name].concurrency for name in named if self.models[name].kind != "scripted"]
         return self.parallel or min(8, max(1, max(served, default=1) // 16))
 
     def memory_of(self, assistant: str) -> "MemoryConfig":
-        """Return the memory of an assistant. Raises BadSettings with the known names."""
+        """Return the memory of an assistant. Raises BadSettings for an unknown memory, with the known names."""
         from memflow.memories.registry import find  # noqa: PLC0415  (imports take a second)
 
         return find(assistant.partition("@")[0], self.own_memories())
 
     def model(self, name: str) -> Model:
-        """Return a model by name. Raises BadSettings with the known names."""
+        """Return a model by name. Raises BadSettings for an unknown name, with the known names."""
         if name not in self.models:
             raise BadSettings(f"[models.{name}] does not exist. Use one of: {', '.join(self.models)}")
         return self.models[name]
@@ -213,7 +219,7 @@ class Settings(BaseSettings):
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings of `path`, MEMFLOW_SETTINGS or ./memflow.toml, overridden by the environment, then by `over`.
 
-    Raises BadSettings with the file, the setting and the error.
+    Raises BadSettings with the file, the setting and the fault.
     """
     named = path or (Path(os.environ["MEMFLOW_SETTINGS"]) if "MEMFLOW_SETTINGS" in os.environ else None)
     if named is not None and not named.is_file():
@@ -233,7 +239,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
             message = f"there is no such setting. {_suggestion(first['loc'])}"
         raise BadSettings(f"{file}: {place}: {message}") from wrong
     except (SettingsError, ValueError) as wrong:
-        raise BadSettings(f"cannot read {file}: {wrong}") from wrong
+        raise BadSettings(f"cannot read the settings file {file}: {wrong}. Fix the file.") from wrong
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})
 
 
@@ -243,7 +249,7 @@ def example() -> str:
 
 
 def _suggestion(location: tuple[int | str, ...]) -> str:
-    """Return the existing setting most similar to the unknown one at `location`, or all settings there."""
+    """Return the setting most similar to the unknown one at `location`, or the list of all settings of the section."""
     section: Any = Settings
     for part in location[:-1]:
         is_dict = get_origin(section) is dict

@@ -11,7 +11,7 @@ from memflow.fingerprint import digest
 
 
 class StrictModel(BaseModel):
-    """The base class of sections of the settings, which are immutable and reject unknown keys."""
+    """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -74,7 +74,7 @@ class Model(StrictModel):
         return Path(self.adapter).name if self.adapter else self.model
 
     def fingerprint(self) -> str:
-        """Return the digest of name, revision and sampling, which determine the model's answers."""
+        """Return the content hash of name, revision and sampling, which determine the model's answers."""
         return digest(self.kind == "scripted", self.served_as, self.revision, self.sampling())
 
     def sampling(self) -> Sampling:
@@ -83,7 +83,7 @@ class Model(StrictModel):
 
 
 class Roles(StrictModel):
-    """The name of the model for each role."""
+    """The role settings: the name of the chat model for each role."""
 
     simulator: str = Field("scripted", description="Plays the users: writes states, utterances and feedback.")
     judge: str = Field("scripted", description="Scores replies for metrics that use a model.")
@@ -135,7 +135,7 @@ class OwnMemory(StrictModel):
     def _is_one_thing(self) -> "OwnMemory":
         if bool(self.path) == bool(self.system):
             raise ValueError(
-                "the memory has both or neither of `path` and `system`. Set only path = "
+                "a memory of the settings has both or neither of `path` and `system`. Set only path = "
                 '"my_package.my_module:MyMemory" or only system = "rag".'
             )
         return self

@@ -1,8 +1,8 @@
-"""Digests of the code that a step uses: Python modules, the memflow modules that they import, and their prompts.
+"""Content hashes of the code that a step uses: Python modules, the memflow modules that they import, and prompts.
 
 Docstrings and comments do not count, except docstrings in modules named `answers`, which models receive as part of a
-schema. A digest depends on the Python version, whose syntax trees differ. The root modules of each step are in
-assets/fingerprints.py.
+schema. A hash depends on the Python version, whose syntax trees differ. assets/fingerprints.py lists the root modules
+of each step.
 """
 
 import ast
@@ -24,14 +24,14 @@ MEMFLOW = Path(str(memflow.__file__)).parent
 
 
 class Source(NamedTuple):
-    """The digest of a module's code, and the memflow modules that it imports."""
+    """The content hash of a module's code, and the memflow modules that the module imports."""
 
     digest: str
     imports: list[str]
 
 
 class SourceCode:
-    """Digests of modules and of all memflow modules that they import. `cache` stores parsed sources between processes.
+    """Content hashes of modules and the memflow modules that they import. The file `cache_path` caches them on disk.
 
     `plugins` are packages and modules that shared code looks up by name: benchmarks and memories. An import of a plugin
     counts in other plugins, but not in shared code such as a registry.
@@ -46,7 +46,7 @@ class SourceCode:
         self._digests: dict[frozenset[str], str] = {}
 
     def digest(self, roots: Iterable[str]) -> str:
-        """Return the digest of the roots and of everything they import. A root is a module or a whole package."""
+        """Return one content hash of all modules that the roots (modules or packages) contain or import."""
         key = frozenset(roots)
         if key not in self._digests:
             found = self.closure(key)
@@ -71,9 +71,7 @@ class SourceCode:
         return sorted(found)
 
     def _members(self, root: str) -> list[str]:
-        """Return the modules of a package, or the module itself. A module outside memflow is located by its import
-        path.
-        """
+        """Return the modules of a package, or the module itself. Modules outside memflow are found by import path."""
         if root not in self._modules and root.partition(".")[0] != "memflow":
             file = getattr(sys.modules.get(root), "__file__", None)
             if file is not None:
@@ -125,7 +123,7 @@ def _parsed(path: Path) -> Source:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    """Return whether a statement is only a string: the docstring of a module, class, function or attribute."""
+    """Return whether a statement is only a string, such as the docstring of a module, class, function or attribute."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -1,6 +1,6 @@
 """The SQL files of sql/: named queries, the definitions of tables and views, and changes of published tables.
 
-Running SQL does not belong here.
+resources/warehouse.py runs the SQL.
 """
 
 from importlib.resources import files
@@ -13,27 +13,27 @@ VIEWS = ("score.histories", "score.continual")
 
 
 def query_text(name: str) -> str:
-    """Return sql/queries/<name>.sql. Raises BadInput if it does not exist."""
+    """Return the text of sql/queries/<name>.sql. Raises BadInput if the file does not exist."""
     return _text("queries", name)
 
 
 def table_text(table: str) -> str:
-    """Return the statement that creates a table, such as `score.verdicts`, unless it exists."""
+    """Return the SQL statement that creates a table, such as `score.verdicts`, if it does not exist."""
     return _text(*_place("tables", table))
 
 
 def view_text(view: str) -> str:
-    """Return the statement that creates a view of VIEWS or replaces it."""
+    """Return the SQL statement that creates or replaces a view of VIEWS."""
     return _text(*_place("views", view))
 
 
 def change_text(table: str) -> str:
-    """Return the statements that remove outdated rows from a table of the published database."""
+    """Return the SQL statements that delete outdated rows from a table of the published database."""
     return _text(*_place("changes", table))
 
 
 def literal(text: str) -> str:
-    """Return a text as an SQL literal, for statements that allow no parameters."""
+    """Return a text as an SQL string literal, for statements that allow no parameters."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -1,8 +1,8 @@
 """A pool of open SQLite databases: one connection per file, used by one thread at a time.
 
-Nothing here writes to a log. Dagster writes an event from within a logging handler, which holds the handler's lock. A
-second thread may hold the lock of Python's logging module and wait for that handler. A log message from here would then
-wait for the second thread, and both would wait forever.
+This module must not log. Dagster writes an event from within a logging handler, which holds the handler's lock. A
+second thread may hold the lock of Python's logging module and wait for that handler. A log message from this module
+would then wait for the second thread: a deadlock.
 """
 
 import logging
@@ -34,7 +34,7 @@ SILENT.disabled = True  # a disabled logger returns before it asks for the lock 
 
 
 class Shard:
-    """One database file: its connection, and the lock of the thread that uses the connection."""
+    """A database file of the pool: its connection, and the lock of the thread that uses the connection."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Shard:
         self._file: tuple[int, int] | None = None
 
     def open(self, connection: db.Connection) -> None:
-        """Store a new connection and the identity of its file."""
+        """Set a new connection, and record the identity of its file."""
         self.connection = connection
         self._file = self._identity()
 
@@ -205,7 +205,7 @@ def create_tables(connection: sqlite3.Connection, statements: list[str]) -> None
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
-    """Return whether a table was ever created, by SQLite's counter of schema changes."""
+    """Return whether the database has ever had a table, by SQLite's counter of schema changes."""
     (changes,) = connection.execute("PRAGMA schema_version").fetchone()
     return bool(changes)
 
@@ -216,7 +216,7 @@ def is_damaged(error: Exception) -> bool:
 
 
 def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
-    """Return the error for a database that cannot be opened.
+    """Return the exception for a database that cannot be opened.
 
     `what` describes the data that is lost if the user moves the file away.
     """

@@ -1,10 +1,10 @@
 """The execution of a pipeline step: reads the rows of its inputs from the lake and returns the rows of its tables.
 
-Writing the rows, Dagster's events and fingerprints do not belong here.
+assets/assets.py writes the rows and reports them to Dagster.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,6 +16,7 @@ from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.records import Record, Score
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
+from memflow.shares import WHOLE, Share
 from resources.lake import Lake
 from resources.library import Library
 from resources.metric_backends import build_metric_backends
@@ -25,7 +26,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class StepRunner:
-    """An executor of steps, with the models of the settings and the tables of the lake."""
+    """An executor of pipeline steps, with the models of the settings and the tables of the lake."""
 
     settings: Settings
     lake: Lake
@@ -43,10 +44,12 @@ class StepRunner:
         domain: Domain | None = None,
         assistant: str = "",
         asks_early: bool = False,
+        share: Share = WHOLE,
     ) -> Tables:
         """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant.
 
-        With `asks_early`, the same run asks the probes after this step, so they are asked during play.
+        With `asks_early`, the same run asks the probes after this step, so they are asked during play. With `share`,
+        return only the rows of its episodes. Steps that call models run in the processes that the settings configure.
         """
         calls_models = False
         partition: dict[str, Any] = {"leaderboard": self.leaderboard}
@@ -63,19 +66,22 @@ class StepRunner:
             memory = self.settings.memory_of(assistant) if assistant else None
             inputs = step.inputs_of(benchmark, domain, memory)
             calls_models = step.calls_models(benchmark, domain)
+            if calls_models and self.settings.processes > 1:
+                return self.models.workers.run(self.settings, step, run_id, domain, assistant, asks_early)
             partition |= {
                 "benchmark": benchmark,
-                "domain": domain,
+                "domain": replace(domain, share=share),
                 "assistant": assistant,
                 "memory": memory,
-                "early": self._early(step, run_id, domain, assistant, asks_early),
+                "early": self._early(step, run_id, domain, share) if asks_early else None,
+                "share": share,
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)
                 ),
             }
 
-        def read(table: str, vectors: bool) -> Iterable[Any]:
-            return self._read(table, vectors, domain, assistant)
+        def read(table: str, vectors: bool, episodes: Collection[str] | None) -> Iterable[Any]:
+            return self._read(table, vectors, episodes, domain, assistant)
 
         async def work(chats: Chats) -> Tables:
             return await step.function(StepContext(chats, read, inputs, perf_counter, **partition))
@@ -84,23 +90,29 @@ class StepRunner:
         context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)
         return self.models.run(context, work, shared=calls_models)
 
-    def _early(
-        self, step: Step, run_id: str, domain: Domain, assistant: str, asks_early: bool
-    ) -> EarlyAnswers | None:
-        """Return the early answers of a partition: new ones for the step that plays, these for the one that answers."""
-        if step.name == "memories" and asks_early:
+    def _early(self, step: Step, run_id: str, domain: Domain, share: Share) -> EarlyAnswers | None:
+        """Return early answers: new ones for the step `memories`, those of the run for `replies`, otherwise None."""
+        if step.name == "memories":
             probes = self.lake.read("question.probes", domain.name)
-            return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])
+            asked = [probe for probe in probes if probe.split == "test"]
+            return self.models.early_answers(run_id, share.of_rows(asked))
         return self.models.early.get(run_id) if step.name == "replies" else None
 
-    def _read(self, table: str, vectors: bool, domain: Domain | None, assistant: str) -> Iterable[Any]:
+    def _read(
+        self,
+        table: str,
+        vectors: bool,
+        episodes: Collection[str] | None,
+        domain: Domain | None,
+        assistant: str,
+    ) -> Iterable[Any]:
         if domain is None:
             return self.lake.read_all(table, self.lake.partitions(table))
         if WRITERS[table].scope == "dataset":
             return self._records(domain)
         of_assistant = WRITERS[table].scope == "domain x assistant"
         key = partition_key(domain.name, assistant if of_assistant else "")
-        return self.lake.stream(table, key, vectors=vectors)
+        return self.lake.stream(table, key, vectors=vectors, episodes=episodes)
 
     def _records(self, domain: Domain) -> list[Record]:
         """Return the records of the domain's data sets that are in the lake. Raises MissingData if there are none."""

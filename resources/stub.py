@@ -32,7 +32,7 @@ from resources.stub_answers import random_instance, random_text
 
 @dataclass(frozen=True)
 class StubBehavior:
-    """The behavior of the stub. Shares are of all attempts; the request and `seed` determine which attempts fail."""
+    """The settings of the stub server. Failures are shares of all attempts, selected by the request and `seed`."""
 
     host: str = field(default="127.0.0.1", metadata={"help": "address to listen at"})
     port: int = field(default=0, metadata={"help": "port to listen at; 0: any free port"})
@@ -70,7 +70,7 @@ class Counts:
 
 
 class Stub:
-    """The server in the running event loop: `async with Stub(StubBehavior(fail=0.1)) as stub: ... stub.url`."""
+    """The stub server in the running event loop: `async with Stub(StubBehavior(fail=0.1)) as stub: ... stub.url`."""
 
     def __init__(self, behavior: StubBehavior | None = None) -> None:
         self.behavior = behavior or StubBehavior()
@@ -85,7 +85,7 @@ class Stub:
 
     @property
     def url(self) -> str:
-        """The base address of the server for clients."""
+        """The base URL of the stub server."""
         return f"http://{self.behavior.host}:{self.port}/v1"
 
     async def __aenter__(self) -> "Stub":
@@ -236,14 +236,14 @@ def _error(message: str) -> dict[str, Any]:
 
 
 def count_answers(log: Path) -> Counter[str]:
-    """Return the number of answers in a stub's log, by the request digest that the ledger uses."""
+    """Return the number of answered requests in a stub server's log, by request digest."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
 
 
 @contextmanager
 def stub_process(**behavior: Any) -> Iterator[str]:
-    """Run a stub in a subprocess, and yield its base address."""
+    """Run a stub server in a subprocess, and yield its base URL."""
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behavior.items()]
     with subprocess.Popen(
         [sys.executable, "-m", "resources.stub", *arguments],
@@ -255,7 +255,9 @@ def stub_process(**behavior: Any) -> Iterator[str]:
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             if not url:
-                raise RuntimeError("the stub server did not start. See its error above.")
+                raise RuntimeError(
+                    "the stub server did not start. Fix the error that it printed above, then rerun."
+                )
             yield url
         finally:
             process.terminate()
@@ -266,7 +268,7 @@ def stub_process(**behavior: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Serve until interrupted; print the address first."""
+    """Run the stub server until interrupted, and print its URL first."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

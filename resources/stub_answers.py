@@ -16,7 +16,7 @@ WORDS = _WORDS.split()
 
 
 def random_text(chance: random.Random, least: int = 0, most: int = 80) -> str:
-    """Return random words with `least` to `most` characters in total, at most 80 unless `least` is larger."""
+    """Return random words with a total length of `least` to `most` characters, at most 80 unless `least` is larger."""
     wanted = chance.randint(least, max(least, min(most, 80)))
     said = ""
     while len(said) < wanted:
@@ -39,7 +39,7 @@ def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random)
         if several in part:
             return _of(chance.choice(part[several]), defs, chance)
     if part.get("type") not in _GENERATORS:
-        raise ValueError(f"the stub does not support the schema {dict(part)}. Extend `_of`.")
+        raise ValueError(f"the stub server cannot generate a value of the schema {dict(part)}. Extend `_of`.")
     return _GENERATORS[part["type"]](part, defs, chance)
 
 
@@ -85,7 +85,7 @@ def _matching(pattern: str, chance: random.Random) -> str:
         if rest.startswith("{"):
             times, _, rest = rest[1:].partition("}")
         if not drawn or rest[:1] in ("*", "+", "?", "|", "("):
-            raise ValueError(f"the stub does not support the pattern {pattern}. Extend `_matching`.")
+            raise ValueError(f"the stub server cannot match the pattern {pattern}. Extend `_matching`.")
         said += "".join(chance.choice(drawn) for _ in range(int(times.partition(",")[0])))
     return said
 

@@ -1,4 +1,4 @@
-"""Training of adapters: runs lora.py as a subprocess in the Python of an environment that has torch, TRL and PEFT.
+"""Training of adapters: runs lora.py as a subprocess in a Python environment that has torch, TRL and PEFT.
 
 A benchmark selects the training examples; adapter.py reads the resulting folder.
 """
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trainer:
-    """An executor of training jobs. A failed or interrupted training leaves only its log, next to the output folder."""
+    """An executor of training jobs. A failed or interrupted training leaves only a log next to the output folder."""
 
     python: str
     """The command of the training environment's Python, with arguments if needed."""
@@ -51,7 +51,9 @@ class Trainer:
         Raises BadSettings if the Python cannot be run, BadInput if `out` exists, TrainingFailed if the training fails.
         """
         if out.exists() and not (over and (out / MANIFEST).is_file()):
-            raise BadInput(f"{out} already exists. Choose another folder.")
+            raise BadInput(
+                f"the folder {out} already exists. Choose another folder with --out, or replace it with --force."
+            )
         log = out.with_name(f"{out.name}.log")
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +68,8 @@ class Trainer:
             log.replace(out / "training.log")
         except OSError as wrong:
             raise BadInput(
-                f"cannot write {out}: {wrong.strerror or wrong}. Choose another folder, or make it writable."
+                f"cannot write the adapter to {out}: {wrong.strerror or wrong}. Choose another folder, or make it "
+                "writable."
             ) from wrong
         return read_manifest(out)
 
@@ -114,7 +117,7 @@ def _write_manifest(job: Job, adapter: Path, trained: TrainingResult) -> None:
 
 
 def _read_events(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> TrainingResult:
-    """Read the program's events until it ends. Return the training result."""
+    """Read the training program's events until the program ends. Return the training result."""
     assert process.stdout is not None
     trained = None
     for line in process.stdout:

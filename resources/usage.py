@@ -21,7 +21,7 @@ NUMBERS = ("requests", "cache_hits", "failed", *TOKEN_SUMS, "latency_s")
 
 @dataclass(frozen=True)
 class UsageRow:
-    """The usage of one group of requests, identified by `by`.
+    """The usage of one group of requests; `by` contains the values that define the group.
 
     Tokens and seconds cover requests and cache hits, with the values of the first request. The `paid_` tokens cover
     requests only.
@@ -40,20 +40,20 @@ class UsageRow:
 
 
 def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
-    """Return the cost of the requests at their model's prices; 0 without a price. The row must be grouped by model."""
+    """Return the cost of a row's requests at the model's prices; 0 without a price. Rows must be grouped by model."""
     price = prices.get(row.by["model"], Prices())
     return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
 
 
 def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:
-    """Select the totals of these runs, or of all runs, grouped by `by`."""
+    """Return a query of the totals of these runs, or of all runs, grouped by `by`."""
     names = [usage_totals.c[name] for name in by]
     query = sa.select(*names, *(_sum(usage_totals.c[name]) for name in NUMBERS)).group_by(*names)
     return query if runs is None else query.where(usage_totals.c.run.in_(sorted(runs)))
 
 
 def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """Return a query that counts each answer of a run once, so that a replay has the same counts as the first run."""
+    """Return a query of one run's usage with an empty ledger: each completion counts once, as a request."""
     names = [uses.c[name] for name in by]
     once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
     columns = completions.c
@@ -69,14 +69,14 @@ def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
 
 
 def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """Count the failed requests of a run."""
+    """Return a query of the failed requests of a run."""
     names = [usage_totals.c[name] for name in by]
     query = sa.select(*names, _sum(usage_totals.c.failed)).where(usage_totals.c.run == run).group_by(*names)
     return query.having(sa.func.sum(usage_totals.c.failed) > 0)
 
 
 def fill_totals(connection: Connection) -> None:
-    """Compute the totals from `uses` and `failures`, for a ledger of a version without totals."""
+    """Compute the totals from `uses` and `failures`, for a ledger of an old version without totals."""
     requested = sa.case((uses.c.kept, 0), else_=1)
     zero = sa.literal(0)
     of_uses = sa.select(
@@ -101,7 +101,7 @@ def fill_totals(connection: Connection) -> None:
 
 
 def _sum(column: sa.ColumnElement[Any], name: str = "") -> sa.ColumnElement[Any]:
-    """Return the labeled sum of a column; of integers as an integer, since PostgreSQL sums them as decimals."""
+    """Return the labeled sum of a column. Sums of integers are cast, since PostgreSQL returns decimals."""
     total = sa.func.sum(column)
     label = name or getattr(column, "name", "")
     if isinstance(column.type, sa.Float):

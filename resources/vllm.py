@@ -1,6 +1,6 @@
-"""A vLLM server: an existing server, or a server that is started for a model and stopped afterwards.
+"""vLLM servers: an existing server, or a server that is started for a model and stopped afterwards.
 
-vLLM needs a separate environment; `executable` is the program in that environment. Requests are in chat.py.
+vLLM needs a separate environment; `executable` is the program in that environment. chat.py sends the requests.
 """
 
 import json
@@ -41,16 +41,16 @@ class Adapter:
 
     @classmethod
     def of(cls, folder: Path, manifest: Manifest) -> "Adapter":
-        """Return the adapter in a folder with this manifest."""
+        """Return the adapter in a folder, described by its manifest."""
         return cls(folder.absolute(), int(manifest.parameters["rank"]))
 
     @property
     def name(self) -> str:
-        """The model name in requests: the name of its folder."""
+        """The model name in requests: the name of the adapter's folder."""
         return self.folder.name
 
     def arguments(self) -> list[str]:
-        """Return the arguments of `vllm serve`. Raises BadSettings if vLLM does not support the rank."""
+        """Return the adapter's arguments for `vllm serve`. Raises BadSettings if vLLM does not support the rank."""
         most = next((rank for rank in RANKS if rank >= self.rank), None)
         if most is None:
             raise BadSettings(
@@ -62,7 +62,7 @@ class Adapter:
 
 @dataclass
 class VllmServer:
-    """A context manager that yields the base address, such as http://127.0.0.1:8000/v1.
+    """A context manager that yields a server's base URL, such as http://127.0.0.1:8000/v1.
 
     Raises EndpointDown if the server cannot be reached, does not serve the model, exits, or is not ready in time;
     BadSettings if the program cannot be run.

@@ -35,7 +35,7 @@ class Warehouse:
         self.path = Path(path).absolute()
 
     def query(self, name: str, **parameters: Any) -> QueryResult:
-        """Return the rows of sql/queries/<name>.sql; missing parameters are null.
+        """Return the result of sql/queries/<name>.sql; missing parameters are null.
 
         Raises BadInput for an unknown query or parameter.
         """
@@ -43,16 +43,16 @@ class Warehouse:
             return session.query(name, **parameters)
 
     def sql(self, text: str) -> QueryResult:
-        """Return the rows of one SELECT statement, which can read the lake's tables and no other file.
+        """Return the result of one SELECT statement, which can read the lake's tables and no other file.
 
         Raises BadInput if `text` is not a single SELECT, or if DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot parse this SQL. Fix it: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot parse the SQL query ({wrong}). Fix the query.") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"the SQL is {_statement_types(statements)}. Write a single SELECT statement.")
+            raise BadInput(f"the SQL query is {_statement_types(statements)}. Write a single SELECT.")
         with self.session() as session:
             return session.run(text, {}, (*TABLES,))
 
@@ -60,7 +60,7 @@ class Warehouse:
     def session(
         self, tables: Sequence[str] = (*TABLES,), partitions: Collection[str] | None = None
     ) -> Iterator["WarehouseSession"]:
-        """Open one database over a snapshot of these tables, or of some of their partitions."""
+        """Open an in-memory database over a snapshot of these tables, limited to `partitions` if given."""
         with self.lake.snapshot(tables, partitions) as lake, duckdb.connect(":memory:") as connection:
             yield WarehouseSession(lake, connection)
 
@@ -71,7 +71,7 @@ class Warehouse:
 
 
 class WarehouseSession:
-    """One in-memory database over a snapshot of a lake, with no access to other files."""
+    """An in-memory DuckDB database over a snapshot of a lake, without access to other files."""
 
     def __init__(self, lake: Lake, connection: duckdb.DuckDBPyConnection) -> None:
         self._lake = lake
@@ -89,7 +89,7 @@ class WarehouseSession:
         connection.execute("SET lock_configuration = true")
 
     def query(self, name: str, partitions: Collection[str] | None = None, **parameters: Any) -> QueryResult:
-        """Return the rows of sql/queries/<name>.sql, over all partitions of the tables that it names or over some."""
+        """Return the result of sql/queries/<name>.sql over all partitions, or over the given ones."""
         text = query_text(name)
         [statement] = duckdb.extract_statements(text)
         unknown = sorted(parameters.keys() - statement.named_parameters)
@@ -106,7 +106,7 @@ class WarehouseSession:
         tables: Sequence[str],
         partitions: Collection[str] | None = None,
     ) -> QueryResult:
-        """Return the rows of one statement over these tables. Raises BadInput if DuckDB reports an error."""
+        """Return the result of one SQL statement over these tables. Raises BadInput if DuckDB reports an error."""
         try:
             for table in tables:
                 self._create_view(table, partitions)
@@ -118,10 +118,10 @@ class WarehouseSession:
             answer = self._connection.execute(text, parameters)
             return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
-            raise BadInput(f"DuckDB cannot run this query. Fix it: {wrong}") from wrong
+            raise BadInput(f"DuckDB cannot run the SQL query ({wrong}). Fix the query.") from wrong
 
     def _create_view(self, table: str, partitions: Collection[str] | None) -> None:
-        """Create `table` as a view over its files, or empty. SQL allows no parameters for the paths of a view."""
+        """Create `table` as a view over its files, or as an empty table. SQL allows no parameters in a view."""
         stage, _, name = table.partition(".")
         found = [
             partition
@@ -148,7 +148,7 @@ class WarehouseSession:
 
 
 def _tables_in(text: str) -> tuple[str, ...]:
-    """Return the lake's tables that a query reads, itself or through a view."""
+    """Return the lake's tables that an SQL query reads, directly or through a view."""
     texts = [text, *(view_text(view) for view in VIEWS if _names_view(text))]
     return tuple(table for table in TABLES if any(table in each for each in texts))
 

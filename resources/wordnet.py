@@ -1,7 +1,7 @@
 """WordNet's synonyms from a local folder: implements memflow.metrics.meteor.Synonyms. Nothing is downloaded.
 
-The folder is a WordNet 3.0 database (Debian's wordnet-base: /usr/share/wordnet) or an nltk_data folder. nltk's reader
-is not used: it rejects folders outside its search path and needs files that no package ships.
+The folder is a WordNet 3.0 database (Debian's wordnet-base: /usr/share/wordnet) or an nltk_data folder. memflow does
+not use nltk's reader, which rejects folders outside its search path and needs files that no package ships.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ class WordNet:
     """Synonyms of English words. The files are read on the first lookup."""
 
     def __init__(self, folder: str | Path) -> None:
-        """Raise MissingData if a file of WordNet is missing."""
+        """Set the folder. Raises MissingData if a file of WordNet is missing."""
         given = Path(folder).expanduser()
         inside = given / "corpora" / "wordnet"
         self.folder = inside if inside.is_dir() else given
@@ -46,11 +46,11 @@ class WordNet:
 
     @property
     def fingerprint(self) -> str:
-        """The digest of the files that are read."""
+        """The content hash of the WordNet files."""
         return digest("wordnet", checksums(self.folder, _files()))
 
     def of(self, word: str) -> frozenset[str]:
-        """Return the one-word synonyms of all senses of `word` and its base forms."""
+        """Return the one-word synonyms of `word` and its base forms, in all senses."""
         if word not in self._known:
             if not self._senses:
                 self._read()
@@ -92,7 +92,7 @@ class WordNet:
                         fields = line.split()
                         senses[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
                     except (IndexError, ValueError) as wrong:
-                        raise BadInput(f"{index}, line {number} is invalid. Reinstall WordNet.") from wrong
+                        raise BadInput(f"{index}, line {number}, is invalid. Reinstall WordNet.") from wrong
             self._senses[part] = senses
 
 

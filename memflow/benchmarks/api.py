@@ -220,6 +220,10 @@ class Benchmark(ABC):
         """Return off-policy feedback: the backbone answers the training cases and the simulated users react."""
         return []
 
+    def divides_users(self, domain: Domain) -> bool:
+        """Return whether `states`, `turns` and `probes` return only the rows of the users in `domain.share`."""
+        return False
+
     def plays_probes(self, domain: Domain) -> bool:
         """Return whether the assistant answers probes (training cases) within its episodes."""
         return False

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memflow.errors import BadSettings
+from memflow.shares import WHOLE, Share
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -29,6 +30,8 @@ class Domain:
     """Whether a domain of memflow's own is a partition by default. All others are run when they are named."""
     limit: int = 0
     """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all."""
+    share: Share = WHOLE
+    """The users for which this process generates rows, where the benchmark divides users."""
 
     def limited(self, limit: int) -> "Domain":
         """Return a copy of the domain with this limit."""

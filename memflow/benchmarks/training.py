@@ -73,8 +73,8 @@ class TrainingSet:
     """The number of first answers by data set, with or without the action."""
 
     @property
-    def digest(self) -> str:
-        """The digest of all requests and answers."""
+    def content_hash(self) -> str:
+        """The content hash of the requests and answers of all training examples."""
         return digest([example.written() for example in self.examples])
 
     def counts(self) -> list[tuple[str, int, int, int]]:

@@ -1,6 +1,6 @@
-"""Request one typed answer for one prompt.
+"""Functions that request one typed answer for one prompt.
 
-An unusable answer is requested again together with the error, a limited number of times. After that, the Answer has a
+An unusable answer is requested again together with the error, a limited number of times. If all fail, the Answer has a
 reason instead of a value. There is no default value.
 """
 
@@ -87,7 +87,7 @@ async def ask(
 
 
 def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """Return (value, "") for a completion that can be parsed, otherwise (None, error)."""
+    """Return (value, "") for a completion that can be parsed, otherwise (None, error message)."""
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
@@ -104,7 +104,7 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
 
 
 def _unfenced(text: str) -> str:
-    """Return the JSON of an answer without the code fence or the thinking block around it."""
+    """Return the JSON of an answer without the code fence or the thinking block around the JSON."""
     text = text.rpartition("</think>")[2].strip()
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]

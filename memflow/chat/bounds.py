@@ -1,4 +1,4 @@
-"""Check that an output type bounds every string, list, object and number.
+"""Checks that an output type bounds every string, list, object and number.
 
 Only a bounded type limits the tokens of an answer. Prompt tests call `assert_bounded` on every output type.
 """
@@ -57,7 +57,7 @@ def _open(
 def _members(
     part: Mapping[str, Any], defs: Mapping[str, Any], place: str, inside: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield the unbounded parts inside an array or an object."""
+    """Yield the unbounded parts inside the schema of an array or an object."""
     if part.get("type") == "array":
         for item in (part.get("items"), *part.get("prefixItems", ())):
             if item is not None:

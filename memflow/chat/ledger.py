@@ -15,7 +15,7 @@ from memflow.errors import EndpointDown
 
 
 class RecordedChat:
-    """A substitute for a chat model in a LedgeredChat, which then returns recorded completions only."""
+    """A chat without a model: a LedgeredChat around it returns recorded completions only."""
 
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
@@ -23,7 +23,7 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown, since only requests that are missing from the ledger reach this chat."""
+        """Raise EndpointDown, since the ledger passes on only requests without a recorded completion."""
         raise EndpointDown(
             f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )
@@ -31,7 +31,7 @@ class RecordedChat:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """The run, stage, role, partition and model for which a request is made."""
+    """The context of a request: run, stage, role, domain, assistant and model."""
 
     run: str = ""
     stage: str = ""
@@ -42,41 +42,41 @@ class RequestContext:
 
 
 class RequestsInFlight:
-    """The unfinished requests of all chats of one ledger, by digest and event loop."""
+    """The unfinished requests of all chats of one ledger, by request digest and event loop."""
 
     def __init__(self) -> None:
         self._of: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Future[Completion]]]
         self._of = WeakKeyDictionary()
 
     def of_running_loop(self) -> dict[str, asyncio.Future[Completion]]:
-        """Return the completions that requests of the running event loop are waiting for."""
+        """Return the futures of the running event loop's unfinished completions, by request digest."""
         return self._of.setdefault(asyncio.get_running_loop(), {})
 
 
 class Ledger(Protocol):
-    """The protocol of a ledger: completions by the digest of their request, and the uses of each."""
+    """The protocol of a ledger, which stores completions by the digest of their request, and each use of them."""
 
     in_flight: RequestsInFlight
 
     async def get(self, digest: str) -> Completion | None:
-        """Return the completion under `digest`, or None."""
+        """Return the completion of the request with this digest, or None."""
         ...
 
     def put(
         self, completion: Completion, request: ChatRequest, account: RequestContext
     ) -> asyncio.Future[Completion]:
-        """Store a completion under its digest, and its use. Return a future that is done once both are durable.
+        """Store a completion and its use. Return a future that is done once both are durable.
 
-        Its result is the completion under the digest: an existing one is kept.
+        The result of the future is the stored completion of this request, which may be an earlier one.
         """
         ...
 
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit. It may be buffered and written later."""
+        """Record a cache hit, which may be written later."""
         ...
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        """Record a request that failed. It may be buffered and written later."""
+        """Record a failed request, which may be written later."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""The priority of a request: the number of requests that depend on it.
+"""The priority of a request: the number of later requests that depend on the request.
 
-Where requests wait for a server, those of the longest chains go first, because the longest chain decides when a run
-ends.
+If requests wait for a server, those of the longest chains are sent first, because the longest chain determines when a
+run ends.
 """
 
 from contextvars import ContextVar

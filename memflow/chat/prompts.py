@@ -50,7 +50,7 @@ class _FrontMatter(BaseModel):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A parsed prompt file. `digest` covers text and front matter."""
+    """A parsed prompt file. `digest` is the content hash of text and front matter."""
 
     name: str
     fields: tuple[str, ...]
@@ -72,7 +72,8 @@ class Prompt:
                 [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
             )
             raise PromptError(
-                f"prompt {self.name} got other fields than {list(self.fields)}: {wrong}. Fix the call."
+                f"the fields passed to prompt {self.name} differ from the declared {list(self.fields)}: {wrong}. "
+                "Fix the call."
             )
         said: list[ChatMessage] = []
         for role, text in self.sections:
@@ -84,7 +85,7 @@ class Prompt:
 
 
 def _fill(text: str, fields: Mapping[str, Any]) -> str:
-    """Replace every $field of a section."""
+    """Replace every $field of a prompt section by its value."""
     return "".join(
         str(fields[part]) if number % 2 else part for number, part in enumerate(_split_at_fields(text))
     )
@@ -92,7 +93,7 @@ def _fill(text: str, fields: Mapping[str, Any]) -> str:
 
 @cache
 def _split_at_fields(text: str) -> tuple[str, ...]:
-    """Return literal texts and field names in turn, starting and ending with a literal text."""
+    """Return literal texts and field names alternately, starting and ending with a literal text."""
     template = Template(text)
     return tuple(
         template.substitute({name: f"\0{name}\0" for name in template.get_identifiers()}).split("\0")
@@ -101,7 +102,7 @@ def _split_at_fields(text: str) -> tuple[str, ...]:
 
 @cache
 def load(package: str, stem: str) -> Prompt:
-    """Return the prompt `prompts/<stem>.md` of a package. Raises PromptError."""
+    """Return the prompt in `prompts/<stem>.md` of a package. Raises PromptError if it is missing or malformed."""
     if not package:
         raise PromptError(
             f"the prompt {stem} belongs to no package. Move the module into a package with a folder "
@@ -116,21 +117,23 @@ def load(package: str, stem: str) -> Prompt:
 
 
 def parse(text: str, package: str, where: str) -> Prompt:
-    """Return the prompt in `text`. The module `answers` of `package` has its output type. Raises PromptError."""
+    """Return the prompt in `text`, whose output type is in the module `answers` of `package`. Raises PromptError."""
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"{where}: the front matter is invalid. Fix it: {wrong}") from wrong
+        raise PromptError(f"the front matter of {where} is invalid: {wrong}. Fix the file.") from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:
-        raise PromptError(f"{where}: the file has no section. Start one with a line '# user'.")
+        raise PromptError(
+            f"the prompt file {where} has no section. Add a section that starts with the line '# user'."
+        )
     used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
     if used != set(front.fields):
         raise PromptError(
             f"{where}: the front matter declares the fields {sorted(front.fields)}, but the text uses "
-            f"{sorted(used)}. Make them equal."
+            f"{sorted(used)}. Declare exactly the used fields."
         )
     output = None
     if front.output is not None:

@@ -1,4 +1,4 @@
-"""Chat requests and completions, and the Chat protocol. Transport, retries and storage do not belong here."""
+"""Chat requests and completions, and the Chat protocol. resources/ sends and stores requests."""
 
 import json
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def schema_of(output: type[BaseModel]) -> dict[str, Any]:
 
 
 def schema_digest(output: type[BaseModel]) -> str:
-    """Return the digest of the schema and its order of fields, in which a model writes them."""
+    """Return the content hash of an output schema, including its order of fields, in which a model writes them."""
     if output not in _DIGESTS:
         _DIGESTS[output] = digest(json.dumps(schema_of(output)))
     return _DIGESTS[output]
@@ -63,7 +63,7 @@ def _sampling_json(sampling: Sampling) -> str:
 class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
-    `attempt` counts from 0 and is part of the digest.
+    `attempt` counts from 0 and is part of the request digest.
     """
 
     prompt: str
@@ -77,14 +77,14 @@ class ChatRequest:
 
     @property
     def messages_json(self) -> str:
-        """The messages as canonical JSON, [role, content] pairs. It is computed once."""
+        """The messages as canonical JSON: a list of [role, content] pairs, cached after the first call."""
         if not self._messages_json:
             pairs = [[message.role, message.content] for message in self.messages]
             object.__setattr__(self, "_messages_json", canonical_json(pairs))
         return self._messages_json
 
     def digest(self, model_fingerprint: str) -> str:
-        """Return the ledger's key: model, messages, parameters, schema and attempt. It is computed once."""
+        """Return the request digest, the ledger's key of model, messages, parameters, schema and attempt; cached."""
         if model_fingerprint not in self._digests:
             schema = None if self.output is None else schema_digest(self.output)
             self._digests[model_fingerprint] = digest_json(

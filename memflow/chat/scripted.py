@@ -1,6 +1,6 @@
 """The scripted chat: one deterministic handler per prompt name instead of a language model, for demos and tests.
 
-Handlers are in the benchmarks and memories (`scripted.py`). Their input is the request's fields and history, no gold.
+Benchmarks and memories define handlers in `scripted.py`. A handler gets the request's fields and history, no gold.
 """
 
 from collections.abc import Callable, Mapping

@@ -205,7 +205,7 @@ EXPECTED: tuple[Expectation, ...] = (
         {
             "score_in_its_confidence_interval": EachRow(_value_in_interval),
             "one_simulator_per_domain": WholeTable(_minority_simulators),
-            "compared_scores_share_prompt_and_model": WholeTable(_other_prompt_or_model),
+            "comparable_scores_have_same_prompt_and_model_version": WholeTable(_other_prompt_or_model),
         },
         "warn",
     ),

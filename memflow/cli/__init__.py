@@ -1,7 +1,7 @@
-"""`memflow COMMAND`: the command line. Each command imports outer packages only when it is called.
+"""`memflow COMMAND`: the command line. Each command imports other packages only when it runs.
 
-Each command is in the module of the same name. views.py attaches the commands that benchmarks declare for `show`,
-`export` and `plot`. Shared modules are selection.py (options, settings) and output.py (text, JSON, CSV).
+Each command is in the module of the same name. views.py adds the commands that benchmarks declare for `show`, `export`
+and `plot`. Shared modules are selection.py (options, settings) and output.py (text, JSON, CSV).
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""`python -m memflow.cli`: the command line without the script `memflow`."""
+"""The program `python -m memflow.cli`: the command line without the script `memflow`."""
 
 from memflow.cli import app
 

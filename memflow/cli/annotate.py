@@ -1,4 +1,4 @@
-"""`annotate`: samples for human annotators with an HTML page, a model as a further annotator, and agreement reports."""
+"""`memflow annotate`: samples for human annotators, a model as another annotator, and agreement reports."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -213,7 +213,7 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 
 def _judge(settings: "Settings") -> str:
-    """Return the judge's annotator name: the model's name in memflow.toml, otherwise its name at the server."""
+    """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
     name = settings.roles.judge
     return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
 
@@ -290,13 +290,15 @@ def _differing(made: "Report") -> Iterator[RenderableType]:
 
 
 def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
-    """Return the domain's rows. Raises BadInput if a table is missing; the message names the command to run."""
+    """Return the rows of the domain's tables. Raises BadInput if a table is missing."""
     from memflow.annotation.kind import DomainTables
     from memflow.benchmarks.api import States
 
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
-            raise BadInput(f"{domain} has no rows in {name}. Run `memflow run --domain {domain}`.")
+            raise BadInput(
+                f"{domain} has no rows in {name}. Create them with `memflow run --domain {domain}`."
+            )
     if assistant is not None:
         check_played(lake, domain, assistant)
     return DomainTables(
@@ -310,7 +312,7 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
 def _scripted(
     lake: "Lake", settings: "Settings", domain: str, stage: str, assistant: str | None
 ) -> str | None:
-    """Return a note if a scripted chat, not a language model, generated the items; otherwise None."""
+    """Return a note if a scripted chat instead of a language model generated the items; otherwise None."""
     from memflow.benchmarks.registry import benchmark
     from memflow.chat.scripted import LABEL
 

@@ -1,4 +1,4 @@
-"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. `memories` is in memories.py."""
+"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -117,7 +117,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
 
 
 def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
-    """Return how checksums compare with the published ones: `equal`, `differs`, `not known`, or "" without files."""
+    """Return the result of comparing checksums with the published ones: `equal`, `differs`, `not known`, or ""."""
     if not computed:
         return ""
     known = [name for name in computed if name in published]
@@ -127,13 +127,13 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
 
 
 def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Return the rows in groups: neighboring missing data sets with equal instructions form one group."""
+    """Return the rows in groups: adjacent missing data sets with equal download instructions form one group."""
     groups = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
     return [list(group) for _, group in groups]
 
 
 def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Yield the text of a group of data sets: names, state, title, license, origin, checksums or how to get them."""
+    """Yield the text of a group of data sets: names, state, title, license, origin, checksums or instructions."""
     row = group[0]
     yield Text.assemble("\n", (", ".join(each["dataset"] for each in group), "bold"), "  ", _state(row))
     yield _line(row["title"])

@@ -1,6 +1,6 @@
-"""`checks`: evaluate the rules of the tables in the lake, and list the rows that violate them.
+"""`memflow checks`: evaluate the rules of the tables in the lake, and list the rows that violate them.
 
-Rules are defined in memflow/checks/rules.py and evaluated in memflow/checks/evaluation.py.
+memflow/checks/rules.py defines rules; memflow/checks/evaluation.py evaluates them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -134,7 +134,7 @@ def _targets(
 def _summaries(
     lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
 ) -> tuple[list[RuleSummary], list[str]]:
-    """Evaluate the rules of every partition. Return the results, and a message per partition that raised an error."""
+    """Evaluate the rules of every partition. Return the results, and an error message per unchecked partition."""
     from resources.checks import Scope, check_partition
 
     found: dict[Target, list[tuple[str, RuleResult]]] = {}
@@ -169,7 +169,7 @@ def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], f
 
 
 def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
-    """Return the results as printable text: one line for each table of the lake."""
+    """Return the results as text to print, with one line for each table of the lake."""
     rows = []
     for name in dict.fromkeys(each.total.table for each in found):
         of_table = [each for each in found if each.total.table == name]
@@ -182,7 +182,7 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
 
 
 def _rules(found: Sequence[RuleSummary]) -> RenderableType:
-    """Return a table of results with a line for each rule."""
+    """Return a printable table of results with one line for each rule."""
     rows = [(each.result, each.total.name, each.total.total, each.total.unexpected) for each in found]
     return table("", ("result", "rule", "rows", "unexpected"), rows, right=("rows", "unexpected"))
 

@@ -1,6 +1,6 @@
-"""`show costs`: the chat requests of a memory, per message written and per probe read.
+"""`memflow show costs`: the chat requests of a memory, per message written and per probe read.
 
-The costs per instance (a user), from generation to the last answer, are in instance_costs.py.
+instance_costs.py shows the costs per instance (a user), from generation to the last answer.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Per(StrEnum):
 
 @dataclass(frozen=True)
 class MeanRequests:
-    """A memory's mean chat requests per message written or per probe read. `of` counts these messages or probes.
+    """A memory's mean chat requests per message written or per probe read. `of` is the number of messages or probes.
 
     Tokens and seconds are those of the first request, also for cache hits.
     """
@@ -97,9 +97,9 @@ def costs(
 
 
 def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
-    """Return the costs of every assistant whose episodes were played and whose probes were asked.
+    """Return the costs of every assistant that has played its episodes and answered its probes.
 
-    Partitions of former versions, which recorded no run, are skipped.
+    Partitions of old versions without a run id are skipped.
     """
     from memflow.memories.memory import FAILURE
 
@@ -130,7 +130,7 @@ def _run(lake: "Lake", table_: str, partition: str) -> str | None:
 def _usage(
     ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
 ) -> "UsageRow | None":
-    """Return the usage of an assistant's memory in a run and stage; None without requests."""
+    """Return the usage of an assistant's memory in a Dagster run and stage; None without requests."""
     wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
     return next(
         (row for row in ledger.usage((*wanted,), runs=None if run is None else [run]) if row.by == wanted),

@@ -48,11 +48,11 @@ def dev(
     typer.echo(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)", err=True)
     ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
     if ended:
-        raise MemflowError(f"the process {ended} ended. Read its output above, fix the cause, then rerun.")
+        raise MemflowError(f"the process {ended} has ended. Fix the error in its output, then rerun.")
 
 
 def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
-    """Run the programs until one of them ends or this process receives a signal to end, then end all of them.
+    """Start the programs, and end all of them when one ends or this process receives a signal to end.
 
     Return the Python module of the program that ended first, or an empty string after a signal.
     """

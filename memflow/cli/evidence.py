@@ -18,7 +18,7 @@ LONGEST_REASON = 50
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield the failure table of a domain's assistants, best first, and a note on settings that differ.
 
-    Yield nothing if the domain has no such scores.
+    Yield nothing if the domain has no evidence scores.
     """
     from memflow.scoring.catalog import is_evidence_score
 

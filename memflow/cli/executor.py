@@ -1,6 +1,6 @@
-"""The execution of one planned run: a Dagster job on a partition, in this process, on the instance that the UI shows.
+"""The executor of planned runs: each is a Dagster job on a partition, executed in this process and shown in the UI.
 
-The order of runs does not belong here (pipeline.py). A run may execute in any thread.
+pipeline.py determines the order of the runs. Runs may execute in several threads.
 """
 
 import gc
@@ -61,7 +61,7 @@ class Executor:
 
 
 def _reason(result: dg.ExecuteInProcessResult) -> str:
-    """Return the failed blocking checks with the offending rows, or the exception of the first failed step."""
+    """Return the reason of a failed run: failed blocking checks with their rows, or the exception of a step."""
     broken = [
         reason
         for check in result.get_asset_check_evaluations()
@@ -78,7 +78,7 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
 
 
 def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
-    """Yield a sentence for each failed rule: the rule, the number of rows, and the keys of some rows."""
+    """Yield a sentence for each failed rule: the rule, the number of offending rows, and the keys of some of them."""
     rules = check.metadata["rules"]
     for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
         if rule["result"] == "passed":
@@ -87,9 +87,9 @@ def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
             yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
             continue
         found = (
-            f"violated by {rule['unexpected']} of {rule['rows']} rows"
+            f"fails on {rule['unexpected']} of {rule['rows']} rows"
             if rule["rows"]
-            else "the table is empty"
+            else "fails: the table is empty"
         )
         where = f" ({rule['offending']})" if rule["offending"] else ""
-        yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"
+        yield f"{check.asset_key.to_user_string()}: the rule {rule['rule']} {found}{where}"

@@ -1,7 +1,7 @@
-"""`export transcript`: write the dialogues of a domain and assistant to a file, for off-policy evaluation of other
-memories.
+"""`memflow export transcript`: write the dialogues of a domain and assistant to a file.
 
-The file format is in memflow/run/recording.py; this module collects the content from the lake.
+The file is used for off-policy evaluation of other memories. memflow/run/recording.py defines its format; this module
+collects the content from the lake.
 """
 
 from pathlib import Path
@@ -61,9 +61,9 @@ def transcript(
 
 
 def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
-    """Return the models and data sets with which a stored run was played.
+    """Return the models and data sets that a stored transcript was generated with.
 
-    Raises BadInput if no such run is stored; the message lists the stored runs.
+    Raises BadInput if the transcript is not stored; the message lists the stored ones.
     """
     from memflow.run.recording import SCRIPTED, RecordedRun
 

@@ -102,7 +102,7 @@ def finetune(
     if not learned.examples:
         raise BadInput(
             f"{domain} has no training example: of its {sum(learned.first_answers.values())} usable "
-            f"first answers, none has a {action.value}. See the reasons with --count."
+            f"first answers, none has a {action.value}. List the reasons with --count, or run more cases."
         )
     how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()
@@ -141,21 +141,21 @@ def _job(
             "backbone": backbone,
             "scripted": settings.model(backbone).kind == "scripted",
             "cases": [example.case_id for example in learned.examples],
-            "data": learned.digest,
+            "data": learned.content_hash,
         },
     )
 
 
 def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
-    """Return the manifest of the adapter in the folder `place`; train the adapter if it does not exist yet."""
-    from resources.adapter import MANIFEST, read_manifest, recipe
+    """Return the manifest of the adapter in the folder `place`; train the adapter if the folder has none."""
+    from resources.adapter import MANIFEST, input_fingerprint, read_manifest
     from resources.trainer import Trainer
 
     if (place / MANIFEST).is_file():
         there = read_manifest(place)
-        asked = recipe(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
-        if there.recipe == asked:
-            message(f"{place} is of this very training already")
+        asked = input_fingerprint(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
+        if there.input_fingerprint == asked:
+            message(f"{place} already contains an adapter trained with these inputs")
             return there
         if not force:
             raise BadInput(
@@ -176,7 +176,7 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
 
 
 def _name(place: Path) -> str:
-    """Return a model name for memflow.toml that is derived from the folder's name."""
+    """Return a model name for memflow.toml, derived from the name of the adapter's folder."""
     return "".join(each if each.isascii() and each.isalnum() else "_" for each in place.name.lower())
 
 

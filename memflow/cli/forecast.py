@@ -1,4 +1,4 @@
-"""A forecast of a run: the partitions to run, and their requests, counted by a dry run.
+"""A forecast of `memflow run`: the partitions to run, and their requests, counted by a dry run.
 
 memflow/run/dry_run.py counts requests; plan.py computes prices and prints. Nothing is written, and no model is called.
 """
@@ -18,7 +18,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class AnnotationCount:
-    """The number of a domain's questions that two models annotate, and the number of checkpoints."""
+    """The number of questions of a domain that two models annotate, and the number of checkpoints."""
 
     questions: int
     checkpoints: int
@@ -26,7 +26,7 @@ class AnnotationCount:
 
 @dataclass
 class Forecast:
-    """The steps of a run, the partitions that are up to date, and the data sets that are missing."""
+    """The forecast of a run: its steps, the partitions that are up to date, and the missing data sets."""
 
     steps: list[StepForecast] = field(default_factory=list)
     up_to_date: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Forecast:
 
 
 def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
-    """Return the forecast of a run, from a dry run of every partition that the run would materialize.
+    """Return the forecast of `memflow run`, from a dry run of every partition that is not up to date.
 
     Raises MissingData if none of a domain's data sets is available.
     """

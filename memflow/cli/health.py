@@ -1,4 +1,4 @@
-"""The checks of `memflow doctor`. Each check returns findings: a state and, if something is wrong, how to fix it."""
+"""The environment checks of `memflow doctor`. Each returns findings: a state and, if there is a fault, its fix."""
 
 import os
 import shlex
@@ -27,7 +27,7 @@ PATIENCE = 10.0
 class Finding:
     """The result of checking one item, such as a package or a folder, and how to fix the item.
 
-    `missing`: every run needs the item. `absent`: only the feature that `fix` names needs the item.
+    State `missing`: every run needs the item. State `absent`: only the feature that `fix` names needs the item.
     """
 
     what: str
@@ -262,7 +262,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Request the model list of an endpoint. Return a finding: whether the endpoint answers and serves the model."""
+    """Request the model list of an endpoint. Return a finding that states whether the endpoint serves the model."""
     import httpx2
     import openai
 

@@ -1,6 +1,6 @@
-"""`show costs --per instance`: the requests and price of one user, from generation to the last answer.
+"""`memflow show costs --per instance`: the requests and price of one user, from generation to the last answer.
 
-Each request of a run counts once, with the tokens and seconds of its first answer. A replay thus costs the same.
+Each request of a run counts once, with the tokens and seconds of its first answer. Thus a replay costs the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class InstanceCost:
-    """The average cost of one stage and role per instance.
+    """The average cost of one stage and role per instance (user).
 
     `assistant` is empty if the costs are shared by all assistants. `price` is None if the model has no price.
     """

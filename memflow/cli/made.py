@@ -1,4 +1,4 @@
-"""`show made`: the numbers of valid and of quarantined rows of a domain, with the reasons for quarantine."""
+"""`memflow show made`: a domain's numbers of valid and quarantined rows, and the reasons for quarantine."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ def share_made(settings: "Settings") -> list[dict[str, Any]]:
 
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return the printable table of a domain's row counts, followed by the reasons for quarantine."""
+    """Return a domain's row counts as a printable table, followed by the reasons for quarantine."""
     of_domain = [row for row in rows if row["domain"] == domain]
     columns = ("what", "valid", "of", "share")
     yield heading(f"{domain}: valid rows")

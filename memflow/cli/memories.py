@@ -1,4 +1,4 @@
-"""`memflow memories`: list the memory systems, including a user's own, and why some cannot be used."""
+"""`memflow memories`: list the memory systems, including the user's, and the reasons why some cannot be used."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,16 +49,16 @@ def memories(
         rows = [_row(find(system.name)) for system in shipped_systems()]
         for name, found in resolve_user_memories(known).items():
             if isinstance(found, BadSettings):
-                rows.append(_broken(name, known[name], found))
+                rows.append(_unusable_row(name, known[name], found))
             else:
                 rows.append(_row(found, known[name]))
     if names or whole:
-        answer(form, rows, *(part for row in rows for part in _whole(row)))
+        answer(form, rows, *(part for row in rows for part in _details(row)))
         return
     answer(
         form,
         rows,
-        *(part for row in rows for part in _brief(row)),
+        *(part for row in rows for part in _list_entry(row)),
         note(
             "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/how-to/memory.md."
         ),
@@ -79,7 +79,7 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
         "parameters": _parameters(system, recipe.values),
         "write": {"chat": calls.chat_write, "embed": calls.embed_write, "per": calls.per},
         "read": {"chat": calls.chat_read, "embed": calls.embed_read},
-        "asks": _asks(calls),
+        "asks": _requests_text(calls),
         "needs_embedder": system.needs_embedder,
         "needs_chat": system.needs_chat,
         "lacks": system.missing_requirement or None,
@@ -88,8 +88,8 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
     }
 
 
-def _broken(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
-    """Return the row of an unusable memory, as in `_row` but with the reason."""
+def _unusable_row(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
+    """Return the row of an unusable memory, with the reason and the columns of `_row`."""
     return {
         "memory": name,
         "pattern": name,
@@ -118,8 +118,8 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
     ]
 
 
-def _asks(calls: "Calls") -> str:
-    """Return the maximum numbers of requests as text: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
+def _requests_text(calls: "Calls") -> str:
+    """Return the maximum numbers of requests as text, such as `1 embed per arrival to write; 1 embed to read`."""
     write = _requests(calls.chat_write, calls.embed_write)
     read = _requests(calls.chat_read, calls.embed_read)
     parts = [f"{write} per {PER[calls.per]} to write"] if write else []
@@ -135,15 +135,15 @@ def _requests(chat: int, embed: int) -> str:
     return ", ".join(f"{count} {what}" for count, what in ((chat, "chat"), (embed, "embed")) if count)
 
 
-def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield a memory system's lines in the list: name, paper, summary, parameters and requests."""
-    yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_from(row), "dim"))
+def _list_entry(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the lines of a memory system in the list: name, paper, summary, parameters and requests."""
+    yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_origin(row), "dim"))
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
         return
     if row["summary"]:
         yield _line(row["summary"])
-    values = ", ".join(f"{each['name']} {_short(each['value'])}" for each in row["parameters"])
+    values = ", ".join(f"{each['name']} {_shown(each['value'])}" for each in row["parameters"])
     if values:
         yield _line(values, "dim")
     yield _line(f"asks {_at_most(row)}", "dim")
@@ -151,7 +151,7 @@ def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield _line(f"needs {row['lacks']}", "yellow")
 
 
-def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Return all details of one memory system as text."""
     yield from _heading(row)
     if row["unusable"]:
@@ -160,7 +160,7 @@ def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     if row["parameters"]:
         columns = ("parameter", "value", "default", "may be", "what it is")
         shown = [
-            (each["name"], _short(each["value"]), _short(each["default"]), _may_be(each), each["description"])
+            (each["name"], _shown(each["value"]), _shown(each["default"]), _may_be(each), each["description"])
             for each in row["parameters"]
         ]
         yield Text()
@@ -171,20 +171,20 @@ def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_from(row), "dim"))
+    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_origin(row), "dim"))
     if row["pattern"] != row["memory"]:
         yield _line(f"names: {row['pattern']}", "dim")
     if row["origin"] == "memflow":
         yield _line(row["class"], "dim")
     if row.get("description"):
         yield Text()
-        yield _line("\n\n".join(_flowing(each) for each in row["description"].split("\n\n")))
+        yield _line("\n\n".join(_joined_lines(each) for each in row["description"].split("\n\n")))
     elif row["summary"]:
         yield _line(row["summary"])
 
 
-def _from(row: Mapping[str, Any]) -> str:
-    """Return the paper of a memory system; without a paper, the package or file that declares the system."""
+def _origin(row: Mapping[str, Any]) -> str:
+    """Return the paper of a memory system, or else the package or file that declares the system."""
     return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
 
 
@@ -208,7 +208,7 @@ def _may_be(parameter: Mapping[str, Any]) -> str:
     return "words" if isinstance(parameter["default"], Sequence) else ""
 
 
-def _short(value: Any) -> str:
+def _shown(value: Any) -> str:
     """Return a parameter's value as short text. A long tuple becomes its number of entries: `(12 entries)`."""
     if isinstance(value, tuple):
         words = ", ".join(value)
@@ -216,8 +216,8 @@ def _short(value: Any) -> str:
     return cut(str(value), LONGEST_VALUE)
 
 
-def _flowing(paragraph: str) -> str:
-    """Return a paragraph with its lines joined into one. A list or an indented paragraph is returned unchanged."""
+def _joined_lines(paragraph: str) -> str:
+    """Return a paragraph with its lines joined into one line; lists and indented paragraphs are unchanged."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

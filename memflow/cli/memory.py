@@ -1,4 +1,4 @@
-"""`show memory`: the entries of a memory at a checkpoint or for a probe, or the changes between two checkpoints."""
+"""`memflow show memory`: the entries of a memory at a checkpoint or probe, or changes between checkpoints."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -67,7 +67,7 @@ def memory(
     for name in kind or ():
         if name not in snapshots.kinds:
             known = ", ".join(snapshots.kinds) or "none"
-            raise BadInput(f"{assistant} has no entry of kind {name!r}. Use one of its kinds: {known}")
+            raise BadInput(f"{assistant} has no memory entry of kind {name!r}. Use one of its kinds: {known}")
     title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}
@@ -137,8 +137,8 @@ def _compare(
         data,
         Text(f"{title['assistant']} in {title['domain']}", "bold"),
         note(f"episode {title['episode']}, from checkpoint {first} to {last}, {sequences}"),
-        *_part("Added", added),
-        *_part("Retired", difference.retired),
+        *_table_of("Added", added),
+        *_table_of("Retired", difference.retired),
         *_changes(difference.changed),
         *_failures(failed),
         note(f"\n{_count(len(difference.passed), 'entry', 'entries')} were written and retired in between."),
@@ -149,12 +149,12 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
     from memflow.memories.memory import FAILURE
 
     for kind in dict.fromkeys(item.kind for item in items if item.kind != FAILURE):
-        yield from _part(kind, [item for item in items if item.kind == kind], of_kind=True)
+        yield from _table_of(kind, [item for item in items if item.kind == kind], of_kind=True)
     yield from _failures([item for item in items if item.kind == FAILURE])
 
 
-def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
-    """Yield a heading with the number of entries, then their table. With `of_kind`, the column of kinds is omitted."""
+def _table_of(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
+    """Yield a heading with the number of entries, and a table of the entries. `of_kind` omits the column of kinds."""
     yield heading(f"{title}: {len(items):,}")
     if not items:
         return
@@ -191,7 +191,7 @@ def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableTyp
 
 
 def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
-    """Yield a heading and a table of failed memory writes with one line per reason; nothing without failures."""
+    """Yield a heading and a table of failed memory writes with one line per reason; nothing if no write failed."""
     if not failed:
         return
     yield heading(f"Failures: {len(failed):,}")
@@ -225,7 +225,7 @@ def _sources(sources: Sequence[str]) -> str:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """Return a text in one line, which the terminal truncates with an ellipsis if it is too long."""
+    """Return a text as one line, which the terminal truncates with an ellipsis if it is too long."""
     return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
 
 

@@ -1,4 +1,4 @@
-"""`show metrics`: the catalog of metrics, and the entry points that provide no usable metric."""
+"""`memflow show metrics`: the catalog of metrics, and the entry points that provide no usable metric."""
 
 from typing import Annotated
 

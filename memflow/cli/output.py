@@ -42,7 +42,7 @@ FormatOption = Annotated[
 
 
 class Sheet(StrEnum):
-    """The output formats of a command whose result consists of rows: text, JSON or CSV."""
+    """The output formats of a command whose result is a list of rows: text, JSON or CSV."""
 
     text = "text"
     csv = "csv"
@@ -56,7 +56,7 @@ SheetOption = Annotated[
 
 
 def answer(form: Format, data: Any, *shown: RenderableType) -> None:
-    """Print `data` as JSON, or the parts in `shown` as text."""
+    """Print a result to standard output: `data` as JSON, or the parts in `shown` as text."""
     if form is Format.json:
         typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
         return
@@ -66,7 +66,7 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
-    """Print `rows` as CSV with a header, `data` as JSON, or the parts in `shown` as text."""
+    """Print a result to standard output: `rows` as CSV, `data` as JSON, or the parts in `shown` as text."""
     if form is not Sheet.csv:
         answer(Format(form.value), data, *shown)
         return
@@ -103,7 +103,7 @@ def message(text: str) -> None:
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A table that fits the width of the terminal. Names are never cut, and numbers wrap at spaces.
+    """A table that fits the width of the terminal. Names are never truncated, and numbers wrap at spaces.
 
     Columns that do not fit are omitted; a line below the table lists the omitted columns.
     """
@@ -228,7 +228,7 @@ def duration(seconds: float) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """Return `text` in one line of at most `length` characters."""
+    """Return `text` as one line of at most `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 

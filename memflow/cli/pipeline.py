@@ -1,7 +1,7 @@
-"""`memflow run`: executes the planned runs in the order of their dependencies, several at a time.
+"""The execution of `memflow run`: planned runs in the order of their dependencies, several at a time.
 
 Partitions that are up to date are skipped. If a run fails, runs that depend on it are skipped and the others continue.
-executor.py executes a run; it is imported when the first partition has to run, since Dagster takes a second.
+executor.py executes a run; importing it takes a second, so it is imported when the first partition has to run.
 progress.py shows progress; selection.py selects partitions.
 """
 
@@ -30,7 +30,7 @@ INTERRUPT_S = 10.0
 
 
 class Watcher(Protocol):
-    """Callbacks for the progress of a pipeline. `step` is called in other threads."""
+    """Callbacks for the progress of the planned runs. `step` is called in other threads."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -39,7 +39,7 @@ class Watcher(Protocol):
 
 
 class Silent:
-    """A watcher that shows nothing."""
+    """A watcher that prints nothing."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...
@@ -48,7 +48,7 @@ class Silent:
 
 
 def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budget: Any = None) -> Outcome:
-    """Materialize the requested partitions; each starts when its inputs are there. Return the outcome."""
+    """Materialize the requested partitions, each as soon as its inputs exist. Return the outcome."""
     fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
     planned = plan_runs(settings, request, fingerprints, outcome)
@@ -75,7 +75,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
 
 @dataclass
 class Schedule:
-    """The execution of planned runs in threads, at most `request.parallel` at once."""
+    """A scheduler that executes planned runs in threads, at most `request.parallel` at once."""
 
     request: RunRequest
     watcher: Watcher
@@ -88,13 +88,13 @@ class Schedule:
     """Whether the tables of each ended run are available. Runs are identified by id()."""
 
     def open(self) -> "Executor":
-        """Return the executor, which opens on first use."""
+        """Return the executor, which is created by the first call."""
         if self.executor is None:
             self.executor = self.open_executor()
         return self.executor
 
     def run(self, planned: Sequence[PlannedRun]) -> None:
-        """Execute the runs. A run starts when all runs that it depends on have ended."""
+        """Execute the planned runs. A run starts when all runs that it depends on have ended."""
         waiting = {id(run): run for run in planned}
         try:
             while waiting or self._threads:
@@ -150,7 +150,7 @@ class Schedule:
         self.watcher.end_run(run, result)
 
     def _interrupt(self) -> None:
-        """Stop the requests, and give the running threads some seconds to record the end of their runs."""
+        """Cancel the requests, and wait some seconds until the running threads have recorded the end of their runs."""
         if self.executor is not None:
             self.executor.models.interrupt()
             until = time.monotonic() + INTERRUPT_S
@@ -159,6 +159,6 @@ class Schedule:
 
 
 def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
-    """Return the usage of these runs, by stage and role."""
+    """Return the usage of these Dagster runs, by stage and role."""
     rows = [asdict(row) for row in ledger.usage(("stage", "role"), runs=runs)]
     return [{**row.pop("by"), **row} for row in rows]

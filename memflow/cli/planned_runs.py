@@ -1,6 +1,6 @@
-"""The runs of `memflow run`: the request, the planned run of each partition, and the results.
+"""The planned runs of `memflow run`, one Dagster run per partition: the request, the plan, and the results.
 
-pipeline.py executes them.
+pipeline.py executes the planned runs.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The domains and assistants to run.
+    """The request of `memflow run`: the domains and assistants to materialize.
 
     `limit` applies to every domain; `force` reruns up-to-date partitions (from the ledger); at most `parallel`
     partitions run at once.
@@ -33,7 +33,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run: the job of a scope on a partition.
+    """One planned Dagster run: the job of a pipeline scope on one partition.
 
     The run is skipped if all runs in `after` failed.
     """
@@ -53,18 +53,18 @@ class PlannedRun:
 
     @property
     def domain(self) -> str:
-        """The domain; empty for a data set and for the scope `all`."""
+        """The domain of the partition; empty for a data set and for the scope `all`."""
         return (self.partition or "") if self.scope != "dataset" else ""
 
     @property
     def name(self) -> str:
-        """The job and its partition: `evaluate_memory DOMAIN · full`."""
+        """The job and its partition as text, such as `evaluate_memory DOMAIN · full`."""
         return f"{self.job} {' · '.join(filter(None, (self.partition, self.assistant)))}".strip()
 
 
 @dataclass
 class Outcome:
-    """The runs of `run_pipeline`, grouped by their result."""
+    """The result of `run_pipeline`: the planned runs, grouped by their results."""
 
     ran: list[PlannedRun] = field(default_factory=list)
     up_to_date: list[PlannedRun] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Outcome:
 def plan_runs(
     settings: Settings, request: RunRequest, fingerprints: Fingerprints, outcome: Outcome
 ) -> list[PlannedRun]:
-    """Return the runs in order of their dependencies.
+    """Return the planned runs in the order of their dependencies.
 
     Missing data sets are recorded in `outcome`; a domain without any data set counts as failed.
 

@@ -1,6 +1,6 @@
 """`memflow plot`: draw published scores to image files.
 
-Charts for every benchmark are in memflow/plots/; each benchmark declares its own in its plots.py.
+memflow/plots/ draws charts for every benchmark; each benchmark declares further charts in its plots.py.
 """
 
 from collections.abc import Mapping
@@ -93,8 +93,8 @@ def _of_domain(reader: "Reader", domain: str, metric: list[str] | None) -> "Mapp
     wanted = {**charts(scores, domain), **declared}
     if not wanted:
         raise BadInput(
-            f"{domain} has no scores per period, and its benchmark declares no plot for it. Choose "
-            "another domain."
+            f"the domain {domain} has no scores per period, and its benchmark declares no plot. Choose another "
+            "domain."
         )
     return wanted
 

@@ -1,4 +1,4 @@
-"""`show probe`: all data of one probe from its question to its verdicts, joined from the tables and the ledger."""
+"""`memflow show probe`: all data of one probe from question to verdicts, joined from the lake and the ledger."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -48,7 +48,7 @@ def probe(
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
-    asked = _find(lake, probe_id, domain)
+    asked = _find_probe(lake, probe_id, domain)
     assistants = assistants_of(lake, "answer.replies", asked.domain)
     if assistant is not None and assistant not in assistants:
         known = ", ".join(assistants) or "none yet"
@@ -63,12 +63,12 @@ def probe(
         form,
         {"probe": asdict(asked), "answered": answered},
         *_question(asked),
-        *(_whole(answered[0]) if whole else _short(answered)),
+        *(_whole(answered[0]) if whole else _replies_table(answered)),
     )
 
 
-def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
-    """Return the probe with an id. Raises BadInput for an unknown id; the message lists similar ids."""
+def _find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
+    """Return the probe with this id. Raises BadInput for an unknown id; the message lists similar ids."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
@@ -82,11 +82,13 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
             f"the probe id {probe_id!r} occurs in several domains: {several}. Choose one with --domain."
         )
     if not found:
-        raise BadInput(f"there is no probe {probe_id!r}{_near(probe_id, [each.probe_id for each in held])}")
+        raise BadInput(
+            f"there is no probe {probe_id!r}{_similar(probe_id, [each.probe_id for each in held])}"
+        )
     return found[0]
 
 
-def _near(probe_id: str, known: list[str]) -> str:
+def _similar(probe_id: str, known: list[str]) -> str:
     if not known:
         return ": no domain has probes yet. Generate some with `memflow run --demo`."
     near = [name for name in known if probe_id in name] or get_close_matches(probe_id, known, n=5, cutoff=0.4)
@@ -94,7 +96,7 @@ def _near(probe_id: str, known: list[str]) -> str:
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
-    """Return the recalled entries, prompt, reply and verdicts of a probe for one assistant."""
+    """Return one assistant's recalled entries, prompt, reply and verdicts for a probe."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
     if reply is None:
@@ -155,7 +157,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
         yield Text(f"\nQuarantined: {asked.reason}", "red")
 
 
-def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
+def _replies_table(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
     """Return a printable table of the replies to a probe, one line per assistant."""
     if not answered:
         yield note("\nNo assistant was asked yet.")

@@ -1,4 +1,4 @@
-"""The progress of a run on standard error: the completed runs, and one row for each partition that runs."""
+"""The progress display of `memflow run` on standard error: a bar of runs, and a row for each running partition."""
 
 import sys
 import threading
@@ -36,7 +36,7 @@ class _Rate(ProgressColumn):
 
 
 class ProgressWatcher:
-    """Progress bars on a terminal, or one line for each run where standard error is none.
+    """A progress display: bars on a terminal, or one line per run if standard error is no terminal.
 
     The first bar counts runs. The others show the items of the current step of each partition.
     """
@@ -61,6 +61,7 @@ class ProgressWatcher:
         self._runs: TaskID | None = None
         self._running: dict[str, TaskID] = {}
         self._partitions: dict[tuple[str, str], TaskID] = {}
+        self._items: dict[TaskID, str] = {}
 
     def __enter__(self) -> "ProgressWatcher":
         self._progress.start()
@@ -77,7 +78,7 @@ class ProgressWatcher:
         self._runs = self._progress.add_task("all partitions", total=runs, items="runs")
 
     def start_run(self, run: PlannedRun) -> None:
-        """Show the run that starts."""
+        """Show that a planned run has started."""
         with self._lock:
             row = self._progress.add_task(
                 " · ".join(filter(None, (run.partition, run.assistant))) or run.job,
@@ -88,17 +89,20 @@ class ProgressWatcher:
             self._running[run.name] = self._partitions[run.domain, run.assistant] = row
 
     def step(self, context: RequestContext, done: int, total: int) -> None:
-        """Show the completed items of a step."""
+        """Show the number of completed items of a step."""
         with self._lock:
             task = self._partitions.get((context.domain, context.assistant))
             if task is None:
                 return
-            if done == 1:
-                self._progress.reset(task, total=total, items=ITEMS.get(context.stage, context.stage))
-            self._progress.update(task, completed=done)
+            items = ITEMS.get(context.stage, context.stage)
+            if self._items.get(task) != items:
+                self._items[task] = items
+                self._progress.reset(task, items=items)
+            # Worker processes report their totals one after another.
+            self._progress.update(task, completed=done, total=total)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
-        """Show the result of a run: `done`, `up to date`, skipped, or the reason of a failure."""
+        """Show the result of a planned run: `done`, `up to date`, skipped, or the reason of a failure."""
         with self._lock:
             self._ended += 1
             self._progress.remove_task(self._running.pop(run.name))

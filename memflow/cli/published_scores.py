@@ -1,4 +1,4 @@
-"""The scores that `show leaderboard` prints, selected by columns of the leaderboard, so that few become objects."""
+"""The leaderboard's rows for `show leaderboard`, filtered by columns before rows become Python objects."""
 
 from collections.abc import Iterable, Sequence
 from itertools import starmap
@@ -16,7 +16,7 @@ RANKING = [each.name for each in (*EVIDENCE, *FAILURES)]
 
 
 class RankedScore(NamedTuple):
-    """The columns of a score by which it is selected and ranked."""
+    """The columns of a score that are used to filter and rank scores."""
 
     domain: str
     assistant: str
@@ -27,28 +27,28 @@ class RankedScore(NamedTuple):
 
 
 class PublishedScores:
-    """The rows of the leaderboard. Raises BadInput if there is none.
+    """The rows of the published leaderboard. Raises BadInput if no leaderboard is published.
 
-    Rows are taken without Arrow's compute functions, which import pandas.
+    The class avoids Arrow's compute functions, because they import pandas.
     """
 
     def __init__(self, lake: "Lake") -> None:
         if not lake.partitions("score.leaderboard"):
-            raise BadInput("there is no leaderboard yet. Create one with `memflow run --demo`.")
+            raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
         self._table = lake.arrow("score.leaderboard", "all").combine_chunks()
         columns = (self._table[name].to_pylist() for name in RankedScore._fields)
         self.rows: Sequence[RankedScore] = [*starmap(RankedScore, zip(*columns, strict=True))]
 
     def read(self, places: Sequence[int]) -> list[Score]:
-        """Return the scores at these places of the leaderboard."""
+        """Return the scores in the leaderboard's rows with these numbers."""
         names = self._table.column_names
         columns = [[column[place].as_py() for place in places] for column in self._table.columns]
         return [Score(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
 
     def best(self, places: Iterable[int], limit: int) -> list[int]:
-        """Return the places of the best scores per domain, metric, variant and slice, at most `limit` of each.
+        """Return the row numbers of the best scores per domain, metric, variant and slice, at most `limit` of each.
 
-        The scores by evidence are those of the best assistants, since one table shows them all.
+        Evidence scores are those of the best assistants, since one table shows all of them.
         """
         groups: dict[tuple[str, ...], list[int]] = {}
         causes: dict[str, dict[str, list[int]]] = {}

@@ -1,4 +1,4 @@
-"""`sql`: run an SQL query over the tables of the lake."""
+"""`memflow sql`: run an SQL query over the tables of the lake."""
 
 from decimal import Decimal
 from typing import Annotated, Any

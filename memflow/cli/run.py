@@ -57,6 +57,14 @@ ParallelOption = Annotated[
         help="Run at most this many partitions at once; 0 chooses by the models' concurrency.",
     ),
 ]
+ProcessesOption = Annotated[
+    int,
+    typer.Option(
+        "--processes",
+        min=0,
+        help="Divide the episodes of a partition among this many processes; 0 takes `processes` of the settings.",
+    ),
+]
 # The former name of --force.
 AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
@@ -79,6 +87,7 @@ def run(
     budget_calls: CallsOption = 0,
     budget_tokens: TokensOption = 0,
     parallel: ParallelOption = 0,
+    processes: ProcessesOption = 0,
     force: ForceOption = False,
     again: AgainOption = False,
     format: FormatOption = Format.text,
@@ -118,8 +127,11 @@ def run(
     from resources.process import allow_open_files
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
-    at_once = parallel or selection.settings.partitions_at_once(selection.assistants)
-    needed = selection.settings.open_files(at_once)
+    settings = selection.settings
+    if processes:
+        settings = settings.model_copy(update={"processes": processes})
+    at_once = parallel or settings.partitions_at_once(selection.assistants)
+    needed = settings.open_files(at_once)
     if (allowed := allow_open_files(needed)) < needed:
         message(
             f"memflow: this process may open {allowed} files, but up to {needed} may be needed. If requests fail, "
@@ -132,10 +144,10 @@ def run(
         force or again,
         at_once,
     )
-    add_partitions(front_of(ctx).load(), selection.settings, selection.domains, selection.assistants)
+    add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
     try:
         with ProgressWatcher() as watcher:
-            outcome = run_pipeline(selection.settings, request, watcher, limits)
+            outcome = run_pipeline(settings, request, watcher, limits)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

@@ -111,7 +111,7 @@ class Front:
     debug: bool = False
 
     def load(self, **over: Any) -> "Settings":
-        """Return the settings with the values in `over` replaced. Raises BadSettings for invalid settings."""
+        """Return the settings, with the values in `over` replaced. Raises BadSettings for invalid settings."""
         from resources.settings import load
 
         if self.home is not None:
@@ -126,7 +126,7 @@ def front_of(ctx: typer.Context) -> Front:
 
 @dataclass(frozen=True)
 class Selection:
-    """The domains and assistants of a run, and the settings of memflow.toml extended by the command's options."""
+    """The selected domains and assistants, and the settings of memflow.toml extended by the command's options."""
 
     settings: "Settings"
     domains: tuple[str, ...]
@@ -152,7 +152,7 @@ def select(
 ) -> Selection:
     """Return the domains and assistants that the options select. Raises BadSettings with the name of an invalid option.
 
-    Without options, memflow.toml selects. The bounds (`none`, `oracle`) are added for each chat model that answers.
+    The default is the selection in memflow.toml. For each chat model, the baselines `none` and `oracle` are added.
     """
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
@@ -163,18 +163,18 @@ def select(
             f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
         )
     over = _models("scripted" if demo else model, url, roles)
-    paths = _paths([*(memories or ()), *(assistants or ())])
+    paths = _import_paths([*(memories or ()), *(assistants or ())])
     if paths:
-        _apart(front.load(), paths)
+        _check_memory_names(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
     wanted = tuple(dict.fromkeys(domains or (demo_domains() if demo else settings.domains)))
     for name in wanted:
         settings.domain(name)
-    called = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
+    called = [_assistant_name(each) for each in (*(memories or ()), *(assistants or ()))]
     own = DEMO_MEMORIES if demo else settings.assistants
-    answering = tuple(dict.fromkeys((_bounded(called) if bounds else called) if called else own))
-    _known(settings, answering)
+    answering = tuple(dict.fromkeys((_with_baselines(called) if bounds else called) if called else own))
+    _check_assistants(settings, answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     return Selection(front.load(**over), wanted, answering, limit)
@@ -195,13 +195,13 @@ def check_names(owner: str, kind: str, names: Sequence[str] | None, known: Colle
 
 
 def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
-    """Return the assistants that have a stored partition of `table` in a domain."""
+    """Return the assistants with a stored partition of `table` in a domain."""
     parts = [partition.partition("/") for partition in lake.partitions(table)]
     return [assistant for of_domain, _, assistant in parts if of_domain == domain]
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput if `table` has no partition of an assistant in a domain. The message lists the stored ones."""
+    """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list the stored ones."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "no assistant yet"
@@ -231,31 +231,31 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
 
 
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
-    """Return the user memories in memflow.toml and in `named`, by name, and `named` without import paths."""
+    """Return the user memories of memflow.toml and of `named`, by name, and `named` with import paths replaced."""
     from memflow.memories.user_memories import UserMemory
 
-    paths = _paths(named)
-    _apart(settings, paths)
+    paths = _import_paths(named)
+    _check_memory_names(settings, paths)
     given = {name: UserMemory(path, origin="command line") for name, path in paths.items()}
-    return {**given, **settings.own_memories()}, [_called(each) for each in named]
+    return {**given, **settings.own_memories()}, [_assistant_name(each) for each in named]
 
 
-def _called(assistant: str) -> str:
-    """Return the name of an assistant; an import path is replaced by the memory name that is derived from it."""
+def _assistant_name(assistant: str) -> str:
+    """Return an assistant's name, in which an import path is replaced by the memory name derived from the path."""
     from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
     return f"{memory_name(memory)}{at}{model}" if ":" in memory else assistant
 
 
-def _paths(named: Sequence[str]) -> dict[str, str]:
-    """Return by memory name the import paths that occur in a list of memories and assistants."""
+def _import_paths(named: Sequence[str]) -> dict[str, str]:
+    """Return the import paths in a list of memories and assistants, by derived memory name."""
     paths: dict[str, str] = {}
     for assistant in named:
         path = assistant.partition("@")[0]
         if ":" not in path:
             continue
-        name = _called(path)
+        name = _assistant_name(path)
         if not name:
             raise BadSettings(
                 f"{path!r} is not a valid import path. Use the form my_package.my_module:MyMemory."
@@ -269,8 +269,8 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings if a memory name of `paths` belongs to another class in memflow.toml."""
+def _check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
+    """Raise BadSettings if memflow.toml gives one of the memory names in `paths` to another class."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:
@@ -280,13 +280,13 @@ def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
             )
 
 
-def _bounded(assistants: Sequence[str]) -> list[str]:
-    """Return the assistants, preceded by the memories `none` and `oracle` (the bounds) with each of their models."""
+def _with_baselines(assistants: Sequence[str]) -> list[str]:
+    """Return the assistants, preceded by the baselines `none` and `oracle` with each of their models."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 
 
-def _known(settings: "Settings", assistants: Sequence[str]) -> None:
+def _check_assistants(settings: "Settings", assistants: Sequence[str]) -> None:
     """Raise BadSettings if an assistant has an unknown memory or model, or if a package that it needs is missing."""
     from memflow.memories.registry import find
 

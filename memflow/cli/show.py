@@ -1,4 +1,4 @@
-"""`show`: the leaderboard and the verdicts. A single probe is in probe.py, the content of a memory in memory.py."""
+"""`memflow show`: the leaderboard and the verdicts. probe.py shows a probe, memory.py the content of a memory."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -199,7 +199,7 @@ def best_first(scores: Sequence["Score"]) -> list["Score"]:
 
 
 def _number(score: "Score", value: float | None) -> str | None:
-    """Return a value with three decimals; small seconds and calls with three significant digits."""
+    """Return a value as text with three decimals; small seconds and calls have three significant digits."""
     if value is None:
         return None
     return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"

@@ -1,4 +1,4 @@
-"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes between two.
+"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and changes between two.
 
 Entries have `since` and `until`, so a snapshot is a filter and needs no replay. memory.py prints snapshots.
 """
@@ -42,7 +42,7 @@ class EpisodeSnapshots:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of all entries, in the order of first occurrence."""
+        """The kinds of the episode's entries, in the order of first occurrence."""
         return list(dict.fromkeys(item.kind for item in self.past.items))
 
     def sequence(self, checkpoint: int) -> int:
@@ -75,7 +75,7 @@ class EpisodeSnapshots:
         """
         if first > last:
             raise BadInput(
-                f"--diff got the later checkpoint first ({first} and {last}). Give the earlier one first."
+                f"--diff has the later checkpoint first ({first} and {last}). Write the earlier checkpoint first."
             )
         wanted = set(kinds)
         before = {item.entry_id: item for item in self.at(first)}
@@ -111,7 +111,7 @@ class EpisodeSnapshots:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """Return the entry in `before` that is an earlier version of `item`, or None."""
+        """Return the entry in `before` that is an earlier version of the entry `item`, or None."""
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:
@@ -120,7 +120,7 @@ class EpisodeSnapshots:
 
 
 def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
-    """Return the snapshots of a memory in an episode; `episode` may be None if the memory has only one.
+    """Return the snapshots of a memory in an episode; `episode` may be None if the memory played only one.
 
     Raises BadInput if the episode is unknown or ambiguous.
     """
@@ -156,7 +156,7 @@ def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None)
 
 
 def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
-    """Return the probe with an id. Raises BadInput if the id is unknown."""
+    """Return the probe with this id. Raises BadInput if the id is unknown."""
     there = lake.partitions("question.probes")
     probes = lake.read("question.probes", domain) if domain in there else []
     for probe in probes:
@@ -165,11 +165,11 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
     first = (
         f" Use an id such as {probes[0].probe_id}." if probes else f" Run `memflow run --domain {domain}`."
     )
-    raise BadInput(f"{domain} has no probe {probe_id!r}.{first}")
+    raise BadInput(f"the domain {domain} has no probe {probe_id!r}.{first}")
 
 
 def row_of(item: "Item") -> dict[str, Any]:
-    """Return an entry as a row of plain data, without its vector."""
+    """Return an entry as a dictionary of plain values, without its vector."""
     return {
         "entry_id": item.entry_id,
         "kind": item.kind,

@@ -1,4 +1,4 @@
-"""The summary at the end of a run: leaderboard, usage, failures, missing data, and the path of the database."""
+"""The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ MEANING = "Its scores show that the pipeline works; they measure no model."
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of a run, as printed after the run."""
+    """The summary that `memflow run` prints at its end."""
 
     scores: list[Score]
     primary: list[Score]
@@ -71,7 +71,7 @@ class Summary:
 
     @property
     def scripted(self) -> bool:
-        """Whether a scripted chat replaced a language model in a role."""
+        """Whether a scripted chat replaced a language model in any role."""
         return any(score.scripted for score in self.scores)
 
     def data(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Summary:
         }
 
     def shown(self) -> list[RenderableType]:
-        """Return the summary as printable parts."""
+        """Return the summary as parts to print."""
         shown: list[RenderableType] = []
         for domain in dict.fromkeys(score.domain for score in self.scores):
             of_domain = [score for score in self.scores if score.domain == domain]
@@ -121,7 +121,7 @@ class Summary:
 
 
 def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
-    """Return the scores over all probes as a table: a row per assistant, best first, and a column per metric."""
+    """Return the scores over all probes as a table: one row per assistant, best first, and one column per metric."""
     whole = [
         score
         for score in scores

@@ -1,6 +1,6 @@
 """Views and exports that benchmarks declare, as commands of `memflow show` and `memflow export`.
 
-A command is built from its declaration (memflow/benchmarks/views.py) on first use, so that `--help` of other commands
+A command is built from its declaration (memflow/benchmarks/views.py) on first use, so `--help` of other commands
 imports no benchmark.
 """
 
@@ -116,7 +116,7 @@ class ExportGroup(TyperGroup):
 
 
 def reader_of(ctx: typer.Context) -> Reader:
-    """Return the reader of the lake that a command's settings declare."""
+    """Return a reader of the lake in the settings of a command."""
     return LakeReader(front_of(ctx).load())
 
 
@@ -142,7 +142,7 @@ def _command(name: str, help_text: str, function: Callable[..., None], panel: st
 
 
 def _view_function(view: View) -> Callable[..., None]:
-    """Return a function whose signature has the view's options, from which typer builds the command."""
+    """Return a function whose signature contains the view's options, from which typer builds the command."""
 
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
         from memflow.chat.scripted import LABEL

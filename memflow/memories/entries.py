@@ -37,7 +37,7 @@ class Item:
     previous: str | None = None
 
     def alive(self, sequence: int) -> bool:
-        """Return whether the entry is live at `sequence`, that is, after this number of messages."""
+        """Return whether the entry is current (not retired) at `sequence`, after this number of messages."""
         return self.since <= sequence and (self.until is None or sequence < self.until)
 
 
@@ -99,9 +99,9 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         kind: str | None = None,
     ) -> Item:
-        """Retire a live entry, add its next version with the given changes, and return this version.
+        """Retire a current entry, add its next version with the given changes, and return this version.
 
-        With a new text and no `vector`, the next version has no vector. Raises KeyError if `item` is not live.
+        With a new text and no `vector`, the next version has no vector. Raises KeyError if `item` is retired.
         """
         self.retire(item.entry_id)
         return self.add(
@@ -115,7 +115,7 @@ class EntryStore:
         )
 
     def retire(self, entry_id: str) -> None:
-        """Retire an entry at the current sequence number. Raises KeyError if it is not live."""
+        """Retire an entry at the current sequence number. Raises KeyError if it is already retired."""
         item = self._items[entry_id]
         del self._live[item.kind][entry_id]
         gone = replace(item, until=self.sequence)
@@ -132,7 +132,7 @@ class EntryStore:
         self.sequence += messages
 
     def live(self, *kinds: str) -> list[Item]:
-        """Return the live entries, oldest first; if `kinds` are given, only entries of these kinds."""
+        """Return the current (not retired) entries, oldest first; if `kinds` are given, only those of these kinds."""
         if len(kinds) == 1:
             return list(self._live.get(kinds[0], {}).values())
         found = [
@@ -144,11 +144,11 @@ class EntryStore:
         return sorted(found, key=lambda item: item.order)
 
     def newest(self, kind: str) -> Item | None:
-        """Return the most recently added live entry of a kind, or None, in constant time."""
+        """Return the most recently added current entry of a kind, or None, in constant time."""
         return next(reversed(self._live.get(kind, {}).values()), None)
 
     def get(self, entry_id: str) -> Item | None:
-        """Return the live entry with an id; None if it is unknown or retired."""
+        """Return the current entry with an id; None if it is unknown or retired."""
         item = self._items.get(entry_id)
         return item if item is not None and item.until is None else None
 

@@ -229,7 +229,9 @@ class Memory(ABC):
         """
         answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
         if answer.value is None:
-            raise RecallFailed(answer.reason or f"no answer to the prompt {stem}. Rerun the probe.")
+            raise RecallFailed(
+                f"the memory {type(self).__name__} could not recall: {answer.reason}. Rerun the probe."
+            )
         return answer.value
 
     @classmethod

@@ -1,4 +1,4 @@
-"""In-process search over the live entries of a store: BM25 and exact cosine.
+"""In-process search over the current (not retired) entries of a store: BM25 and exact cosine.
 
 An index processes the changes of its store before each search. Equal scores are ordered by age, oldest first. Scores do
 not depend on retired entries, so a restored memory returns the same results.
@@ -32,7 +32,7 @@ class SearchHit(NamedTuple):
 
 
 class SearchIndex(ABC):
-    """The base class of search indexes over a store's live entries; rebuilt when most entries are retired."""
+    """The base class of search indexes over a store's current entries; rebuilt when most entries are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
@@ -79,7 +79,7 @@ class SearchIndex(ABC):
         """Remove a retired entry from the statistics of the index."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
-        """Return the `k` best live documents with scores above `above`, best first; equal scores oldest first."""
+        """Return the `k` best current documents with scores above `above`, best first; equal scores oldest first."""
         if self._dead:
             scores[self._dead] = -np.inf
         numbers = (scores > above).nonzero()[0]
@@ -99,7 +99,7 @@ class SearchIndex(ABC):
 
 
 class _Postings:
-    """The documents that contain a word, the word's count in each, and how many of them are live."""
+    """The documents that contain a word, the word's count in each, and how many of them are current."""
 
     __slots__ = ("counts", "living", "numbers")
 

@@ -94,7 +94,7 @@ def attribute_by_evidence(
     """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
     If all messages were recalled, the loss is a utilization failure. Otherwise the missed messages share the loss
-    equally: a write failure if no live entry came from the message, else a read failure. This is AMemGym's
+    equally: a write failure if no current entry came from the message, else a read failure. This is AMemGym's
     rule, with messages instead of variables. Raises BadInput without evidence.
     """
     if not evidence:

@@ -1,6 +1,6 @@
 """Answering probes: restore the memory as of the checkpoint, recall, ask the assistant, record the reply.
 
-A probe never changes a memory. Scoring replies does not belong here.
+A probe never changes a memory. memflow/scoring/ computes scores from replies.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ RANKED = 10
 
 @dataclass(frozen=True)
 class EpisodeHistory:
-    """The entries of a played episode, and the sequence numbers at which probes are asked.
+    """The entries of a played episode, and the sequence numbers at which its probes are asked.
 
-    `checkpoints` has the sequence number of each checkpoint, `messages` that of each message that a probe follows.
+    `checkpoints` contains the sequence number of each checkpoint, `messages` that of each message that a probe follows.
     """
 
     items: Sequence[Item]
@@ -41,12 +41,11 @@ class EpisodeHistory:
     messages: Mapping[str, int] = field(default_factory=dict)
 
     def at(self, checkpoint: int) -> EntryStore:
-        """Return the store as of a checkpoint."""
+        """Return the entry store as of a checkpoint."""
         return EntryStore.restored(self.items, self.checkpoints[checkpoint])
 
     def sequence(self, probe: Probe) -> int:
-        """Return the sequence number at which `probe` is asked: its checkpoint's, or that of the message in
-        `probe.after`.
+        """Return the sequence number at which `probe` is asked: after its message `after`, or else at its checkpoint.
 
         Raises BadInput if that message was not played.
         """
@@ -58,8 +57,10 @@ class EpisodeHistory:
 
 
 def not_played(probe: Probe) -> BadInput:
-    """Return the error for a probe whose message was not played."""
-    return BadInput(f"{probe.probe_id} follows {probe.after}, which was not played. Rerun the episode.")
+    """Return the exception for a probe that follows a message which was not played."""
+    return BadInput(
+        f"the probe {probe.probe_id} follows the message {probe.after}, which was not played. Rerun the episode."
+    )
 
 
 async def answer_all(
@@ -155,7 +156,7 @@ _Place = tuple[str, int, str | None]
 
 
 def _place(probe: Probe) -> _Place:
-    """Return the key of a restored memory; probes with equal keys share the memory."""
+    """Return the key of the restored memory for a probe; probes with equal keys share a memory."""
     return probe.episode_id, probe.checkpoint, probe.after
 
 
@@ -166,7 +167,7 @@ def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> R
 
 @dataclass(frozen=True)
 class _Read:
-    """The result of reading a memory for a probe, so that the memory can be freed before the model answers."""
+    """The result of reading a memory for a probe, kept so that the memory can be freed before the model answers."""
 
     recall: Recall = field(default_factory=Recall)
     told: str | None = None

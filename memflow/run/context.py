@@ -1,11 +1,11 @@
 """The input of a pipeline step: its partition, the rows of its inputs, the models, progress and a clock.
 
-The steps are in memflow/pipeline.py. resources/steps.py provides rows and models from the lake and model servers,
+memflow/pipeline.py lists the steps. resources/steps.py provides rows and models from the lake and model servers,
 dry_run.py from memory and counting chats.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -18,6 +18,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Score
 from memflow.run.early_answers import EarlyAnswers
+from memflow.shares import WHOLE, Share
 from memflow.timing import Clock
 
 T = TypeVar("T")
@@ -28,28 +29,28 @@ STATES = ("state.profiles", "state.variables", "state.changes", "state.entities"
 
 
 class ModelProvider(Protocol):
-    """The models of one step. A model is opened on first use."""
+    """The protocol that provides the models of one step. A model is opened on first use."""
 
     async def role(self, role: str) -> Chat:
-        """Return the chat of a role: simulator, backbone, annotator, verifier or judge."""
+        """Return the chat model of a role: simulator, backbone, annotator, verifier or judge."""
 
     async def answering(self, assistant: str) -> Chat:
-        """Return the chat that answers for an assistant."""
+        """Return the chat model that answers for an assistant."""
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder of an assistant's memory."""
+        """Return the chat model and the embedder of an assistant's memory."""
 
     async def embedder(self) -> Embedder:
-        """Return the embedder."""
+        """Return the configured embedder."""
 
     def of_stage(self, stage: str) -> "ModelProvider":
-        """Return the models of the same partition for another stage, whose requests are recorded under it."""
+        """Return the same models for another stage of the partition; requests are recorded under that stage."""
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start work that may outlast the step. Canceling it is up to the caller."""
+        """Start a task that may continue after the step. The caller must cancel the task."""
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Set the number of items of the step, for progress. Return a function to call after each item."""
+        """Set the number of items of the step, for the progress bar. Return a function to call after each item."""
 
 
 class StepContext:
@@ -69,11 +70,13 @@ class StepContext:
     leaderboard: Callable[[], list[Score]]
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
+    share: Share = WHOLE
+    """The episodes that this process handles, in a step that is divisible by episodes."""
 
     def __init__(
         self,
         models: ModelProvider,
-        read: Callable[[str, bool], Iterable[Any]],
+        read: Callable[[str, bool, Collection[str] | None], Iterable[Any]],
         inputs: Mapping[str, bool],
         clock: Clock | None = None,
         **partition: Any,
@@ -85,19 +88,24 @@ class StepContext:
         self.__dict__.update(partition)
 
     def rows(self, table: str, *, vectors: bool = True) -> list[Any]:
-        """Return the rows of an input; empty if this partition does not read it.
+        """Return the rows of an input table; empty if the step does not read the table for this partition.
 
         Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is not an input of
         the step, since its fingerprint would not cover the rows.
         """
         return list(self.stream(table, vectors=vectors))
 
-    def stream(self, table: str, *, vectors: bool = True) -> Iterator[Any]:
-        """Return an iterator over the rows of an input, which need not exist all at once. Otherwise like `rows`."""
-        return iter(self._read(table, vectors) if self._inputs[table] else ())
+    def stream(
+        self, table: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """Return an iterator over the rows of an input table, which may be larger than memory. Raises like `rows`.
+
+        With `episodes`, the rows of other episodes may be missing.
+        """
+        return iter(self._read(table, vectors, episodes) if self._inputs[table] else ())
 
     def states(self) -> States:
-        """Return the state tables of the domain."""
+        """Return the rows of the domain's state tables."""
         return States(*(self.rows(table) for table in STATES))
 
     def test_probes(self) -> list[Probe]:

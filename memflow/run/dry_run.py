@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ModelProfile:
-    """The properties of a model that a dry run needs."""
+    """The properties of a model that a dry run needs, such as its concurrency."""
 
     sampling: Sampling = field(default_factory=Sampling)
     concurrency: int = 64
@@ -48,7 +48,7 @@ class ModelAssignment:
 
 @dataclass
 class RequestCount:
-    """The requests of a step to one model in one role.
+    """The number of requests of a step to one model in one role, and their tokens.
 
     `most_tokens` is the sum of the maximum lengths of their answers.
     """
@@ -63,7 +63,7 @@ class RequestCount:
 
 @dataclass(frozen=True)
 class StepForecast:
-    """One step on one partition: its requests, and its duration in seconds."""
+    """The forecast of one step on one partition: its requests, and its duration in seconds."""
 
     step: str
     stage: str
@@ -74,9 +74,9 @@ class StepForecast:
 
 
 class DryRun:
-    """A runner of steps that counts requests. Identical requests count once, since the ledger answers repetitions.
+    """A dry run of pipeline steps that counts requests. Identical requests count once, because of the ledger.
 
-    `load` returns the rows of a table and partition that are not in memory, which are those of up-to-date partitions.
+    `load` returns the rows of a partition that the dry run does not compute, because it is up to date.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class DryRun:
         self._tables: dict[tuple[str, str], list[Any]] = {}
 
     def add(self, table: str, key: str, rows: Iterable[Any]) -> None:
-        """Store the rows of a table and partition.
+        """Store the rows of a table and partition in memory.
 
         Records of a domain's data sets are stored under the domain's name.
         """
@@ -115,7 +115,7 @@ class DryRun:
         return self._tables[table, key]
 
     def run(self, scope: Scope, domain: Domain, assistant: str = "") -> None:
-        """Run the steps of a scope that call models in this domain."""
+        """Run the steps of a scope that call models in this domain. Store their rows and count their requests."""
         benchmark = registry.benchmark(domain.benchmark)
         for step in steps_of(scope):
             if step.calls_models(benchmark, domain):
@@ -127,7 +127,7 @@ class DryRun:
         memory = find(assistant.partition("@")[0], self.own) if assistant else None
         context = StepContext(
             models,
-            lambda table, vectors: self.rows(table, domain.name, assistant),
+            lambda table, vectors, episodes: self.rows(table, domain.name, assistant),
             step.inputs_of(benchmark, domain, memory),
             benchmark=benchmark,
             domain=domain,
@@ -143,7 +143,7 @@ class DryRun:
 
 
 class _CountingModels:
-    """The models of one step. Roles of one model share its concurrency."""
+    """The simulated models of one step, as a ModelProvider. Roles of one model share its concurrency."""
 
     def __init__(self, dry_run: DryRun) -> None:
         self.dry_run = dry_run
@@ -173,7 +173,7 @@ class _CountingModels:
         return lambda: None
 
     def chat(self, role: str, model: str) -> Chat:
-        """Return a model's chat, which counts requests under a role."""
+        """Return a model's simulated chat, which counts the requests of a role."""
         count = self.counts.setdefault((role, model), RequestCount(role, model))
         profile = self.dry_run.models.profiles[model]
         limit = self._limits.setdefault(model, asyncio.Semaphore(profile.concurrency))
@@ -215,7 +215,7 @@ class _CountingChat:
 
 
 class _SimulatedClock(selectors.DefaultSelector):
-    """A simulated clock, which advances whenever an event loop would wait."""
+    """A simulated clock, which an event loop advances instead of waiting."""
 
     now = 0.0
 

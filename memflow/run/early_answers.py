@@ -22,9 +22,9 @@ Start = Callable[[Coroutine[Any, Any, list[Reply]]], asyncio.Task[list[Reply]]]
 
 
 class EarlyAnswers:
-    """The probes of one assistant in one domain that are asked during play.
+    """Replies to probes that are asked while the episodes of one assistant in one domain are still played.
 
-    Pass `on_checkpoint` to play_all, and take the replies in the step that answers the probes.
+    Pass `on_checkpoint` to play_all, and await `replies` in the step that answers the probes.
     """
 
     def __init__(self, probes: Iterable[Probe]) -> None:
@@ -34,7 +34,7 @@ class EarlyAnswers:
         self._running: list[asyncio.Task[list[Reply]]] = []
 
     def on_checkpoint(self, ask: Ask, start: Start) -> Callable[[PlayedEpisode, int, int], None]:
-        """Return the function that asks the probes from a checkpoint up to the next one."""
+        """Return a callback for the player that asks the probes from a checkpoint up to the next one."""
 
         def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
             waiting = self._probes.get(played.episode_id, [])
@@ -47,7 +47,7 @@ class EarlyAnswers:
         return ended
 
     async def replies(self) -> dict[str, Reply]:
-        """Return the replies by probe, and wait for running requests. A probe whose request was stopped is missing."""
+        """Wait for the running requests. Return the replies by probe id; probes with a failed request are missing."""
         found: dict[str, Reply] = {}
         running, self._running = self._running, []
         for outcome in await asyncio.gather(*running, return_exceptions=True):
@@ -60,7 +60,7 @@ class EarlyAnswers:
         return found
 
     def cancel(self) -> None:
-        """Cancel the running requests. Call it in the event loop in which they run."""
+        """Cancel the running requests. Call this method in the event loop in which they run."""
         for task in self._running:
             task.cancel()
         self._running.clear()
@@ -72,7 +72,7 @@ async def _without_priority(work: Coroutine[Any, Any, list[Reply]]) -> list[Repl
 
 
 def _history(played: PlayedEpisode, probes: Sequence[Probe]) -> EpisodeHistory:
-    """Return the history of an episode until now, with the checkpoints and messages that `probes` refer to."""
+    """Return the history of an episode up to now, with the checkpoints and messages that `probes` refer to."""
     sequences = {line.message.message_id: line.sequence + 1 for line in played.lines if line.reason is None}
     now = max(sequences.values(), default=0)
     return EpisodeHistory(

@@ -1,4 +1,4 @@
-"""The steps that evaluate one assistant in one domain, and the leaderboard over all.
+"""The pipeline steps that evaluate one assistant in one domain, and the step that computes the leaderboard.
 
 play.py plays an episode, answer.py answers a probe, and memflow/scoring computes scores from verdicts.
 """
@@ -53,8 +53,10 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
     )
     turns, probes = context.rows("utterance.turns"), context.rows("question.probes")
     simulator = await context.models.role("simulator")
-    episodes = benchmark.episodes(
-        domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
+    episodes = context.share.of_episodes(
+        benchmark.episodes(
+            domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
+        )
     )
     chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
     ended = None
@@ -74,7 +76,7 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
 
 
 async def _asker(context: StepContext, models: ModelProvider) -> Ask:
-    """Return the function that asks probes of one episode during play."""
+    """Return a callback that asks the probes of one episode during play."""
     chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
     remember = context.memory.factory(tools)
 
@@ -99,7 +101,7 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
 
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
-    probes = context.test_probes()
+    probes = context.share.of_rows(context.test_probes())
     early = await context.early.replies() if context.early is not None else {}
     missing = [probe for probe in probes if probe.probe_id not in early]
     answered = context.models.expect(len(probes))
@@ -113,8 +115,13 @@ async def answer_probes(context: StepContext) -> Tables:
 async def _answered(
     context: StepContext, probes: Sequence[Probe], answered: Callable[[], None]
 ) -> list[Reply]:
-    """Answer probes with the memories that the tables contain."""
-    pasts = episode_histories(context.stream("memory.indexes"), context.stream("memory.transcripts"), probes)
+    """Answer probes with memories that are restored from the stored entries. Return the replies."""
+    episodes = {probe.episode_id for probe in probes}
+    pasts = episode_histories(
+        context.stream("memory.indexes", episodes=episodes),
+        context.stream("memory.transcripts", episodes=episodes),
+        probes,
+    )
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
     return await answer_all(
@@ -161,10 +168,13 @@ async def judge_claims(context: StepContext) -> Tables:
     claims = []
     if system.memory.recalls_entries:
         turns = context.rows("utterance.turns")
-        claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
+        claims = context.share.of_rows(
+            context.benchmark.claims(domain, context.assistant, context.states(), turns)
+        )
     if claims:
-        entries = context.stream("memory.indexes", vectors=False)
-        pasts = episode_histories(entries, context.stream("memory.transcripts"), claims)
+        episodes = {claim.episode_id for claim in claims}
+        entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
+        pasts = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), claims)
         held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
         judge = await context.models.role("judge")
         claims = await context.benchmark.judge_claims(domain, claims, held, judge)

@@ -38,7 +38,7 @@ from memflow.timing import Clock
 
 @dataclass(frozen=True)
 class Environment:
-    """The source of feedback while an assistant is played: the benchmark with its gold, and the models."""
+    """The source of feedback while an assistant is played: the benchmark with its gold answers, and the models."""
 
     benchmark: Benchmark
     domain: Domain
@@ -50,7 +50,7 @@ class Environment:
     """Empty where the assistant does not evolve."""
 
     def feedback_probes(self) -> dict[tuple[str, int], list[Probe]]:
-        """Return the questions for feedback by episode and checkpoint: multiple choice and not quarantined."""
+        """Return the probes for feedback by episode and checkpoint: multiple choice and not quarantined."""
         found: dict[tuple[str, int], list[Probe]] = {}
         for probe in self.probes:
             if probe.kind == "choice" and probe.split == "test" and probe.reason is None:
@@ -64,7 +64,7 @@ def evolves(config: MemoryConfig, benchmark: Benchmark) -> bool:
 
 
 def count_events(config: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
-    """Return the number of events over all cycles."""
+    """Return the number of events that play processes, over all episodes and evolution cycles."""
     once = sum(len(episode.events) for episode in episodes)
     return once * (1 + _cycles(config)) if evolves(config, benchmark) else once
 
@@ -80,18 +80,18 @@ async def play_assistant(
     clock: Clock | None = None,
     ended: AfterCheckpoint | None = None,
 ) -> list[PlayedEpisode]:
-    """Return all episodes, played by one assistant whose memory may evolve; other memories are played by play.play_all.
+    """Play all episodes with one assistant, whose memory may evolve. Return the played episodes.
 
-    `ended` is passed to play_all.
+    A memory that does not evolve is played by play.play_all. `ended` is passed to play_all.
 
-    Raises BadInput if a memory that evolves has an episode with a base.
+    Raises BadInput if an episode of a memory that evolves has a base.
     """
     if not evolves(config, environment.benchmark):
         return await play_all(episodes, remember, replier, lived=lived, clock=clock, ended=ended)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
-            f"the episode {based[0]} has a base, but an evolving memory supports only episodes "
-            "without one. Use another memory."
+            f"the episode {based[0]} continues another episode, but {config.name} is an evolving memory, which cannot. "
+            "Use another memory."
         )
     asked = environment.feedback_probes()
     given = (environment, config, asked, remember, replier, lived, clock)
@@ -104,7 +104,7 @@ def _cycles(config: MemoryConfig) -> int:
 
 @dataclass
 class _Evolution:
-    """The evolution of a policy on one episode, over all its cycles."""
+    """The evolution of a memory's policy on one episode, over all its cycles."""
 
     environment: Environment
     config: MemoryConfig
@@ -165,7 +165,7 @@ class _Evolution:
         return list(zip(probes, replies, strict=True))
 
     async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> PolicyStep | None:
-        """Return the next step after `policy`; None without questions."""
+        """Return the evolution step that follows `policy`; None if the benchmark has no feedback questions."""
         if not heard:
             return None
         place, probes, replies = self.environment, [one for one, _ in heard], [reply for _, reply in heard]
@@ -199,7 +199,7 @@ class _Evolution:
 def add_checkpoints(
     episode: Episode, between: Callable[[str, int], CheckpointHandler], before: int | None = None
 ) -> Episode:
-    """Return the episode with a checkpoint event after the last event of each checkpoint below `before`."""
+    """Return the episode with a checkpoint event at the end of each checkpoint below `before`."""
     found: list[Event] = []
     for checkpoint, lived in groupby(episode.events, key=lambda event: event.checkpoint):
         found += lived
@@ -211,5 +211,7 @@ def add_checkpoints(
 
 def _evolving(memory: Memory) -> EvolvingMemory:
     if not isinstance(memory, EvolvingMemory):
-        raise BadInput(f"{type(memory).__name__} has no policy to evolve. Derive it from EvolvingMemory.")
+        raise BadInput(
+            f"the memory {type(memory).__name__} has no policy that can evolve. Derive the class from EvolvingMemory."
+        )
     return memory

@@ -1,4 +1,4 @@
-"""The steps before an assistant is evaluated: records, states, utterances, gold labels, probes and feedback.
+"""The pipeline steps before an evaluation: records, states, utterances, gold labels, probes and feedback.
 
 Each step reads what the data set publishes or calls the simulator; the benchmark decides which. memflow/pipeline.py
 defines the order of the steps and their inputs.

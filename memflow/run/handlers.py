@@ -10,5 +10,5 @@ from memflow.memories.user_memories import UserMemory
 
 
 def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
-    """Return all handlers by prompt name. `own` are the user's own memories."""
+    """Return all handlers of the scripted chat by prompt name. `own` contains the user's own memories."""
     return {**memories.handlers(own), **benchmarks.handlers(), **annotation.HANDLERS}

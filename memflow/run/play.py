@@ -1,8 +1,8 @@
 """The player: processes the events of one episode in order, with one memory, and records the transcript.
 
-Probes are not asked here: entries have `since` and `until`, so answer.py can restore any checkpoint, afterwards or
-while later periods are played (early_answers.py).
-evolution.py handles events of kind `checkpoint`. The player does not depend on a benchmark.
+Entries have `since` and `until`, so answer.py can restore any checkpoint and ask its probes, afterwards or while later
+periods are played (early_answers.py). evolution.py handles events of kind `checkpoint`. The player does not depend on a
+benchmark.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ LAST = sys.maxsize
 
 @dataclass(frozen=True)
 class SpokenMessage:
-    """A message and its origin. With a reason, the request for the message failed."""
+    """A message and its origin. `reason` is set if the request for the message failed."""
 
     message: Message
     origin: Origin
@@ -50,7 +50,7 @@ class SpokenMessage:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The messages of a dialogue, and `kept`, the benchmark's own record of the dialogue."""
+    """The messages of a dialogue, and in `kept` a record that the benchmark stores with the dialogue."""
 
     spoken: Sequence[SpokenMessage]
     kept: Any = None
@@ -60,9 +60,9 @@ class Dialogue:
 class Event:
     """Messages that arrive together. In an exchange, the assistant replies to each message in turn.
 
-    Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages; `reached` is
-    called with the memory. A dialogue starts without messages; `lead` produces them. Consecutive dialogues of one
-    checkpoint run concurrently on the memory before the first, and are then written in order, each in one write.
+    Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages; the player
+    calls `reached` with the memory. A dialogue starts without messages; `lead` generates them. Consecutive dialogues of
+    one checkpoint run concurrently on the memory before the first, and are then written in order, each in one write.
     """
 
     number: int
@@ -87,7 +87,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class PlayedMessage:
-    """A message of a played episode. The duration of a write is stored in its last message (timing.py)."""
+    """A message of a played episode. The last message of a write stores the duration of the write (timing.py)."""
 
     message: Message
     event: Event
@@ -160,7 +160,7 @@ class _Stage:
                 answered = await self._exchange(event, following, said)
 
     async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
-        """Run dialogues concurrently on the unchanged memory, then write them."""
+        """Run dialogues concurrently on the unchanged memory, then write their messages to the memory."""
         replier = self._require_replier()
 
         async def read(query: str) -> Recall:
@@ -185,9 +185,7 @@ class _Stage:
             self.kept.append(led.kept)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
-        """Recall, reply, and write both messages. Return False if the reply failed; only the user's message is then
-        written.
-        """
+        """Recall, reply, and write both messages. If the reply fails, write the user's message and return False."""
         replier = self._require_replier()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
         self.memory.store.advance(1)
@@ -220,7 +218,7 @@ class _Stage:
     async def _write(
         self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0
     ) -> None:
-        """Write messages to the memory. The sequence number already includes the first `counted` of them."""
+        """Write messages to the memory. The sequence number already includes the first `counted` messages."""
         sequence = self.memory.store.sequence - counted
         for index, one in enumerate(round_):
             line = PlayedMessage(
@@ -289,7 +287,7 @@ async def play(
 
 
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
-    """Yield each checkpoint, the next one, and the events of the former."""
+    """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint."""
     groups = [(at, list(group)) for at, group in groupby(events, key=lambda event: event.checkpoint)]
     for (at, group), following in zip(groups, [*(at for at, _ in groups[1:]), LAST], strict=True):
         yield at, following, group
@@ -306,9 +304,8 @@ async def play_all(
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
-    An episode with a base waits for the base and continues from a fork of its final store. `remember` creates the
-    memory on a store. Results are in the order of `episodes`. `lived`, `clock` and `ended` are those of `play`. Raises
-    BadInput for an unknown base.
+    An episode with a base waits for the base and continues from a copy of its final store. `remember` creates a memory
+    on a store. `lived`, `clock` and `ended` are passed to `play`. Raises BadInput for an unknown base.
     """
     episodes = list(episodes)
     running: dict[str, asyncio.Task[PlayedEpisode]] = {}
@@ -318,7 +315,7 @@ async def play_all(
         if episode.base is not None:
             if episode.base not in running:
                 raise BadInput(
-                    f"episode {episode.episode_id} has the unknown base {episode.base}. List the base episode "
+                    f"episode {episode.episode_id} continues the unknown episode {episode.base}. List that episode "
                     "before it."
                 )
             store = (await running[episode.base]).store.fork()

@@ -1,7 +1,7 @@
-"""A recorded run as a file: the transcript of one domain and assistant, and its provenance.
+"""The file format of a recorded run: the transcript of one domain and assistant, and its provenance.
 
-JSON Lines in UTF-8: a header, then one message per line in order. Messages whose request failed are omitted; the header
-lists the affected sessions. Benchmarks define how they read such a file.
+The file is JSON Lines in UTF-8: a header, then one message per line in order. Messages whose request failed are
+omitted; the header lists the affected sessions. Benchmarks define how they read such a file.
 """
 
 import json
@@ -29,7 +29,7 @@ class _Shape(BaseModel):
 
 
 class Source(_Shape):
-    """A data set of the run. `sha256` contains the checksums of its files."""
+    """A data set of a recorded run. `sha256` contains the checksums of its files."""
 
     dataset: str = Name
     sha256: list[str] = Field(max_length=10_000)
@@ -37,15 +37,15 @@ class Source(_Shape):
     origin: str = Name
 
 
-class _Kind(_Shape):
-    """The format and version of the file."""
+class RecordingFormat(_Shape):
+    """The format and version of a recorded run's file."""
 
     format: Literal["memflow transcript"]
     version: Literal[1]
 
 
 class RecordedRun(_Shape):
-    """The provenance of a run: the models and the data sets."""
+    """The provenance of a recorded run: the models and the data sets."""
 
     benchmark: str = Name
     domain: str = Name
@@ -58,10 +58,10 @@ class RecordedRun(_Shape):
     sources: list[Source] = Field(max_length=100)
 
 
-class Header(RecordedRun, _Kind):
+class Header(RecordedRun, RecordingFormat):
     """The first line of a recorded run's file.
 
-    `digest` covers the messages; `cut` lists the first messages of sessions with omitted messages.
+    `digest` is the content hash of the messages. `cut` lists the first messages of sessions with omitted messages.
     """
 
     episodes: int = Field(ge=0)
@@ -85,13 +85,13 @@ class RecordedMessage(_Shape):
 
 
 def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
-    """Return the text of the file. Raises BadInput if the transcript has no message."""
+    """Return the text of a recorded run's file. Raises BadInput if the transcript has no message."""
     said = list(said)
     lines = [_line(row) for row in said if row.reason is None]
     if not lines:
         raise BadInput(
-            f"{made.assistant} has no messages in {made.domain}. Run the domain with a memory that "
-            "plays episodes."
+            f"the assistant {made.assistant} has no messages in the domain {made.domain}. Rerun the domain with a "
+            "memory that plays episodes."
         )
     first = {(row.episode_id, row.event): row.message_id for row in said if row.position == 0}
     cut = [first[row.episode_id, row.event] for row in said if row.reason is not None]
@@ -123,10 +123,10 @@ def read(text: str) -> tuple[Header, list[RecordedMessage]]:
     lines = [_read(RecordedMessage, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
     if len(lines) != header.messages:
         raise BadInput(
-            f"the file has {len(lines)} messages, but the header says {header.messages}. Export the run again."
+            f"the file has {len(lines)} messages, but its first line states {header.messages}. Export the run again."
         )
     if _digest(lines) != header.digest:
-        raise BadInput("the messages do not match the digest in the header. Export the run again.")
+        raise BadInput("the messages do not match the content hash in the first line. Export the run again.")
     return header, lines
 
 
@@ -139,7 +139,7 @@ def header_of(records: Iterable[Record]) -> Header | None:
 
 
 def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
-    """Return metadata of a data set's records: whether a scripted chat generated the dialogues."""
+    """Return metadata that states whether a scripted chat generated the recorded dialogues of a data set."""
     header = header_of(records)
     return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
 
@@ -172,4 +172,5 @@ def _read(shape: type[T], text: str, number: int) -> T:
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"line {number}{f', {place}' if place else ''}: {first['msg']}. Fix it.") from wrong
+        where = f"the recorded run is invalid at line {number}{f', {place}' if place else ''}"
+        raise BadInput(f"{where}: {first['msg']}. Fix this line, or export the run again.") from wrong

@@ -43,7 +43,7 @@ def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]
 
 
 def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[Entry]:
-    """Return the entry rows of played episodes, in the order in which entries were added."""
+    """Return the entry rows of played episodes, in the order in which the memories added the entries."""
     return [
         Entry(
             domain=domain,
@@ -68,7 +68,7 @@ def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> 
 def policy_rows(
     domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[PlayedEpisode]
 ) -> list[Policy]:
-    """Return the policy rows of played episodes; `values` are the memory's parameters."""
+    """Return the policy rows of played episodes; `values` contains the memory's parameters."""
     found = []
     for episode in played:
         kept = [(item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)]
@@ -134,7 +134,7 @@ def episode_histories(
 def memory_texts(
     pasts: Mapping[str, EpisodeHistory], claims: Iterable[Claim], passed_over: Collection[str]
 ) -> dict[tuple[str, int], str]:
-    """Return the text of all entries at each checkpoint with claims, without entries of the kinds in `passed_over`."""
+    """Return the text of all entries at each checkpoint with claims, without entries of the kinds `passed_over`."""
     places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
     return {
         (episode, checkpoint): "\n".join(

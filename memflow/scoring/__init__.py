@@ -1,1 +1,1 @@
-"""Scores: declarations of metrics, computation of scores from the values per probe, and comparison of scores."""
+"""Scores: declarations of metrics, computation of scores from verdicts, and comparison of scores."""

@@ -1,7 +1,7 @@
 """Failure attribution by evidence, for every memory: at which stage the evidence messages of an answer were lost.
 
-A message is stored if it is a source of a live entry, and recalled if it is a source of a recalled entry. Global
-summary entries are ignored, since every message is a source of theirs. evidence.py computes the scores from these rows.
+A message is stored if it is a source of an entry that is not retired, and recalled if it is a source of a recalled
+entry. Global summary entries are ignored, since their sources are all messages. evidence.py computes the scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def attribute(
     replies: Sequence[Reply],
     verdicts: Sequence[Verdict],
 ) -> list[FailureAttribution]:
-    """Return the failure attribution of each probe that has a verdict under its metric, in the order of `probes`.
+    """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
     State probes are skipped.
     """
@@ -50,7 +50,7 @@ def attribute(
 
 @dataclass(frozen=True)
 class _MemoryTimeline:
-    """The messages that an assistant's memory received and the entries that it stored, over time and by episode."""
+    """The messages that an assistant's memory received and the entries that it stored, by time and episode."""
 
     system: System
     pasts: Mapping[str, EpisodeHistory]
@@ -70,7 +70,7 @@ class _MemoryTimeline:
         )
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
-        """Return those of `messages` that are sources of an entry that was live when the probe was asked."""
+        """Return the `messages` that are sources of an entry that was not retired when the probe was asked."""
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._by_message:
             self._by_message[probe.episode_id] = self._from(past)
@@ -140,7 +140,7 @@ def _attribute_probe(
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:
-    """Return the sequence number of each message that the memory received, also of messages in a base episode."""
+    """Return the sequence number of each message that the memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in said if line.reason is None}
 
 

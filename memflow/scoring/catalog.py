@@ -147,7 +147,7 @@ _EVIDENCE_NAMES = frozenset(each.name for each in EVIDENCE)
 
 
 class NamedScore(Protocol):
-    """A score, or the columns of one."""
+    """The protocol of a score row with the names of its metric and variant."""
 
     @property
     def metric(self) -> str: ...
@@ -156,7 +156,7 @@ class NamedScore(Protocol):
 
 
 def is_evidence_score(score: NamedScore) -> bool:
-    """Return whether a score belongs to the attribution by evidence, not to a benchmark's own metrics."""
+    """Return whether a score belongs to the attribution by evidence rather than to a benchmark's own metrics."""
     return score.variant == BY_EVIDENCE or score.metric in _EVIDENCE_NAMES
 
 
@@ -168,18 +168,18 @@ def _collected() -> Collected:
 
 
 def catalog() -> Mapping[str, Metric]:
-    """Return all metrics by name: the shared ones, those of benchmarks, and those of installed packages."""
+    """Return all metrics by name: shared metrics, metrics of benchmarks, and metrics of installed packages."""
     return _collected().metrics
 
 
 def unusable_metrics() -> tuple[UnusableMetric, ...]:
-    """Return the metrics and entry points that cannot be used, with their reasons."""
+    """Return the metrics and entry points that cannot be used, each with the reason."""
     return _collected().unusable
 
 
-def outside_metrics() -> list[tuple[dict[str, Any], str]]:
-    """Return the catalog row and the module source of each metric from an entry point, to be fingerprinted."""
-    metrics = [catalog()[name] for name in _collected().outside]
+def plugin_metrics() -> list[tuple[dict[str, Any], str]]:
+    """Return the catalog row and module source of each plug-in metric, for use in input fingerprints."""
+    metrics = [catalog()[name] for name in _collected().from_plugins]
     modules = [each.value and inspect.getmodule(each.value) for each in metrics]
     return [
         (_row(each), inspect.getsource(module) if module else "")
@@ -202,13 +202,13 @@ def find_metric(name: str) -> Metric:
 
 
 def in_range(name: str, value: float | None) -> bool:
-    """Return whether a value is in the range of the metric `name`; False for an unknown metric."""
+    """Return whether a value is in the range of the metric with this name; False for an unknown metric."""
     found = catalog().get(name.partition("[")[0])
     return found is not None and found.contains(value)
 
 
 def sort_key(name: str, value: float | None) -> float:
-    """Return a number that sorts values of a metric best first; 0 for an unknown metric."""
+    """Return a number that sorts values of the metric best first; 0 for an unknown metric."""
     found = catalog().get(name.partition("[")[0])
     return 0.0 if found is None else found.sort_key(value)
 
@@ -233,9 +233,9 @@ def _row(metric: Metric) -> dict[str, Any]:
 
 
 def markdown_table() -> str:
-    """Return the metrics as a Markdown table: the shared ones, then those of benchmarks by name."""
-    shared, outside = [each.name for each in SHARED], _collected().outside
-    names = [*shared, *sorted(catalog().keys() - {*shared, *outside})]
+    """Return the metrics as a Markdown table: shared metrics first, then the metrics of benchmarks by name."""
+    shared, plugins = [each.name for each in SHARED], _collected().from_plugins
+    names = [*shared, *sorted(catalog().keys() - {*shared, *plugins})]
     rows = ["| metric | meaning | better | range | primary for | source |", "|---|---|---|---|---|---|"]
     for each in map(find_metric, names):
         low, high = ("" if end is None else f"{end:g}" for end in (each.low, each.high))

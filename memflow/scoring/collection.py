@@ -1,6 +1,6 @@
-"""The collection of metrics: shared ones, those of benchmarks, and those of installed packages.
+"""The collection of metrics: shared metrics, metrics of benchmarks, and metrics of installed packages.
 
-The shared metrics are declared in catalog.py.
+catalog.py declares the shared metrics.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from memflow.scoring.metric import Metric
 
 @dataclass(frozen=True)
 class UnusableMetric:
-    """A metric or entry point that cannot be used: its name, its provider, and the reason."""
+    """A metric or entry point that cannot be used: its name, its package, and the reason."""
 
     name: str
     package: str
@@ -23,23 +23,23 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """All metrics found: usable metrics by name, names of metrics from entry points, and unusable metrics."""
+    """The collected metrics: usable metrics by name, names of metrics from plug-ins, and unusable metrics."""
 
     metrics: Mapping[str, Metric]
-    outside: tuple[str, ...]
+    from_plugins: tuple[str, ...]
     unusable: tuple[UnusableMetric, ...]
 
 
 def collect(
     shared: Iterable[Metric], declared: Mapping[str, Iterable[Metric]], points: Iterable[EntryPoint] = ()
 ) -> Collected:
-    """Return the shared metrics, those of each benchmark, and those of entry points.
+    """Return the shared metrics, the metrics of each benchmark, and the metrics of entry points.
 
-    A metric is unusable if its name already has another definition, and an entry point if it raises an exception.
+    A metric is unusable if its name already has another definition. An entry point is unusable if it raises.
     """
     found = {each.name: each for each in shared}
     owner = dict.fromkeys(found, "memflow")
-    unusable, outside = [], []
+    unusable, from_plugins = [], []
     for benchmark, metrics in declared.items():
         for each in metrics:
             known = found.setdefault(each.name, each)
@@ -59,23 +59,23 @@ def collect(
             clashes = sorted(each.name for each in own if each.name in found)
             if clashes:
                 raise BadSettings(
-                    f"the metric name {clashes[0]!r} is already used. Rename the metric of {package}."
+                    f"the metric name {clashes[0]!r} of {package} is already used. Rename this metric."
                 )
         except BadSettings as wrong:
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
             continue
         found |= {each.name: each for each in own}
-        outside += [each.name for each in own]
-    return Collected(MappingProxyType(found), tuple(outside), tuple(unusable))
+        from_plugins += [each.name for each in own]
+    return Collected(MappingProxyType(found), tuple(from_plugins), tuple(unusable))
 
 
 def _resolve(point: EntryPoint) -> list[Metric]:
     try:
         loaded = point.load()
         metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
-    except Exception as wrong:  # an outside module may raise anything on import
+    except Exception as wrong:  # a plug-in may raise anything on import
         raise BadSettings(
-            f"cannot load {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
+            f"cannot load the metrics of {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
         ) from wrong
     for each in metrics:
         if not isinstance(each, Metric):

@@ -14,7 +14,7 @@ from memflow.records import Reply, Score
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of an assistant's evaluation that are stored as columns of its scores."""
+    """The settings of an assistant's evaluation that its scores contain as columns."""
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class MeasuredSettings:
     def of(
         cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
     ) -> "MeasuredSettings":
-        """Return the settings that an assistant's replies were computed with, and its memory's k and budget."""
+        """Return the settings that an assistant's replies were computed with, and the memory's k and budget."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
         return cls(
@@ -43,7 +43,7 @@ class MeasuredSettings:
 
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
-    """Return the scores of one domain with two additions: the settings of each assistant, and which of them differ."""
+    """Return the scores of one domain, extended by the assistants' settings and by which of them differ."""
     scores = list(scores)
     stated = {
         score.assistant: replace(score, **settings[score.assistant].columns())
@@ -62,7 +62,7 @@ def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSet
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
-    """Return for each score which settings differ from other scores of the same domain and model, or None.
+    """Return, for each score, which settings differ from other scores of the same domain and model; None if none.
 
     A result is text such as `k 5, others 10`. A setting that a memory does not have (k of `full`, the budget of `rag`)
     is not compared.
@@ -87,7 +87,7 @@ def _has(score: Score, values: Mapping[str, Any]) -> bool:
 
 
 def _settings(score: Score) -> list[tuple[str, str]]:
-    """Return the (name, value) of each setting of a score.
+    """Return the (name, value) pairs of a score's settings.
 
     Prompts are compared under their names, so a prompt with notes is never compared with one without notes.
     """

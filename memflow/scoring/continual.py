@@ -28,10 +28,11 @@ ONE_CHECKPOINT = "there is only one checkpoint, so no answer can change"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSums:
-    """The values of a measure at a checkpoint, summed over an assistant's questions in an episode.
+    """Sums of a measure's values at a checkpoint, over an assistant's questions in an episode.
 
-    `complete` of the `questions` have an answer at every checkpoint. Only their values count: `total` is the sum,
-    `squares` the sum of squares, `low` and `high` the extremes. `borrowed`: no-context answers come from memory `none`.
+    `complete` of the `questions` have an answer at every checkpoint; only their values count. `total` is the sum,
+    `squares` the sum of squares, `low` and `high` the extremes. If `borrowed`, the no-context answers are those of the
+    memory `none`.
     """
 
     assistant: str
@@ -50,7 +51,7 @@ class CheckpointSums:
 def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, none: bool) -> list[Score]:
     """Return an assistant's scores of change over checkpoints; empty if no question is asked at several checkpoints.
 
-    The `n` of a score counts questions. `none` is True if the memory `none` has verdicts in this domain.
+    The `n` of a score counts questions. `none` states whether the memory `none` has verdicts in this domain.
     """
     by_measure: dict[tuple[str, int], list[CheckpointSums]] = {}
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
@@ -69,7 +70,7 @@ def _score(rows: Sequence[CheckpointSums], context: MetricContext, none: bool) -
         reason = ONE_CHECKPOINT
 
     def over_episodes() -> Interval:
-        """Return an interval by bootstrap over episodes, or by Student's t over the questions of a single episode."""
+        """Return a bootstrap interval over episodes, or Student's t over the questions of a single episode."""
         if len(counted) == 1:
             return interval([_group(counted[0])], frozenset())
         return mean_interval(

@@ -1,8 +1,8 @@
-"""Scores of efficiency for every benchmark (MemBench, section 3.4): mean time and calls of a write and of a read.
+"""Efficiency scores for every benchmark (MemBench, section 3.4): mean time and calls of a write and of a read.
 
-Times are the recorded seconds of model requests plus the computing time of the memory's own code, without waiting. A
-write covers messages that arrive together. A read serves one probe, from the memory restored as of its checkpoint. Rows
-come from sql/queries/operations.sql.
+Times are the recorded seconds of model requests plus the computing time of the memory's code, without waiting. A write
+covers messages that arrive together. A read serves one probe, from the memory restored as of its checkpoint. Rows come
+from sql/queries/operations.sql.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from memflow.scoring.estimate import MetricContext, mean_score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSums:
-    """The times and calls of one assistant's memory in one episode, summed over its writes and over its reads.
+    """Times and calls of one assistant's memory in one episode, summed over its writes and over its reads.
 
     `asked` counts the probes that required a read; `writes` and `reads` count the measured operations.
     """

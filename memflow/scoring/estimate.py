@@ -1,4 +1,4 @@
-"""Computation of a score from values: its minimum coverage, its confidence interval, and the columns of its row.
+"""Computation of a score from values: minimum coverage, confidence interval, and the columns of the score's row.
 
 metric.py declares metrics. Each benchmark's scoring.py selects its probes and slices.
 """
@@ -47,7 +47,7 @@ class MetricContext:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The sample of a score: how many items need a value (`asked`), how many have one (`n`), and their episodes."""
+    """The sample of a score: the numbers of items that need a value (`asked`) and have one (`n`), and of episodes."""
 
     asked: int
     n: int
@@ -59,7 +59,7 @@ class Sample:
         return self.n / self.asked if self.asked else 0.0
 
     def shortage(self, items: str) -> str | None:
-        """Return the reason why a score has no value if the coverage is too low, else None."""
+        """Return the reason why a score has no value if the coverage is too low; otherwise None."""
         if self.coverage >= MIN_COVERAGE:
             return None
         return f"{self.n} of {self.asked} {items} have a value; a score needs {MIN_COVERAGE:.0%}"
@@ -140,7 +140,7 @@ def probe_score(
     values: Mapping[str, float],
     **options: Any,
 ) -> Score:
-    """Return the score of the probes in `asked`: the mean of their `values`, which are given by probe id.
+    """Return the score of the probes `asked`: the mean of their values in `values`, by probe id.
 
     Probes without a value lower the coverage.
     """

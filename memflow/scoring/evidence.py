@@ -1,6 +1,6 @@
-"""Scores of the attribution by evidence: recall, precision and failures, for every memory and every benchmark.
+"""Evidence scores: recall, precision and failures, for every memory and every benchmark.
 
-attribution.py attributes the loss of each probe; estimate.py computes a score from the rows.
+attribution.py attributes the loss of each probe; estimate.py computes a score from the attributions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ def evidence_scores(
     context: MetricContext,
     slices: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Score]:
-    """Return the evidence scores over all rows, by checkpoint, by category, and for `slices` (Benchmark.slices)."""
+    """Return the evidence scores over all attributions, by checkpoint, by category, and for each of `slices`."""
     parts: dict[str, Sequence[FailureAttribution]] = {"all": rows}
     checkpoints = sorted({row.checkpoint for row in rows})
     if 1 < len(checkpoints) <= CHECKPOINTS:

@@ -14,7 +14,7 @@ from memflow.records import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Sums over a group of verdicts. `asked` counts all verdicts of the group, `scored` the verdicts with a value.
+    """The sums over a group of verdicts. `asked` counts all verdicts, `scored` the verdicts with a value.
 
     `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` are their extremes.
     """
@@ -46,7 +46,7 @@ class Group:
 
 
 class Spread(NamedTuple):
-    """The number, mean, population standard deviation, minimum and maximum of values; None without values."""
+    """Statistics of values: number, mean, population standard deviation, minimum and maximum; None without values."""
 
     n: int
     mean: float | None
@@ -111,10 +111,10 @@ def spread(groups: Iterable[Group]) -> Spread:
 
 
 def interval(groups: Sequence[Group], independent: frozenset[str]) -> Interval:
-    """Return the mean over all values and its 95 % interval by Student's t; the bounds stay within the extremes.
+    """Return the mean over all values and its 95 % interval by Student's t, cut off at the extremes.
 
-    The values of one episode are dependent and count as one draw. In the episodes in `independent`, or in a single
-    episode, each value counts as one draw.
+    The values of one episode are dependent and count as one sample. In the episodes in `independent`, or in a single
+    episode, each value counts as one sample.
     """
     whole = spread(groups)
     if whole.mean is None or whole.low is None or whole.high is None:
@@ -143,7 +143,7 @@ def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]
 
 
 def _error(groups: Sequence[Group], independent: frozenset[str], mean: float) -> tuple[float, int]:
-    """Return the standard error of the mean, and the number of independent draws."""
+    """Return the standard error of the mean, and the number of independent samples."""
     episodes: dict[str, list[Group]] = {}
     for group in groups:
         episodes.setdefault(group.episode_id, []).append(group)
@@ -162,6 +162,6 @@ def _error(groups: Sequence[Group], independent: frozenset[str], mean: float) ->
 
 
 def _around(groups: Sequence[Group], mean: float) -> float:
-    """Return the sum of squared differences between the values and `mean`; rounding never makes it negative."""
+    """Return the sum of squared differences between the values and `mean`; at least 0 despite rounding errors."""
     terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in groups)
     return max(0.0, math.fsum(terms))

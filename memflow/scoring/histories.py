@@ -44,21 +44,21 @@ class History:
         return any(score.scripted for score in self.scores.values())
 
     def accuracy(self, at: int | None) -> Score | None:
-        """Return the accuracy at a checkpoint; if `at` is None, return the no-context accuracy."""
+        """Return the accuracy at a checkpoint, or the no-context accuracy if `at` is None."""
         return self.scores.get((*START, None) if at is None else (*ACCURACY, at))
 
     def score(self, metric: str, at: int | None = None) -> Score | None:
-        """Return the score of a metric at a checkpoint; if `at` is None, return the score over all checkpoints."""
+        """Return the score of a metric at a checkpoint, or over all checkpoints if `at` is None."""
         return self.scores.get((metric, "standard", at))
 
     def floor(self, metric: str, at: int | None) -> float | None:
-        """Return a guessing baseline (a metric in FLOORS) at a checkpoint; None: before the first checkpoint."""
+        """Return a guessing baseline (a metric in FLOORS) at a checkpoint, or before the first one if `at` is None."""
         place = self.checkpoints[0] - 1 if at is None else at
         score = self.score(metric, place)
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether an accuracy may be guessing: its interval reaches down to a floor or no-context accuracy."""
+        """Return whether an accuracy may be due to guessing: its interval contains or is below a guessing baseline."""
         score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:

@@ -1,4 +1,4 @@
-"""All scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, and outside metrics.
+"""All scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, plug-in metrics.
 
 A `DomainRows` provides the rows, so this module does not depend on any store. The scores of each assistant are computed
 separately, so that a caller can cache them until its rows change; `combine_scores` compares the assistants.
@@ -24,7 +24,7 @@ from memflow.scoring.metric import Metric
 
 @dataclass(frozen=True)
 class DomainRows:
-    """The rows of one domain.
+    """The rows of one domain that its scores are computed from.
 
     `meta` contains every assistant that was evaluated, with the metadata of its verdicts (model, simulator, scripted,
     k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has them; `read` returns its rows of
@@ -44,7 +44,7 @@ class DomainRows:
 
 @dataclass(frozen=True)
 class AssistantScores:
-    """The scores of one assistant, by the benchmark and by the metrics that all benchmarks share, and its settings."""
+    """One assistant's scores under the benchmark's own and the shared metrics, and the assistant's settings."""
 
     own: Sequence[Score]
     shared: Sequence[Score]
@@ -52,7 +52,7 @@ class AssistantScores:
 
     @property
     def all(self) -> list[Score]:
-        """All scores; none if the benchmark has none."""
+        """All scores of the assistant; empty if the benchmark computed none."""
         return [*self.own, *self.shared] if self.own else []
 
 
@@ -78,7 +78,7 @@ def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
 def populations_of(
     benchmark: Benchmark, meta: Mapping[str, Mapping[str, str]], groups: Mapping[str, Sequence[Group]]
 ) -> dict[str, Any]:
-    """Return what scores are compared with (`Benchmark.population`), by chat model."""
+    """Return the data of all assistants that scores are compared with (`Benchmark.population`), by chat model."""
     models: dict[str, list[Group]] = {}
     for assistant, of_assistant in meta.items():
         models.setdefault(of_assistant["model"], []).extend(groups.get(assistant, ()))
@@ -86,14 +86,14 @@ def populations_of(
 
 
 def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, population: Any) -> list[Score]:
-    """Return the scores of one assistant that the benchmark computes itself."""
+    """Return one assistant's scores under the benchmark's own metrics."""
     return benchmark.scores(rows.domain, _results(rows, assistant, population))
 
 
 def shared_scores(
     rows: DomainRows, assistant: str, slices: Mapping[str, frozenset[str]]
 ) -> tuple[list[Score], MeasuredSettings]:
-    """Return the scores of one assistant under the metrics that all benchmarks share, and its settings.
+    """Return one assistant's scores under the metrics that all benchmarks share, and the assistant's settings.
 
     `slices` are those of the benchmark (`Benchmark.slices`).
     """
@@ -122,7 +122,7 @@ def shared_scores(
 def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:
     """Return the scores of all assistants in a domain, each with the settings that differ between assistants.
 
-    Raises BadInput for a metric that is not in the catalog, or has another definition there.
+    Raises BadInput for a metric that is not in the catalog, or has another definition in the catalog.
     """
     scores = [score for each in found.values() for score in each.all]
     published = {score.metric for score in scores}
@@ -130,7 +130,7 @@ def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -
         find_metric(metric)
     for clash in unusable_metrics():
         if clash.package == benchmark.name and clash.name in published:
-            raise BadInput(f"{benchmark.name}: {clash.reason}")
+            raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
     return compare_settings(scores, {assistant: each.settings for assistant, each in found.items()})
 
 
@@ -139,7 +139,7 @@ def reply_scores(
 ) -> list[Score]:
     """Return the scores of the metrics that are functions of a probe and its reply.
 
-    If such a function raises, the score has a reason.
+    If such a function raises, the score has a reason instead of a value.
     """
     given = {reply.probe_id: reply for reply in replies}
     valid = [probe for probe in probes if probe.reason is None]
@@ -155,20 +155,20 @@ def reply_scores(
                 value = None if reply is None else metric.value(probe, reply)
                 if value is not None:
                     values[probe.probe_id] = float(value)
-        except Exception as wrong:  # noqa: BLE001  (an outside metric may raise anything)
+        except Exception as wrong:  # noqa: BLE001  (a metric of a plug-in may raise anything)
             reason = f"the metric failed: {type(wrong).__name__}: {wrong}"
         scores.append(probe_score(context, metric.name, valid, values, reason=reason))
     return scores
 
 
 def bound(assistant: str, memory: str) -> str:
-    """Return the assistant with another memory and the same model: for `rag@big` and `none`, `none@big`."""
+    """Return the name of a baseline assistant with the same model: for `rag@big` and `none`, `none@big`."""
     _, at, model = assistant.partition("@")
     return f"{memory}{at}{model}"
 
 
 def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
-    """Return an assistant's results together with those of the bounds of its model."""
+    """Return an assistant's results together with those of the baselines (`none`, `oracle`) of its model."""
     meta = rows.meta[assistant]
     oracle, none = (
         rows.verdicts(name) if (name := bound(assistant, memory)) in rows.meta else []

@@ -79,7 +79,7 @@ class Metric:
 
     @property
     def seed_name(self) -> str:
-        """The name from which seeds are derived, so that a renamed metric has the same intervals."""
+        """The name that seeds are derived from, so that the intervals of a renamed metric do not change."""
         return self.former_name or self.name
 
     def primary_in(self, *benchmarks: str) -> "Metric":

@@ -168,12 +168,12 @@ def test_failed_run_reason_names_the_rule_and_other_domains_are_evaluated(data: 
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # The other domain is measured in this very run, after the failure.
-    assert [run.partition for run in outcome.ran if run.job == "evaluate_memory"] == [
-        f"{assistant}|{GOOD}" for assistant in ASSISTANTS
+    assert [(run.partition, run.assistant) for run in outcome.ran if run.job == "evaluate_memory"] == [
+        (GOOD, assistant) for assistant in ASSISTANTS
     ]
     [(run, reason)] = outcome.failed
     assert (run.job, run.partition) == ("generate_domain", BAD)
-    assert "question/probes: gold is only option matching user state: violated by 1 of 4 rows" in reason
+    assert "question/probes: the rule gold_is_only_option_matching_user_state fails on 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.scores} == {GOOD}
 
@@ -235,7 +235,7 @@ def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: 
     outcome = run_pipeline(settings, order, Silent())
     took = time.monotonic() - started
     [(run, reason)] = outcome.failed
-    assert run.partition == f"none@there|{BAD}"
+    assert (run.partition, run.assistant) == (BAD, "none@there")
     assert f"Cannot connect to http://127.0.0.1:{port}/v1" in reason
     assert "Start the server or fix `url` of model " in reason
     assert took < 300, "the patience is for servers that have been there"
@@ -244,7 +244,7 @@ def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: 
     with stub_process(port=port):
         again = run_pipeline(settings, order, Silent())
     assert again.failed == []
-    assert [run.partition for run in again.ran] == [f"none@there|{BAD}", None]
+    assert [(run.partition, run.assistant) for run in again.ran] == [(BAD, "none@there"), (None, "")]
     assert {figure.assistant for figure in again.scores} == {"none", "none@there"}
 
 

@@ -34,7 +34,9 @@ class Damaged(Lake):
         self.damage = damage
 
     def write(self, table: str, partition: str, rows: Any, **more: Any) -> Any:
-        return super().write(table, partition, self.damage(rows) if table == self.table else rows, **more)
+        return super().write(
+            table, partition, self.damage(list(rows)) if table == self.table else rows, **more
+        )
 
 
 def twice(rows: list[Any]) -> list[Any]:

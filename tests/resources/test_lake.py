@@ -155,7 +155,7 @@ def test_lake_write_rejects_a_list_with_an_item_of_the_wrong_type(lake):
 
 
 def test_lake_write_rejects_an_unknown_table_or_a_row_of_another_table(lake):
-    with pytest.raises(BadInput, match=r"row 0 of score\.verdicts has the type Entry\. Pass .* Verdict"):
+    with pytest.raises(BadInput, match=r"row 0 of the table score\.verdicts is a Entry, not a Verdict"):
         lake.write("score.verdicts", "d/a", [entry(1)], fingerprint="")
     with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):
         lake.write("score.verdict", "d/a", [], fingerprint="")
@@ -334,3 +334,12 @@ def test_row_cache_evicts_least_recently_used_files():
     assert cache.get("b", state) is None
     assert cache.get("a", FileState(1, 2, 4)) is None
     assert [cache.get(name, state) for name in "ad"] == [["a"], ["d"]]
+
+
+def test_lake_returns_only_the_rows_of_the_given_episodes(lake):
+    rows = [replace(verdict(number, 1.0), episode_id=f"e{number % 3}") for number in range(9)]
+    lake.write("score.verdicts", "d/m", rows, fingerprint="")
+    for reader in (lake, Lake(lake.root)):  # with and without cached rows
+        found = list(reader.stream("score.verdicts", "d/m", episodes={"e0", "e2"}))
+        assert found == [row for row in rows if row.episode_id != "e1"]
+    assert lake.read("score.verdicts", "d/m") == rows

@@ -119,6 +119,6 @@ async def test_spent_cost_budget_rejects_further_requests() -> None:
     most = Spending(1, 0, Prices(prompt=2.0, completion=8.0).cost(100_000, 100_000))
     async with budget.admit(most) as took:
         took.append(most)
-    with pytest.raises(BudgetSpent, match="Raise it"):
+    with pytest.raises(BudgetSpent, match="Raise the budget"):
         async with budget.admit(most):
             raise AssertionError("it was let through")

@@ -127,7 +127,7 @@ def test_settings_add_user_data_sets_and_reject_invalid_user_data_sets() -> None
     settings = load(written(own))
     assert set(settings.datasets) == {*registry.datasets(), "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: another data set has"):
+    with pytest.raises(BadSettings, match=r"the data set name .locomo. in \[own_datasets\] is already used"):
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))

@@ -41,7 +41,7 @@ def test_random_instance_matches_its_json_schema(seed: int) -> None:
 
 
 def test_random_instance_rejects_an_unsupported_schema() -> None:
-    with pytest.raises(ValueError, match="does not support"):
+    with pytest.raises(ValueError, match="cannot generate a value of the schema"):
         random_instance({"type": "unheard of"}, random.Random(0))
 
 

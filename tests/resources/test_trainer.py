@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.adapter import MANIFEST, WEIGHTS, load_adapter, read_manifest, recipe
+from resources.adapter import MANIFEST, WEIGHTS, input_fingerprint, load_adapter, read_manifest
 from resources.trainer import Job, Trainer
 
 DONE = {
@@ -88,7 +88,7 @@ def test_trainer_writes_adapter_manifest_and_log(tmp_path: Path, trainer: Any) -
     assert (out / "training.log").read_text() == "learning\n"
     assert manifest == read_manifest(out)
     assert manifest.cases == ["a", "b"] and manifest.trained.cut_short == ["b"] and manifest.scripted
-    assert manifest.recipe == recipe("digest", "tiny", "", JOB.parameters)
+    assert manifest.input_fingerprint == input_fingerprint("digest", "tiny", "", JOB.parameters)
     assert len(manifest.revision) == 32
 
 
@@ -111,7 +111,7 @@ def test_load_adapter_rejects_a_wrong_revision_or_changed_weights(tmp_path: Path
     with pytest.raises(BadSettings, match=f"has the revision {manifest.revision}, but .* revision = 'other'"):
         load_adapter(out, "other")
     (out / WEIGHTS).write_text("others")
-    with pytest.raises(BadInput, match=r"the weights in .* differ from the digest"):
+    with pytest.raises(BadInput, match=r"the weights in .* have changed since the training"):
         read_manifest(out)
     (out / WEIGHTS).unlink()
     with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):

@@ -159,7 +159,7 @@ def test_warehouse_sql_returns_the_rows_of_a_select(filled):
     ],
 )
 def test_warehouse_sql_accepts_only_a_single_select(filled, text):
-    with pytest.raises(BadInput, match="Write a single SELECT statement"):
+    with pytest.raises(BadInput, match="Write a single SELECT"):
         filled.sql(text)
 
 
@@ -222,7 +222,7 @@ def test_publishing_does_not_wait_for_readers(filled, tmp_path):
 def test_publishing_a_duplicate_key_fails_and_keeps_the_published_file(filled, lake):
     filled.publish()
     lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, fingerprint="")
-    with pytest.raises(BadInput, match=r"cannot publish score\.verdicts of d/none; .*[Dd]uplicate"):
+    with pytest.raises(BadInput, match=r"cannot publish score\.verdicts of d/none: it has a duplicate key"):
         filled.publish()
     assert filled.path.exists()
     assert len(list(filled.path.parent.glob("*.writing"))) == 0

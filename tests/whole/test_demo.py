@@ -117,7 +117,7 @@ def ledger_rows(home: Path) -> dict[str, int]:
 
 
 def run_names(outcome: Outcome) -> list[str]:
-    return [f"{run.job} {run.partition or ''}".strip() for run in outcome.ran]
+    return [run.name for run in outcome.ran]
 
 
 def test_demo_runs_are_stored_in_the_dagster_instance_of_the_ui(demo: Demo) -> None:
@@ -315,7 +315,7 @@ def test_deleted_partition_is_rebuilt_from_the_ledger(
     outcome = run_in(demo.home, DEMO, ASSISTANTS)
     # Everything downstream of a partition in its run is made with it; what it made is what was there, so the
     # leaderboard, which rests on contents, is left alone.
-    assert run_names(outcome) == [f"evaluate_memory full|{AMEMGYM}"]
+    assert run_names(outcome) == [f"evaluate_memory {AMEMGYM} · full"]
     remade = {name for name, time in times(demo.home).items() if time != before[name]}
     tables = [table.replace(".", "/") for table in tables_of("domain x assistant")]
     assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}

@@ -83,7 +83,9 @@ def test_replayed_recording_gives_its_memory_the_same_entries_and_scores(compare
     file.write_text(file.read_text(encoding="utf-8").replace("bm25", "BM25").replace("what now?", "so?", 1))
     outcome = run_in(home, (OFF,), ASSISTANTS, data=compared.data)
     [(run, reason)] = outcome.failed
-    assert run.partition == "amemgym_v1_base_run" and "differ from the digest in the header" in reason
+    assert (
+        run.partition == "amemgym_v1_base_run" and "do not match the content hash in the first line" in reason
+    )
 
     again = memflow(home, "export", "transcript", ON, RECORDED, str(file))
     assert again.exit_code == 1 and "Overwrite it with --force" in again.stderr

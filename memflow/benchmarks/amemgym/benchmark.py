@@ -106,6 +106,10 @@ class AMemGym(Benchmark):
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 
+    def divides_users(self, domain: Domain) -> bool:
+        """Return whether the domain is generated and on-policy. Recorded dialogues are read for all users."""
+        return is_generated(domain) and parse_config(domain).policy == "on"
+
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Return the stages that call the simulator.
 

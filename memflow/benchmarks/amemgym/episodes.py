@@ -4,6 +4,7 @@ On-policy, the assistant and the simulator reply in turn (paper, section 3.2). O
 recorded run, and memories receive it round by round (section 4.2).
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,15 +28,17 @@ ROUND = 2
 def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat) -> list[Episode]:
     """Return one episode for each user that is not quarantined. Quarantined turns are omitted."""
     config = parse_config(domain)
-    found = []
-    for user_id, history in histories(states).items():
-        sessions: dict[int, list[Turn]] = {}
-        for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
-            if turn.episode_id == user_id and turn.reason is None:
-                sessions.setdefault(turn.event, []).append(turn)
-        events = (_event(config, history, session, simulator) for session in sessions.values())
-        found.append(Episode(user_id, tuple(events)))
-    return found
+    sessions: dict[str, dict[int, list[Turn]]] = defaultdict(dict)
+    for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
+        if turn.reason is None:
+            sessions[turn.episode_id].setdefault(turn.event, []).append(turn)
+    return [
+        Episode(
+            user_id,
+            tuple(_event(config, history, session, simulator) for session in sessions[user_id].values()),
+        )
+        for user_id, history in histories(states).items()
+    ]
 
 
 def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], simulator: Chat) -> Event:

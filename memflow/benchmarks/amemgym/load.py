@@ -33,7 +33,7 @@ def _read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         try:
             yield from read_dialogues(file.source, text)
         except BadInput as error:
-            raise file.bad(str(error)) from error
+            raise file.bad(str(error).removesuffix(".")) from error
     else:
         yield from (read_personas if file.source.endswith(ENDINGS) else read_users)(file)
 

@@ -106,8 +106,8 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
         )
     if len(runs) > 1:
         raise BadInput(
-            f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}), but needs one. "
-            "Remove the others from its data sets."
+            f"off-policy domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}), but must have "
+            "one. Remove all but one of these data sets from the domain."
         )
     if not users:
         raise BadInput(
@@ -249,7 +249,9 @@ def _parse_published(text: str) -> list[list[RecordedMessage]]:
         first = wrong.errors(include_url=False, include_input=False)[0]
         names = ("session ", "message ", "", "")
         place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
-        raise BadInput(f"{place or 'the list of sessions'}: {first['msg']}") from wrong
+        raise BadInput(
+            f"{place or 'the list of sessions'}: {first['msg']}. Fix this value, or record the run again."
+        ) from wrong
 
 
 def _own_dialogues(

@@ -40,7 +40,7 @@ class Context:
 
     @classmethod
     def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
-        """Return the main context that consists of a store's live entries and the search results `found`."""
+        """Return the main context that consists of a store's current entries and the search results `found`."""
         return cls(store.live(WORKING), store.live(SUMMARY), stored_messages(store, QUEUE), size, found)
 
     @cached_property

@@ -182,7 +182,10 @@ def test_every_rule_has_a_test_with_an_invalid_row():
         ("question.probes", "gold_option_positions_balanced"),
         ("score.leaderboard", "one_simulator_per_domain"),
         ("score.leaderboard", "failure_rates_sum_to_error_rate"),  # amemgym/test_scoring.py
-        ("score.leaderboard", "compared_scores_share_prompt_and_model"),  # scoring/test_comparability.py
+        (
+            "score.leaderboard",
+            "comparable_scores_have_same_prompt_and_model_version",
+        ),  # scoring/test_comparability.py
         ("memory.indexes", "failed_writes_at_most_10_percent"),
         ("answer.replies", "every_test_probe_has_reply"),
         ("score.verdicts", "every_reply_has_verdict"),

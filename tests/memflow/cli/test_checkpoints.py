@@ -97,7 +97,7 @@ def test_show_checkpoints_omits_confidence_intervals_on_a_narrow_terminal(measur
     monkeypatch.setenv("COLUMNS", "80")
     result = measured("show", "checkpoints", "--domain", DEMO)
     assert tables(result)["accuracy"]["full"] == ["0.500", "0.750", "0.750", "0.750", "0.500*", "4"]
-    assert "csv and json have them" in result.stdout
+    assert "Use the format csv or json" in result.stdout
 
 
 def test_show_checkpoints_json_and_csv_contain_measured_and_paper_rows(measured) -> None:

@@ -120,7 +120,7 @@ def test_finetune_skips_equal_training_and_overwrites_only_with_force(home_with_
     assert home(*command).exit_code == 0
     before = Path("liked/manifest.json").read_bytes()
     again = home(*command)
-    assert again.exit_code == 0 and "is of this very training already" in again.stderr
+    assert again.exit_code == 0 and "already contains an adapter trained with these inputs" in again.stderr
     assert "contains an adapter trained with other data" in home.error(*command, "--rank", "16")
     assert Path("liked/manifest.json").read_bytes() == before
     assert home(*command, "--rank", "16", "--force").exit_code == 0
@@ -143,7 +143,7 @@ def test_finetune_prints_settings_and_commands_for_the_trained_model(home_with_f
     [
         (
             ("--model", "small", "--action", "copy"),
-            "usable first answers, none has a copy. See the reasons with --count",
+            "usable first answers, none has a copy. List the reasons with --count",
         ),
         (("--model", "scripted"), "the model scripted has no weights that can be trained"),
         (("--model", "nobody"), "[models.nobody] does not exist"),

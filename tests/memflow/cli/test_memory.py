@@ -92,7 +92,7 @@ async def test_probe_option_shows_memory_entries_at_the_time_of_the_probe(rememb
     shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
     assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
-        (("--probe", "p2"), "p2 follows m9, which was not played"),
+        (("--probe", "p2"), "probe p2 follows the message m9, which was not played"),
         (("--probe", "p7"), "has no probe 'p7'. Use an id such as p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
         (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
@@ -114,7 +114,7 @@ async def test_kind_option_filters_entries_and_rejects_unknown_kind(remembered) 
     assert {entry["kind"] for entry in show_memory(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
     result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "has no entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
+    assert "has no memory entry of kind 'dream'. Use one of its kinds: buffer, fact, failure" in result.stderr
 
 
 async def test_diff_option_shows_changed_short_lived_and_failed_entries(remembered) -> None:
@@ -169,7 +169,7 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
     [
         ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3. Use one from 0 to 2"),
         ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7. Use one from 0 to 2"),
-        ((DOMAIN, AWI, "--diff", "2", "0"), "the later checkpoint first"),
+        ((DOMAIN, AWI, "--diff", "2", "0"), "has the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
         ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0'; stored: awi_1_0"),
         (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo"),

@@ -30,13 +30,13 @@ def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.Ass
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ((0, 1, ()), "the table is empty"),
-        ((4, 1, ("nora/p0",)), "violated by 1 of 4 rows (nora/p0)"),
-        ((4, 2, ()), "violated by 2 of 4 rows"),
+        ((0, 1, ()), "fails: the table is empty"),
+        ((4, 1, ("nora/p0",)), "fails on 1 of 4 rows (nora/p0)"),
+        ((4, 2, ()), "fails on 2 of 4 rows"),
     ],
 )
 def test_reason_of_a_failed_run_names_violated_rules(given, reason: str) -> None:
-    assert list(_broken(evaluation(*given))) == [f"question/probes: there are probes: {reason}"]
+    assert list(_broken(evaluation(*given))) == [f"question/probes: the rule has_rows {reason}"]
 
 
 class Recorder:

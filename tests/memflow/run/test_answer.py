@@ -179,11 +179,11 @@ async def test_reply_has_a_reason_if_the_message_before_the_probe_is_not_in_the_
     chat, pasts = NotesChat(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])
     replies = await answer_all(MemBench(), DOMAIN, "a", [*asked, *elsewhere], pasts, Parrot, chat)
     assert [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies] == [
-        "p0 follows m4, which was not played. Rerun the episode.",  # it was lost
-        "p1 follows m9, which was not played. Rerun the episode.",
+        "the probe p0 follows the message m4, which was not played. Rerun the episode.",  # it was lost
+        "the probe p1 follows the message m9, which was not played. Rerun the episode.",
         None,
-        "p3 follows m3, which was not played. Rerun the episode.",
-        "p4 follows m3, which was not played. Rerun the episode.",
+        "the probe p3 follows the message m3, which was not played. Rerun the episode.",
+        "the probe p4 follows the message m3, which was not played. Rerun the episode.",
     ]
     # Who is never told anything needs nothing to have been played.
     replies = await answer_all(MemBench(), DOMAIN, "a", elsewhere, {}, Nothing, chat)

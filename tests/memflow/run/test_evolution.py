@@ -319,7 +319,7 @@ def test_evolution_requires_a_memory_policy_and_a_benchmark_with_feedback() -> N
 def test_evolution_rejects_an_episode_that_continues_a_base_episode() -> None:
     chat = CachingChat(ScriptedChat(handlers()), {}, [])
     recipe = registry.find("complete", OWN)
-    with pytest.raises(BadInput, match="the episode b has a base"):
+    with pytest.raises(BadInput, match="the episode b continues another episode"):
         asyncio.run(
             play_assistant(
                 environment("complete", chat),

@@ -84,7 +84,7 @@ def test_recording_omits_a_failed_message_and_lists_its_session():
 
 
 def test_recording_text_rejects_a_run_without_messages():
-    with pytest.raises(BadInput, match="full@large has no messages in amemgym_base"):
+    with pytest.raises(BadInput, match="the assistant full@large has no messages in the domain amemgym_base"):
         recording_text(MADE, [message(0, reason="no answer")])
 
 
@@ -102,10 +102,10 @@ def modified(line: int, **fields) -> str:
     [
         (
             WHOLE[: WHOLE.index("\n", WHOLE.index("Words 2")) + 1],
-            "the file has 3 messages, but the header says 4",
+            "the file has 3 messages, but its first line states 4",
         ),
         (WHOLE[:-20], "line 5: Invalid JSON"),
-        (modified(2, text="Other words."), "do not match the digest in the header"),
+        (modified(2, text="Other words."), "do not match the content hash in the first line"),
         (modified(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
         (modified(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
         (modified(1, position=-1), "line 2, position: Input should be greater"),
@@ -130,7 +130,7 @@ def test_read_rejects_a_recording_with_a_missing_or_duplicate_line(at, how):
 @given(st.permutations(range(1, 5)).filter(lambda order: [*order] != [1, 2, 3, 4]))
 def test_read_rejects_a_recording_with_reordered_lines(order):
     rows = WHOLE.splitlines()
-    with pytest.raises(BadInput, match="the messages do not match the digest"):
+    with pytest.raises(BadInput, match="the messages do not match the content hash"):
         read("\n".join([rows[0], *(rows[at] for at in order)]))
 
 

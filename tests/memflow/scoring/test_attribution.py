@@ -191,5 +191,5 @@ def test_probe_asked_after_a_message_missing_in_the_transcript_has_a_reason() ->
         [reply("lost", {}, model=None), reply("p", {})],
         [verdict("lost", None, "it was not asked"), verdict("p", 0.0)],
     )
-    assert rows[0].reason == "lost follows m7, which was not played. Rerun the episode."
+    assert rows[0].reason == "the probe lost follows the message m7, which was not played. Rerun the episode."
     assert (rows[0].stored, rows[1].stored, rows[1].reason) == (None, 1, None)

@@ -156,15 +156,15 @@ def test_metric_catalog_adds_metrics_of_entry_points_and_reports_invalid_metrics
         point("wrong", [1]),
     ]
     found = collect(SHARED, {}, points)
-    assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
+    assert found.from_plugins == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
     assert {each.name: (each.package, each.reason) for each in found.unusable} == {
         "clash": (
             "package 1.0",
-            "the metric name 'accuracy' is already used. Rename the metric of package 1.0.",
+            "the metric name 'accuracy' of package 1.0 is already used. Rename this metric.",
         ),
         "broken": (
             "package 1.0",
-            "cannot load package.broken:METRICS: ImportError: no module named nltk. Fix this module.",
+            "cannot load the metrics of package.broken:METRICS: ImportError: no module named nltk. Fix this module.",
         ),
         "wrong": (
             "package 1.0",

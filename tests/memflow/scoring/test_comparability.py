@@ -45,7 +45,10 @@ def test_compare_settings_lists_differing_settings_of_every_score() -> None:
 
 def test_leaderboard_checks_find_unlisted_setting_differences_and_mixed_models() -> None:
     rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
-    hidden, mixed = rules["differing_settings_up_to_date"], rules["compared_scores_share_prompt_and_model"]
+    hidden, mixed = (
+        rules["differing_settings_up_to_date"],
+        rules["comparable_scores_have_same_prompt_and_model_version"],
+    )
     assert isinstance(hidden, WholeTable) and isinstance(mixed, WholeTable)
     scores = [score(assistant="a", k=5), score(assistant="b", k=30)]
     assert list(hidden.find_violations(scores)) == [0, 1] and list(mixed.find_violations(scores)) == []

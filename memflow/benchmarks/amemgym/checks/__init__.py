@@ -70,7 +70,7 @@ _ERRORS: dict[str, dict[str, Any]] = {
             ("state.changes", "utterance.turns"), turns.unexposed_changes
         ),
         "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
-        "exposed_values_match_user_state": _turns_and_changes(turns.turns_with_wrong_values),
+        "exposed_values_match_state_at_period_end": _turns_and_changes(turns.turns_with_wrong_values),
         "sessions_in_time_order_within_period": _turns_and_changes(turns.turns_out_of_order),
     },
     "question.probes": {

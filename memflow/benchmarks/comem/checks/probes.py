@@ -171,7 +171,7 @@ _ERRORS: dict[str, Rule] = {
     "no_gold_context_or_evidence_at_checkpoint_0": EachRow(
         lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
     ),
-    "nonempty_true_of_has_one_speaker_per_option": each_valid_row(
+    "true_of_has_one_item_per_option": each_valid_row(
         lambda probe: len(probe.true_of) in (0, len(probe.options))
     ),
     "unknown_option_has_no_speaker": each_valid_row(_unknown_option_has_no_speaker),

@@ -126,11 +126,11 @@ _TRANSCRIPTS, _INDEXES, _FEEDBACK = "memory.transcripts", "memory.indexes", "mem
 _RULES: dict[str, dict[str, Rule]] = {
     _TRANSCRIPTS: {
         "only_training_cases_have_dialogues": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
-        "gold_of_test_probes_not_in_transcripts": _leak_rule(_TRANSCRIPTS),
+        "transcripts_contain_no_test_gold": _leak_rule(_TRANSCRIPTS),
     },
     _INDEXES: {
         "entries_from_training_cases_only": AcrossTables((_INDEXES, _PROBES), find_test_sources),
-        "gold_of_test_probes_not_in_entries": _leak_rule(_INDEXES),
+        "entries_contain_no_test_gold": _leak_rule(_INDEXES),
     },
     _FEEDBACK: {
         "rounds_with_critique_have_next_answer": _if_parameters(

@@ -195,7 +195,7 @@ CAUGHT: list[tuple[Damage, str]] = [
     (put("2020-10-02", "start_time"), "period_0_ends_on_start_date"),
     (state_is_not_exposed, "every_state_change_exposed_in_its_period"),
     (session_exposes_unchanged_value, "exposed_values_changed_in_period"),
-    (session_exposes_another_value, "exposed_values_match_user_state"),
+    (session_exposes_another_value, "exposed_values_match_state_at_period_end"),
     (sessions_are_interchanged, "sessions_in_time_order_within_period"),
     (
         put("2021-01-02 19:00:00", "periods", 1, "sessions", -1, "session_time"),

@@ -108,10 +108,13 @@ def test_every_liked_first_answer_is_example_or_excluded_in_any_row_order(presse
 
 def test_training_digest_depends_on_questions_and_answers_only() -> None:
     probes = [probe("a")]
-    first = training([row("a", liked=True)], probes, "like").digest
-    assert training([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
-    assert training([row("a", liked=True, answer="Otherwise.")], probes, "like").digest != first
-    assert training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest != first
+    first = training([row("a", liked=True)], probes, "like").content_hash
+    assert training([row("a", liked=True, satisfaction=9)], probes, "like").content_hash == first
+    assert training([row("a", liked=True, answer="Otherwise.")], probes, "like").content_hash != first
+    assert (
+        training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").content_hash
+        != first
+    )
 
 
 def test_default_lora_parameters_match_paper() -> None:

@@ -50,7 +50,7 @@ def test_every_mood_has_at_least_four_distant_moods(language):
     language=st.sampled_from(["en", "zh"]),
     scene=st.sampled_from(["participation", "observation"]),
 )
-def test_emotion_plan_has_consecutive_evidence_and_distant_wrong_moods(seed, language, scene):
+def test_emotion_plan_has_evidence_in_one_session_and_options_unlike_the_answer_mood(seed, language, scene):
     plan = plan_preference(preference_task("highlevel", "emotion", language, seed, scene=scene))
     templates = {mood.mood: mood for mood in emotion_templates(language).moods}
     mood = templates[plan.query.answer]

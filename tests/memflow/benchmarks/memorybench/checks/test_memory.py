@@ -70,8 +70,8 @@ async def test_gold_of_test_case_in_transcript_or_memory_entry_fails_check(playe
     gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
     assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
     for table, name in (
-        ("memory.transcripts", "gold_of_test_probes_not_in_transcripts"),
-        ("memory.indexes", "gold_of_test_probes_not_in_entries"),
+        ("memory.transcripts", "transcripts_contain_no_test_gold"),
+        ("memory.indexes", "entries_contain_no_test_gold"),
     ):
         first, *rest = rows[table]
         leaking = {**rows, table: [replace(first, text=f"By the way:\n {gold.replace(' ', '  ')}"), *rest]}
@@ -90,7 +90,7 @@ async def test_checklist_item_of_test_gold_in_memory_entry_fails_check(played: A
     assert broken(domain, {**rows, "question.probes": probes}) == set()
     first, *rest = rows["memory.indexes"]
     leaking = {**rows, "question.probes": probes, "memory.indexes": [replace(first, text=secret), *rest]}
-    assert broken(domain, leaking) == {"gold_of_test_probes_not_in_entries"}
+    assert broken(domain, leaking) == {"entries_contain_no_test_gold"}
 
 
 async def test_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(played: Any) -> None:
