@@ -23,7 +23,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import memory_factory
-from memflow.records import Probe, Turn
+from memflow.records import Probe, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import PlayedEpisode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
@@ -119,7 +119,8 @@ async def play_and_answer(
     factory = memory_factory(memory, Tools(answering, embedder))
     replies = await answer_all(benchmark, domain, memory, probes, histories, factory, answering)
     ended = time.perf_counter()
-    failed = [row.reason for row in (*messages, *replies) if row.reason]
+    rows: list[TranscriptMessage | Reply] = [*messages, *replies]
+    failed = [row.reason for row in rows if row.reason]
     if failed or len(messages) < len(turns) or len(replies) != len(probes):
         raise SystemExit(
             f"{len(failed)} messages or probes failed. Fix the first error, then rerun: {(failed or ['not played'])[0]}"

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -124,8 +124,12 @@ class MemoryLake(Lake):
         self.tables[table, partition] = list(rows)
         return Facts("", fingerprint, len(self.tables[table, partition]))
 
-    def stream(self, table: str, partition: str, *, vectors: bool = True) -> Iterator[Any]:
-        yield from self.tables[table, partition]
+    def stream(
+        self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        for row in self.tables[table, partition]:
+            if episodes is None or row.episode_id in episodes:
+                yield row
 
     def partitions(self, table: str) -> list[str]:
         return [partition for name, partition in self.tables if name == table]

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from assets.fingerprints import Fingerprints
 from bench.measure import arguments, child_cpu_seconds, report
-from memflow.cli.run import COLLECT_AFTER
+from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.fingerprint import digest
 from memflow.pipeline import tables_of
 from resources.lake import Lake
@@ -91,7 +91,7 @@ def run(module: str, *options: str) -> tuple[float, str]:
 
 def publish(home: Path) -> float:
     """Publish the leaderboard as the pipeline step does. Return the CPU seconds."""
-    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     began = time.process_time()
     settings = load(over={"home": home})
     fingerprints = Fingerprints.of(settings)

@@ -102,7 +102,7 @@ def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
     made = Trajectory(name, "bench", "observation", find_kind("simple"), "roles", "en", steps)
     options = ("one", "two", "three", "four")
     asked = ChoiceQuestion(f"{question} ({number})", None, options, 1, options[0], (made.message_id(0),))
-    return replace(made, asked=(asked,))
+    return replace(made, questions=(asked,))
 
 
 async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], ledger: SqlLedger) -> None:
@@ -132,7 +132,7 @@ def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> C
     before, began = count_embedding_requests(log), time.perf_counter()
     for each in trajectories:
         rows = np.stack([embed(step.user) for step in each.steps])
-        np.argsort(-(rows @ embed(each.asked[0].question)))
+        np.argsort(-(rows @ embed(each.questions[0].question)))
     wall = time.perf_counter() - began
     connection.close()
     return Cost(count_embedding_requests(log) - before, wall)
