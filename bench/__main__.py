@@ -42,7 +42,7 @@ def peers() -> Path:
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all. Return the number of benchmarks that missed their bound."""
+    """Run the named benchmarks, or all. Return the number of benchmarks that failed or exceeded a limit."""
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", ""), str(peers())])
     missed = 0
     for name in names or ALL:

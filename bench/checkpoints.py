@@ -106,7 +106,7 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Return whether memflow has few enough requests for writing, and is fast enough compared with the peer."""
+    """Return whether memflow sends at most 1 / 2.4 of the peer's requests for writing, and takes at most half its time."""
     # A memory may send a little more or less for a shorter context: a summary falls due, or does not.
     return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
 

@@ -39,7 +39,7 @@ Metric = Callable[[str, str], float]
 
 @dataclass
 class MetricBenchmark:
-    """A metric, the peer to compare the metric with, and the measurements of both."""
+    """A metric, its reference implementation (the peer), the limits of its CPU time, and the measured times."""
 
     name: str
     language: str
@@ -55,7 +55,7 @@ class MetricBenchmark:
 
 
 def main() -> int:
-    """Measure all metrics. Return 1 if a bound is missed, else 0."""
+    """Print the CPU seconds of each metric. Return 1 if a metric is too slow or differs from its reference, else 0."""
     measured = metrics()
     kept: dict[str, list[Pair]] = {}
     for language, pairs in assistants():
@@ -114,7 +114,7 @@ def join_chinese(words: str) -> str:
 
 
 def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
-    """Print the measurements of a metric as a JSON line. Return 1 if a bound is missed, else 0."""
+    """Print the CPU seconds of a metric. Return 1 if it is too slow or differs from its reference, else 0."""
     responses = QUESTIONS * ASSISTANTS
     line = {
         "name": f"100,000 responses: {metric.name}",

@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Return whether the number of requests and the time are both within their bounds."""
+    """Return whether memflow sends at most 1 / 50 of the peer's requests and takes at most 1 / 20 of its time."""
     return ours.requests * FEWER <= peer.requests and ours.wall_s * FASTER <= peer.wall_s
 
 

@@ -26,7 +26,7 @@ class QuestionCounts:
     never: int
 
     def gains(self) -> tuple[int, ...]:
-        """Return the difference in correct questions between each later checkpoint and checkpoint 0."""
+        """Return the number of correct answers at each later checkpoint minus the number at checkpoint 0."""
         return tuple(sum_ - lost for sum_, lost in zip(accumulate(self.learnt), self.forgotten, strict=True))
 
     def initial_counts(self) -> frozenset[int]:

@@ -105,7 +105,7 @@ class Graph:
 
     @property
     def places(self) -> tuple[Node, ...]:
-        """The places in the user's life."""
+        """The nodes of the places that the user knows, such as a gym or a restaurant."""
         return self._of("place")
 
     def node(self, entity_id: str) -> Node:
