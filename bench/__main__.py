@@ -29,7 +29,7 @@ ALL = (
 
 
 def peers() -> Path:
-    """Return the folder with the packages of the peer programs; install the packages on the first call."""
+    """Return the folder of the packages that memflow is compared with; install the packages on the first call."""
     lock = HERE / "peers.lock"
     done = PEERS / ".installed"
     if not done.is_file() or done.read_text() != lock.read_text():

@@ -46,7 +46,7 @@ NewUrl = Callable[[], str]
 
 
 class LookupPerQuery(SqlLedger):
-    """The peer of the ledger: one query per lookup on an open connection, without batches."""
+    """A ledger that sends one SQL query per lookup, without batches, to compare with SqlLedger."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)

@@ -149,7 +149,6 @@ def measure_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], s
 
 
 def main() -> int:
-    """Measure the encoder and `rag_2_4_30`. Return 1 if the batch size changes a vector, else 0."""
     texts, queries, source = real_texts()
     texts, queries = texts[:MESSAGES], queries[:QUERIES]
     encoder = MiniLM()

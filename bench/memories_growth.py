@@ -45,7 +45,7 @@ Cost = dict[str, Any]
 
 
 def main() -> int:
-    """Print the CPU time per message of each memory. Return 1 if it grows by over 25 % from 5,000 messages on, else 0."""
+    """Print the CPU time per message. Return 1 if a write at 50,000 messages takes over 25 % longer than at 5,000."""
     texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")

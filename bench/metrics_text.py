@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def f1(source: str, pairs: Sequence[F1Pair]) -> int:
-    """Print the speed of LoCoMo's F1. Return 1 if a score differs or nltk takes less than 10 times as long, else 0."""
+    """Print the speed of LoCoMo's F1. Return 1 if a score differs or nltk takes less than 10 times as long."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -86,7 +86,7 @@ def f1(source: str, pairs: Sequence[F1Pair]) -> int:
 
 
 def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> int:
-    """Print the speed of ROUGE-L. Return 1 if a score differs or rouge-score takes less than 50 times as long, else 0."""
+    """Print the speed of ROUGE-L. Return 1 if a score differs or rouge-score takes less than 50 times as long."""
     from rouge_score import rouge_scorer
 
     pairs = [(add_noise(chance, gold, words), gold) for gold, words in texts]

@@ -3,8 +3,8 @@
 The benchmark measures three processes, including startup and imports. The first is `memflow run`. The second, `work`,
 executes the same steps without Dagster: it generates users, plays episodes, answers probes and scores the answers with
 the scripted chat. It also writes all tables, evaluates the checks and publishes the leaderboard. The third,
-`in_memory`, executes the steps without writing tables. There are two sizes: the demo, and 12 AMemGym users with the memories
-`rag_2_4_30`, `none` and `oracle`. The users come from MEMFLOW_DATA if the published file is there, else from a seed.
+`in_memory`, executes the steps without writing tables. There are two sizes: the demo, and 12 AMemGym users with
+`rag_2_4_30`, `none` and `oracle`. The users are the published ones if MEMFLOW_DATA contains them, otherwise random.
 
     python -m bench.overhead [demo] [users]
 

@@ -119,7 +119,7 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
 
 
 def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Cost:
-    """Embed every text with a separate request, and rank the messages for each question (the peer). Return the cost."""
+    """Embed each text with a separate request (the peer), and rank messages per question. Return requests and time."""
     place = urlsplit(url)
     connection = HTTPConnection(place.hostname or "", place.port or 80)
 

@@ -53,7 +53,7 @@ class FileCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> Any:
-        """Return the value cached for a file in this state; None if there is no such value."""
+        """Return the value cached for a file with this size and modification time; None if no value is cached."""
         if state is None:
             return None
         held = self._values.get(path)

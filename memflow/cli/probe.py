@@ -72,7 +72,7 @@ def _find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
-            f"the domain {domain!r} has no probes. Use a domain with probes: {', '.join(domains) or 'none yet'}"
+            f"the domain {domain!r} has no probes. Generate them with `memflow run --domain {domain}`."
         )
     held = lake.read_all("question.probes", [domain] if domain else domains)
     found = [each for each in held if each.probe_id == probe_id]

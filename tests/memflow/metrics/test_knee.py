@@ -54,7 +54,7 @@ def test_knee_place_does_not_depend_on_accuracy_before_and_after_the_knee():
 
 
 def test_knee_matches_hand_computed_values():
-    """Ten series of four places: answers are correct up to place 20 and wrong after it."""
+    """Ten series of four positions: answers are correct up to position 20 and wrong after position 20."""
     places, values = [10.0, 20.0, 30.0, 40.0] * 10, [1.0, 1.0, 0.0, 0.0] * 10
     names = [f"g{number // 4}" for number in range(40)]
     found = knee(places, values, names, name="accuracy", unit="tokens")
