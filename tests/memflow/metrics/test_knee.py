@@ -41,7 +41,7 @@ def test_knee_is_found_within_10_percent_of_a_planted_knee(n):
     assert sum(each.low <= n <= each.high for each in found) >= 14
 
 
-def test_knee_is_found_if_series_start_at_different_places():
+def test_knee_is_found_if_series_start_at_different_positions():
     found = [knee_of(falling(1400), seed=seed) for seed in range(15)]
     assert all(abs(each.place - 1400) <= 140 for each in found)
 

@@ -38,7 +38,7 @@ def text_between(text: str, before: str = "", after: str = "") -> str:
 
 
 class GoldenAnswer(BaseModel):
-    """The gold field of most rows."""
+    """The gold answer in a row of most unified data sets."""
 
     golden_answer: Said
 
