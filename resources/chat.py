@@ -5,7 +5,6 @@ request if its answer cannot be parsed.
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -121,7 +120,6 @@ def _printable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
-@lru_cache(maxsize=4096)
 def _response_format(output: type[BaseModel]) -> dict[str, Any]:
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema_of(output)}}

@@ -147,7 +147,9 @@ def _copy(path: Path, written: Path, record: PublishedRecord) -> bool:
             and state.size <= MOST_GROWTH * record.built_bytes
         ):
             shutil.copyfile(path, written)
-            return FileState.of(path.stat()) == state
+            if FileState.of(path.stat()) == state:
+                return True
+            written.unlink()  # another process has replaced the file
     return False
 
 

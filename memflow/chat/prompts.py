@@ -20,7 +20,7 @@ Python modules contain no prompt text, and prompts contain no code.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from string import Template
@@ -177,7 +177,6 @@ def translated_stems(package: str) -> frozenset[str]:
     return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
 
 
-@lru_cache(maxsize=4096)
 def load_in_language(
     package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
 ) -> Prompt:

@@ -4,6 +4,7 @@ pipeline.py orders and executes the runs, progress.py shows progress, summary.py
 """
 
 import gc
+import os
 import signal
 from typing import Annotated
 
@@ -96,6 +97,8 @@ def run(
     Partitions that are up to date are skipped. Answered requests are never sent twice, so an interrupted run continues
     from its last answered request.
     """
+    # Arrow's own allocator keeps what a step freed, the system's returns it. Arrow reads the variable when imported.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     selection = select(
         ctx,
         domains=domain,

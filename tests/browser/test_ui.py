@@ -36,7 +36,7 @@ def test_asset_page_shows_table_columns_metadata_and_checks(page) -> None:
     page.open(f"/assets/{CHECKED.replace('.', '/')}?view=checks", 1500, 1650)
     page.reads("Checks (2)")
     page.find("//*[text()='warning_rules']").click()
-    page.reads("Succeeded", "unexpected", "Gold option positions balanced")
+    page.reads("Succeeded", "unexpected", "gold_option_positions_balanced")
     page.find("//*[text()='blocking_rules']").click()
     page.reads("Succeeded", "unexpected", "Gold not blank")
     page.picture("checks")

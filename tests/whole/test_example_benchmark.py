@@ -64,4 +64,4 @@ def test_view_of_an_installed_benchmark_becomes_a_show_command(memflow: Memflow)
 
 def test_checks_command_evaluates_the_check_of_an_installed_benchmark(memflow: Memflow) -> None:
     shown = memflow("checks", "question.probes", "--domain", DOMAIN)
-    assert any("passed" in line and "Gold in evidence" in line for line in shown.splitlines())
+    assert any("passed" in line and "gold_in_evidence" in line for line in shown.splitlines())

@@ -20,8 +20,6 @@ Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
 CACHED_VALUES = 256
 """Types of values that are cached: every memory is asked for the same ones."""
-CACHED_DRAFTS = 32
-"""Types of generated states that are cached. They are used for one user only, and take up to 300 kB each."""
 
 
 class _Bounded(BaseModel):
@@ -211,14 +209,12 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
     return _narrowed(Values, **fields)
 
 
-@lru_cache(CACHED_DRAFTS)
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
     """Return Refinement of exactly these old names."""
     fields: dict[str, Any] = {f"variable_{at}": (Name, Field(alias=name)) for at, name in enumerate(names)}
     return _narrowed(Refinement, **fields)
 
 
-@lru_cache(CACHED_DRAFTS)
 def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
     """Return Choices with exactly `values` values for each of these variables."""
     fields: dict[str, Any] = {
@@ -228,25 +224,28 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
     return _narrowed(Choices, **fields)
 
 
-def updates_of(schema: Schema, fewest: int, most: int) -> type[Updates]:
-    """Return Updates of `fewest` to `most` of these variables, to these values."""
-    return _updates_of(tuple(_move_of(name, tuple(values)) for name, values in schema.items()), fewest, most)
+MoveTypes = dict[tuple[str, tuple[str, ...]], type[Move]]
+"""Types of moves by variable and values. One user's periods share them; a type takes some 30 kB."""
 
 
-@lru_cache(CACHED_DRAFTS)
-def _updates_of(moves: tuple[type[Move], ...], fewest: int, most: int) -> type[Updates]:
-    either = cast(Any, Union)[moves]
+def updates_of(schema: Schema, fewest: int, most: int, known: MoveTypes) -> type[Updates]:
+    """Return Updates of `fewest` to `most` of these variables, to these values. New types of moves are added to
+    `known`.
+    """
+    keys = [(name, tuple(values)) for name, values in schema.items()]
+    for key in keys:
+        if key not in known:
+            known[key] = _move_of(*key)
+    either = cast(Any, Union)[tuple(known[key] for key in keys)]
     return _narrowed(Updates, moves=(_list(either), Field(min_length=fewest, max_length=most)))
 
 
-@lru_cache(20 * CACHED_DRAFTS)
 def _move_of(name: str, values: tuple[str, ...]) -> type[Move]:
     fields: dict[str, Any] = {"variable": (_one_of((name,)), ...), "value": (_one_of(values), ...)}
     # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
     return create_model(f"Move_{digest(name, values)[:8]}", __base__=Move, __doc__=Move.__doc__, **fields)
 
 
-@lru_cache(CACHED_DRAFTS)
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
     most = min(3, len(variables))

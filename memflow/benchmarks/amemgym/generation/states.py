@@ -5,10 +5,11 @@ their life events follow, period by period.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memflow.benchmarks.amemgym.answers import (
     Groups,
+    MoveTypes,
     Portrait,
     Updates,
     Values,
@@ -63,6 +64,7 @@ class _UserGenerator:
     config: AMemGymConfig
     profile: Profile
     simulator: UserSimulator
+    moves: MoveTypes = field(default_factory=dict)
 
     async def make(self) -> States:
         """Generate the questions, the initial state, and the changes of each period with their life events."""
@@ -120,7 +122,7 @@ class _UserGenerator:
 
         updates: Updates = await self.simulator(
             "updates",
-            updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others))),
+            updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others)), self.moves),
             {
                 "profile": self.profile.profile,
                 "start": self.config.period_end(period - 1).isoformat(),

@@ -28,7 +28,7 @@ def test_every_amemgym_prompt_has_token_limit_and_bounded_output_type():
         answers.values_of({"model_dump": ["x", "y"]}, optional=True),
         answers.refinement_of(("a", "b c")),
         answers.choices_of(("a", "b c"), 3),
-        answers.updates_of({"a b": ["x", "y"], "c": ["z"]}, 1, 2),
+        answers.updates_of({"a b": ["x", "y"], "c": ["z"]}, 1, 2, {}),
         answers.groups_of(("a", "b")),
         answers.answers_of(5),
         answers.choice_of(4),
@@ -47,7 +47,7 @@ def test_values_of_accepts_any_variable_name_and_rejects_invalid_values():
 
 
 def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
-    output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2)
+    output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2, {})
 
     def said(*moves: tuple[str, str]) -> answers.Updates:
         return output.model_validate(
