@@ -79,7 +79,7 @@ def _options(written: str) -> tuple[str, ...]:
     if not isinstance(listed, list) or len(listed) != OPTIONS:
         count = len(listed) if isinstance(listed, list) else 0
         raise ValueError(
-            f"the list of options has {count} options instead of {OPTIONS}. Fix all_options in this row."
+            f"the list of options has the length {count} instead of {OPTIONS}. Fix all_options in this row."
         )
     found = []
     for letter, option in zip("abcd", listed, strict=True):

@@ -161,10 +161,10 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
         (
             table([row(options=OPTIONS[:3])]),
-            "line 2: at all_options: Value error, the list of options has 3 options instead of 4",
+            "line 2: at all_options: Value error, the list of options has the length 3 instead of 4",
         ),
-        (table([row(options=(*OPTIONS, "Rum."))]), "the list of options has 5 options instead of 4"),
-        (table([row(all_options="{'a': 1}")]), "the list of options has 0 options instead of 4"),
+        (table([row(options=(*OPTIONS, "Rum."))]), "the list of options has the length 5 instead of 4"),
+        (table([row(all_options="{'a': 1}")]), "the list of options has the length 0 instead of 4"),
         (table([row(all_options="__import__('os')")]), "is not a Python list of texts (ValueError)"),
         (table([row(all_options="['(a) Tea")]), "is not a Python list of texts (SyntaxError)"),
         (table([row(all_options="(" * 5000)]), "is not a Python list of texts"),
