@@ -74,10 +74,8 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     probes, values = valid_probes(results), choice_values(results)
     return [
         score
-        for variant, token_counts in _axes(probes).items()
-        for score in _curve_scores(
-            _Curve(MetricContext.of(domain, results), variant, token_counts, values), probes
-        )
+        for variant, tokens in _axes(probes).items()
+        for score in _curve_scores(_Curve(MetricContext.of(domain, results), variant, tokens, values), probes)
     ]
 
 
@@ -113,12 +111,12 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 class _Curve:
     """The probes of one assistant, with metric values and with the tokens of earlier messages that the variant counts.
 
-    `token_counts` is keyed by probe id, `values` by metric and probe id.
+    `tokens` is keyed by probe id, `values` by metric and probe id.
     """
 
     context: MetricContext
     variant: str
-    token_counts: Mapping[str, int]
+    tokens: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
 
     def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Score:
@@ -133,7 +131,7 @@ class _Curve:
         right = self.values["accuracy"]
         scored = [one for one in asked if one.probe_id in right]
         found = knee(
-            [self.token_counts[one.probe_id] for one in scored],
+            [self.tokens[one.probe_id] for one in scored],
             [right[one.probe_id] for one in scored],
             [one.episode_id for one in scored],
             name="accuracy",
@@ -144,24 +142,20 @@ class _Curve:
 
 
 def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
-    token_counts = curve.token_counts
-    asked = [one for one in probes if one.probe_id in token_counts]
-    width = width_of(max(token_counts.values(), default=0))
+    tokens = curve.tokens
+    asked = [one for one in probes if one.probe_id in tokens]
+    width = width_of(max(tokens.values(), default=0))
     bins: dict[int, list[Probe]] = {}
     for probe in asked:
-        bins.setdefault(-(-token_counts[probe.probe_id] // width) * width, []).append(probe)
+        bins.setdefault(-(-tokens[probe.probe_id] // width) * width, []).append(probe)
     for end in sorted(bins):
         for metric in ("accuracy", "random"):
             yield curve.mean(metric, f"{TOKENS} {end}", bins[end])
     found = curve.knee(asked)
     yield found
     if found.value is not None:
-        yield curve.mean(
-            "accuracy", BEFORE, [one for one in asked if token_counts[one.probe_id] <= found.value]
-        )
-        yield curve.mean(
-            "accuracy", BEYOND, [one for one in asked if token_counts[one.probe_id] > found.value]
-        )
+        yield curve.mean("accuracy", BEFORE, [one for one in asked if tokens[one.probe_id] <= found.value])
+        yield curve.mean("accuracy", BEYOND, [one for one in asked if tokens[one.probe_id] > found.value])
 
 
 class _TokenCount:
