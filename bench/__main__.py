@@ -29,7 +29,7 @@ ALL = (
 
 
 def peers() -> Path:
-    """Return the folder with the packages of the peer programs; install the packages on the first call."""
+    """Return the folder of the packages that memflow is compared with; install the packages on the first call."""
     lock = HERE / "peers.lock"
     done = PEERS / ".installed"
     if not done.is_file() or done.read_text() != lock.read_text():
@@ -42,7 +42,7 @@ def peers() -> Path:
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all. Return the number of benchmarks that missed their bound."""
+    """Run the named benchmarks, or all. Return the number of benchmarks that failed or exceeded a limit."""
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", ""), str(peers())])
     missed = 0
     for name in names or ALL:

@@ -106,7 +106,7 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Return whether memflow has few enough requests for writing, and is fast enough compared with the peer."""
+    """Return whether memflow sends at most 1 / 2.4 of the peer's requests for writing, in at most half the time."""
     # A memory may send a little more or less for a shorter context: a summary falls due, or does not.
     return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
 
@@ -165,7 +165,7 @@ async def run_single_pass(
 
 
 async def run_rebuilding(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Cost:
-    """Play all earlier messages to a new memory for each checkpoint (the peer). Return the cost."""
+    """Rebuild a new memory from all earlier messages at each checkpoint (the peer). Return requests and wall time."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
         writing, answering = CountingChat(served), CountingChat(served)

@@ -139,7 +139,7 @@ def class_entry(module: str, name: str, config: dict[str, Any]) -> dict[str, Any
 
 
 def main() -> int:
-    """Compare the storages on SQLite, and on PostgreSQL if it is installed. Return the exit code."""
+    """Compare memflow's event log with Dagster's. Return 1 if it is less than 5 times as fast on SQLite, else 0."""
     ours = class_entry("resources.event_log", "SqliteEventLog", {"base_dir": "history/runs"})
     ratio = compare("event_log_sqlite", dict, lambda: {"event_log_storage": ours})
     with postgres_server() as port:

@@ -36,7 +36,7 @@ OPEN = Domain("open", "memorybench", (), "", {"partition": "open"})
 
 
 def main() -> int:
-    """Measure the scoring of MemoryBench. Return 1 if the time exceeds the bound or the scores differ, else 0."""
+    """Print the wall time of scoring a million verdicts. Return 1 if it exceeds 2 s or a score differs, else 0."""
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake(Path(folder) / "lake")
         for number in range(ASSISTANTS):

@@ -2,12 +2,12 @@
 
     python -m bench.ledger
 
-* `ledger_client`: requests per second at 256 connections to a stub with 50 ms latency, against the same client without
-  a ledger. Bound: 0.9.
-* `ledger_replay`: recorded completions per second, against one query for each lookup. Bound:
-  10,000 per second, or 4 times as many.
+* `ledger_client`: requests per second at 256 connections to a stub with 50 ms latency. Bound: 0.9 times the requests
+  per second of the same client without a ledger.
+* `ledger_replay`: recorded completions per second. Bound: 10,000, or 4 times as many as a ledger that sends one query
+  for each lookup.
 * `ledger_writers`: completions per second of 8 processes that write to one ledger; a third of their requests are the
-  same. Bound: none is lost, and none is stored or counted twice.
+  same. Bound: no completion is lost, stored twice or counted twice.
 
 Prompts have 6,000 characters. PostgreSQL is measured if it is installed. Clients with and without a ledger alternate in
 rounds of 2,000 requests; the best round of each counts.
@@ -46,7 +46,7 @@ NewUrl = Callable[[], str]
 
 
 class LookupPerQuery(SqlLedger):
-    """The peer of the ledger: one query per lookup on an open connection, without batches."""
+    """A ledger that sends one SQL query per lookup, without batches, to compare with SqlLedger."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -91,7 +91,7 @@ async def complete_all(chat: Chat, requests: Sequence[ChatRequest]) -> float:
 
 
 def measure_client(database: str, ledger: SqlLedger, url: str) -> bool:
-    """Compare a client with and without a ledger. Return whether the bound holds."""
+    """Measure requests per second. Return whether a client with a ledger reaches 90 % of the speed of one without."""
     rates: dict[bool, list[float]] = {True: [], False: []}
     cpu_ms: dict[bool, list[float]] = {True: [], False: []}
 
@@ -118,7 +118,7 @@ def measure_client(database: str, ledger: SqlLedger, url: str) -> bool:
 
 
 def measure_replay(database: str, url: str) -> bool:
-    """Replay recorded completions. Return whether the bound holds."""
+    """Measure lookups per second of recorded completions. Return whether they reach 10,000, or 4 times the peer's."""
     names = [f"{item}" for item in range(REQUESTS)]
     with SqlLedger(url) as ledger:
         asyncio.run(
@@ -196,7 +196,7 @@ def measure_writers(database: str, url: str) -> bool:
 
 
 def measure_all(database: str, new_url: NewUrl, stub_url: str) -> bool:
-    """Run all measurements on a database. Return whether all bounds hold."""
+    """Measure client, lookups and writers on a database. Return whether all three meet their limits."""
     with SqlLedger(new_url()) as ledger:
         client = measure_client(database, ledger, stub_url)
     return all([client, measure_replay(database, new_url()), measure_writers(database, new_url())])
@@ -224,7 +224,7 @@ def postgres_urls() -> Iterator[NewUrl | None]:
 
 
 def main() -> int:
-    """Measure the ledger on both databases. Return the exit code."""
+    """Measure the ledger on SQLite and, if installed, PostgreSQL. Return 1 if a limit is missed, else 0."""
 
     files = count()
     with (

@@ -51,9 +51,9 @@ def arguments(**defaults: Any) -> argparse.Namespace:
 
 
 def repeat(work: Callable[[int], T], within: Callable[[T], bool], profiled: bool) -> list[T]:
-    """Call `work` with the number of each round. Stop after ROUNDS rounds, or when a result is `within` the bounds.
+    """Call `work` with the round number, up to ROUNDS times, until a result meets the condition `within`.
 
-    Return the results of the rounds. If `profiled`, print a profile of all rounds.
+    Return the results of all rounds. If `profiled`, print a profile of the rounds.
     """
     profile = cProfile.Profile(time.process_time)
     results: list[T] = []

@@ -85,7 +85,7 @@ def package_folder(name: str) -> Path:
 
 
 def measure_encoder(encoder: MiniLM, texts: Sequence[str]) -> int:
-    """Measure the encoder without a memory, and print a JSON line. Return 1 if a batch changes a vector, else 0."""
+    """Print the CPU time of the encoder per text by batch size. Return 1 if the batch size changes a vector, else 0."""
 
     async def every(size: int) -> Vector:
         return np.concatenate(
@@ -109,7 +109,7 @@ def measure_encoder(encoder: MiniLM, texts: Sequence[str]) -> int:
 
 
 def measure_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
-    """Print the CPU time per write and read of `rag_2_4_30`, and of a loop that encodes one text per call."""
+    """Print the CPU time per message written and per query read: `rag_2_4_30`, and a loop with one text per call."""
     memory = memory_factory("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
     messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
 

@@ -45,7 +45,7 @@ Cost = dict[str, Any]
 
 
 def main() -> int:
-    """Measure all memories. Return 1 if the write time of a memory grows by more than the bound, else 0."""
+    """Print the CPU time per message. Return 1 if a write at 50,000 messages takes over 25 % longer than at 5,000."""
     texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
@@ -98,7 +98,7 @@ async def write_dialogue(memory: Memory, dialogue: Sequence[Message]) -> None:
 
 
 def measure_peers(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
-    """Return the CPU times of the peers, and the ratios of these times to memflow's times."""
+    """Return the CPU times of rank_bm25 and Whoosh by number of messages, and these times divided by memflow's."""
     import rank_bm25
     import whoosh as library
 
@@ -120,7 +120,7 @@ def measure_peers(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence
 
 
 def measure_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
-    """Return the write and read times of rank_bm25, whose index is rebuilt for each dialogue."""
+    """Return the CPU microseconds of rank_bm25 per message written (with index rebuilds) and per query read."""
     began = time.process_time()
     words = [search_words(f"user: {text}") for text in texts]
     cut = time.process_time() - began

@@ -55,7 +55,7 @@ F1Pair = tuple[str, str, int]
 
 
 def main() -> int:
-    """Measure F1 and ROUGE-L. Return 1 if a bound is missed, else 0."""
+    """Print the speed of F1 and ROUGE-L. Return 1 if a metric is too slow or differs from its reference, else 0."""
     chance = random.Random(42)
     words = vocabulary(chance)
     drawn = [f1_pair(chance, words) for _ in range(F1_PAIRS)]
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def f1(source: str, pairs: Sequence[F1Pair]) -> int:
-    """Measure LoCoMo's F1 and print a JSON line. Return 1 if a bound is missed, else 0."""
+    """Print the speed of LoCoMo's F1. Return 1 if a score differs or nltk takes less than 10 times as long."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -86,7 +86,7 @@ def f1(source: str, pairs: Sequence[F1Pair]) -> int:
 
 
 def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> int:
-    """Measure ROUGE-L and print a JSON line. Return 1 if a bound is missed, else 0."""
+    """Print the speed of ROUGE-L. Return 1 if a score differs or rouge-score takes less than 50 times as long."""
     from rouge_score import rouge_scorer
 
     pairs = [(add_noise(chance, gold, words), gold) for gold, words in texts]
@@ -105,7 +105,7 @@ def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> 
 def time_scores(
     work: Callable[[], list[float]], fresh: Callable[[], None] = lambda: None
 ) -> tuple[float, list[float]]:
-    """Return the minimum of the CPU seconds over ROUNDS, and the scores.
+    """Compute the scores ROUNDS times. Return the CPU seconds of the fastest round, and the scores.
 
     `fresh` is called before each round to clear the caches.
     """
@@ -119,7 +119,7 @@ def time_scores(
 def report_pairs(
     name: str, source: str, peer: str, bound: float, n: int, ours: float, theirs: float, identical: bool
 ) -> int:
-    """Print the measurements of a metric as a JSON line. Return 1 if a bound is missed, else 0."""
+    """Print the pairs scored per CPU second. Return 1 if scores differ or the ratio to the peer is below `bound`."""
     ratio = theirs / ours
     report(
         {"name": name, "value": round(n / ours), "unit": "pairs/cpu_s"},

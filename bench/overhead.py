@@ -1,15 +1,15 @@
-"""CPU seconds of `memflow run` compared with the same work without Dagster, in one run.
+"""CPU seconds of `memflow run` compared with the same pipeline steps without Dagster.
 
-`work` does all steps of a run without Dagster. It reads the data sets, generates users, plays, answers and scores with
-the scripted chat and a ledger. It writes the tables and indexes, evaluates the rules, and publishes the leaderboard.
-`in_memory` does only the steps that need no storage: read, generate, play, answer, score. Both are measured as whole
-processes, including startup and imports. There are two sizes: the demo, and 12 AMemGym users with `rag_2_4_30` and the
-two bounds. The users are the published ones if MEMFLOW_DATA contains them, otherwise random ones of the same shape.
+The benchmark measures three processes, including startup and imports. The first is `memflow run`. The second, `work`,
+executes the same steps without Dagster: it generates users, plays episodes, answers probes and scores the answers with
+the scripted chat. It also writes all tables, evaluates the checks and publishes the leaderboard. The third,
+`in_memory`, executes the steps without writing tables. There are two sizes: the demo, and 12 AMemGym users with
+`rag_2_4_30`, `none` and `oracle`. The users are the published ones if MEMFLOW_DATA contains them, otherwise random.
 
     python -m bench.overhead [demo] [users]
 
-The command prints one JSON line per size. The exit code is 1 if `work` takes less than 60 % of the CPU time of `memflow
-run` for the demo, or less than 80 % for the users.
+The command prints one JSON line per size. The exit code is 1 if `work` takes less than 60 % of the CPU time of
+`memflow run` for the demo, or less than 80 % for the users: Dagster's overhead is then too large.
 """
 
 import gc
@@ -149,7 +149,7 @@ def work(size: str, home: Path, stored: bool) -> None:
 
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
-    """Run a subprocess to its end. Return its CPU and wall seconds."""
+    """Run a Python command in a subprocess. Return the CPU and wall seconds of the subprocess."""
     before, started = child_cpu_seconds(), time.perf_counter()
     ended = subprocess.run(
         [sys.executable, *arguments],
@@ -164,7 +164,7 @@ def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:
 
 
 def measure(size: str) -> bool:
-    """Measure one size and print the results as a JSON line. Return whether the bound is met."""
+    """Print the CPU seconds of `memflow run` and of `work`. Return whether `work` takes at least the required share."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), Path(name) / "data"
         data.mkdir()
@@ -193,7 +193,7 @@ def measure(size: str) -> bool:
 
 
 def main() -> int:
-    """Measure the sizes named on the command line, or both. Return the exit code."""
+    """Measure the named sizes, or both. Return 1 if `work` takes too small a share of the CPU time, else 0."""
     if sys.argv[1:2] == ["--work"]:
         work(sys.argv[2], Path(sys.argv[3]), bool(sys.argv[4]))
         return 0

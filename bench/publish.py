@@ -42,7 +42,7 @@ CHANGED = "amemgym_demo/full"
 
 
 def main() -> int:
-    """Measure each size. Return 1 if a bound is missed, else 0."""
+    """Print the CPU seconds of publishing each number of partitions. Return 1 if a limit is exceeded, else 0."""
     options = arguments(sizes=SIZES, home="")
     if options.home:
         print(publish(Path(options.home)))

@@ -39,7 +39,7 @@ Metric = Callable[[str, str], float]
 
 @dataclass
 class MetricBenchmark:
-    """A metric, the peer to compare the metric with, and the measurements of both."""
+    """A metric, its reference implementation (the peer), the limits of its CPU time, and the measured times."""
 
     name: str
     language: str
@@ -55,7 +55,7 @@ class MetricBenchmark:
 
 
 def main() -> int:
-    """Measure all metrics. Return 1 if a bound is missed, else 0."""
+    """Print the CPU seconds of each metric. Return 1 if a metric is too slow or differs from its reference, else 0."""
     measured = metrics()
     kept: dict[str, list[Pair]] = {}
     for language, pairs in assistants():
@@ -73,7 +73,7 @@ def scores_of(metric: Metric, pairs: list[Pair]) -> list[float]:
 
 
 def metrics() -> list[MetricBenchmark]:
-    """Return the metrics to measure, with their bounds."""
+    """Return the metrics to measure, with the limits of their CPU time."""
     f1 = partial(locomo_f1, category=4)
     rouge_zh = partial(rouge_l, language="zh")
     rouge_code, meteor_code = (partial(each, variant="published_code") for each in (rouge_zh, meteor))
@@ -114,7 +114,7 @@ def join_chinese(words: str) -> str:
 
 
 def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
-    """Print the measurements of a metric as a JSON line. Return 1 if a bound is missed, else 0."""
+    """Print the CPU seconds of a metric. Return 1 if it is too slow or differs from its reference, else 0."""
     responses = QUESTIONS * ASSISTANTS
     line = {
         "name": f"100,000 responses: {metric.name}",
@@ -145,7 +145,7 @@ def report_metric(metric: MetricBenchmark, pairs: list[Pair]) -> int:
 
 
 def porter() -> Metric:
-    """Return the peer that computes LoCoMo's F1 as in its published code."""
+    """Return a function that computes LoCoMo's F1 with the method of its published code."""
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
@@ -153,7 +153,7 @@ def porter() -> Metric:
 
 
 def rouge_score() -> Metric:
-    """Return the peer that computes ROUGE-L with rouge-score, without its stemmer."""
+    """Return a function that computes ROUGE-L with the package rouge-score, without the stemmer."""
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
@@ -161,7 +161,7 @@ def rouge_score() -> Metric:
 
 
 def rouge() -> Metric:
-    """Return the peer that computes ROUGE as LexEval does: jieba, then all metrics of the package `rouge`."""
+    """Return a function that computes ROUGE as LexEval does: jieba, then all metrics of the package `rouge`."""
     import jieba
     from rouge import Rouge
 
@@ -175,7 +175,7 @@ def rouge() -> Metric:
 
 
 def nltk_meteor() -> Metric:
-    """Return the peer that computes METEOR with nltk on nltk's tokens, with an empty WordNet."""
+    """Return a function that computes METEOR with nltk on nltk's tokens, with an empty WordNet."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktSentenceTokenizer
     from nltk.translate.meteor_score import meteor_score

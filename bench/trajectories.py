@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def within_bounds(peer: Cost, ours: Cost) -> bool:
-    """Return whether the number of requests and the time are both within their bounds."""
+    """Return whether memflow sends at most 1 / 50 of the peer's requests and takes at most 1 / 20 of its time."""
     return ours.requests * FEWER <= peer.requests and ours.wall_s * FASTER <= peer.wall_s
 
 
@@ -119,7 +119,7 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
 
 
 def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Cost:
-    """Embed every text with a separate request, and rank the messages for each question (the peer). Return the cost."""
+    """Embed each text with a separate request (the peer), and rank messages per question. Return requests and time."""
     place = urlsplit(url)
     connection = HTTPConnection(place.hostname or "", place.port or 80)
 

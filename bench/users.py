@@ -61,7 +61,7 @@ def measure(users: int) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Measure all sizes. Return the exit code."""
+    """Print the peak memory of `memflow run` by number of users. Return 1 if a peak is above its limit, else 0."""
     options = arguments(users=0, only=0)
     if options.only:
         run(options.only)

@@ -21,7 +21,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], command: str = "") 
         *others, last = similar
         parts.append(f"Did you mean {', '.join(others)}{' or ' if others else ''}{last}?")
     elif len(among) <= MOST_NAMES:
-        parts.append(f"Known: {', '.join(among) or 'none'}")
+        parts.append(f"Use one of: {', '.join(among)}" if among else f"The list of {kind} names is empty")
     if command:
         parts.append(f"`{command}` lists all")
     return ". ".join(parts).replace("?. ", "? ")

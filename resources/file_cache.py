@@ -53,7 +53,7 @@ class FileCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> Any:
-        """Return the value cached for a file in this state; None if there is no such value."""
+        """Return the value cached for a file with this size and modification time; None if no value is cached."""
         if state is None:
             return None
         held = self._values.get(path)
@@ -137,7 +137,7 @@ class RowCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> list[Any] | None:
-        """Return the cached rows of a file in this state; None if they are not cached."""
+        """Return the cached rows of a file with this size and modification time; None if the rows are not cached."""
         with self._lock:
             found = self._files.get(path)
             if found is None or found[0] != state:
@@ -146,7 +146,7 @@ class RowCache:
             return list(found[1])
 
     def put(self, path: str, state: FileState | None, rows: Sequence[Any]) -> None:
-        """Cache the rows of a file in this state; `state` must be the file's state before it was read."""
+        """Cache the rows of a file. `state` must be the file's size and modification time before the file was read."""
         with self._lock:
             self._drop(path)
             if state is None or state.size > self.most:

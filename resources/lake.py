@@ -27,7 +27,7 @@ from memflow.records import TABLES, columns
 from resources.columns import has_vectors, schema, unknown_table
 from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
-from resources.row_groups import RowGroupWriter, group_rows, read_rows
+from resources.row_groups import RowGroupWriter, read_rows, row_group_size
 
 SNAPSHOTS = ".snapshots"
 CACHE = ".cache/facts-2"
@@ -141,7 +141,7 @@ class Lake:
     def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition as Arrow record batches. Raises the errors of `read`."""
         with self._reading(table, partition, vectors=True) as (parquet, _):
-            yield from parquet.iter_batches(group_rows(table))
+            yield from parquet.iter_batches(row_group_size(table))
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""

@@ -20,8 +20,8 @@ GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
 """Rows of a row group, without and with a vector: as many rows exist as Python objects during a write."""
 
 
-def group_rows(table: str) -> int:
-    """Return the number of rows per row group of a table."""
+def row_group_size(table: str) -> int:
+    """Return the number of rows in each Parquet row group of a table."""
     return VECTOR_GROUP_ROWS if has_vectors(table) else GROUP_ROWS
 
 
@@ -58,7 +58,7 @@ class RowGroupWriter:
     def _written(self, rows: Iterable[Any]) -> Iterator[Any]:
         """Write rows in row groups, and yield the validated rows."""
         remaining = iter(rows)
-        size = group_rows(self.table)
+        size = row_group_size(self.table)
         while group := validate(self.table, list(islice(remaining, size)), self.rows):
             arrays = [to_array(self.table, column, group, self.rows) for column in columns(self.table)]
             self._parquet.write_table(pa.Table.from_arrays(arrays, schema=schema(self.table)))
@@ -75,7 +75,7 @@ def read_rows(
     With `episodes`, yield only the rows of these episodes.
     """
     row = TABLES[table]
-    for batch in parquet.iter_batches(group_rows(table), columns=names):
+    for batch in parquet.iter_batches(row_group_size(table), columns=names):
         kept = batch if episodes is None else batch.filter(_is_of(batch, episodes))
         found = [from_array(column) for column in kept.columns]
         for values in zip(*found, strict=True):

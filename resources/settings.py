@@ -234,7 +234,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        message = first["msg"]
+        message = f"{first['msg'].rstrip('.')}. Fix this setting."
         if first["type"] == "extra_forbidden":
             message = f"there is no such setting. {_suggestion(first['loc'])}"
         raise BadSettings(f"{file}: {place}: {message}") from wrong

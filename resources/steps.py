@@ -91,7 +91,7 @@ class StepRunner:
         return self.models.run(context, work, shared=calls_models)
 
     def _early(self, step: Step, run_id: str, domain: Domain, share: Share) -> EarlyAnswers | None:
-        """Return early answers: new ones for the step `memories`, those of the run for `replies`, otherwise None."""
+        """Return new early answers for the step `memories`, the early answers of the run for `replies`, else None."""
         if step.name == "memories":
             probes = self.lake.read("question.probes", domain.name)
             asked = [probe for probe in probes if probe.split == "test"]

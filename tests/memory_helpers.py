@@ -99,7 +99,7 @@ class Perfect(Memory):
 
 @dataclass
 class Overwriting(Perfect):
-    """A memory that forgets: each message beyond `places` replaces the oldest."""
+    """A memory that stores at most `places` messages. A new message replaces the oldest."""
 
     places: int = parameter(2, "How many messages it holds.", low=1)
 

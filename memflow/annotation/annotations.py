@@ -61,9 +61,8 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
     header = parse_line(path, 1, lines, AnnotationsHeader)
     if header.items != sheet.header.digest:
         raise BadInput(
-            f"{path}, line 1: the file belongs to the sheet with digest {header.items or 'none'}, but "
-            f"the sheet in this folder has digest {sheet.header.digest}. Move the file to the folder "
-            "of its sheet."
+            f"{path}, line 1: the sheet digest `items` is {header.items!r}, but the sheet in this "
+            f"folder has the digest {sheet.header.digest!r}. Move the file to the folder of its sheet."
         )
     allowed = {item.id: [label.name for label in item.labels] for item in sheet.items.values()}
     rows: dict[str, Annotation] = {}

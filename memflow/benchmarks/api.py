@@ -180,10 +180,10 @@ class Benchmark(ABC):
         """Return the scores of one assistant in one domain. Every metric must be in the catalog."""
 
     def population(self, groups: Sequence[Group]) -> Any:
-        """Return what the scores of an assistant are compared with, as plain values.
+        """Return the reference values that scale an assistant's scores, such as minimum and maximum over assistants.
 
-        `groups` are those of all assistants in the domain with the same chat model. A benchmark that does not aggregate
-        in SQL has no groups.
+        `groups` has the verdict groups of all assistants in the domain with the same chat model; it is empty if the
+        benchmark does not aggregate in SQL.
         """
         return None
 
@@ -267,9 +267,9 @@ class Benchmark(ABC):
     def training_set(
         self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
     ) -> TrainingSet:
-        """Return the answers of a domain's feedback to train an adapter on. `action` is one of `training_actions`.
+        """Return the training examples of an adapter, built from the feedback of a domain.
 
-        Raises BadInput if the feedback contains test cases.
+        `action` is one of `training_actions`. Raises BadInput if the feedback contains test cases.
         """
         return TrainingSet(action, (), (), {})
 

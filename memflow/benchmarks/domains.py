@@ -49,4 +49,7 @@ def parse_parameters(model: type[M], domain: Domain) -> M:
         # `loc` also holds names of union members and list positions, which are no names of parameters.
         names = [str(part) for part in first["loc"] if str(part).isidentifier()]
         parameter = f", parameter {'.'.join(names)}" if names else ""
-        raise BadSettings(f"domain {domain.name}{parameter}: {first['msg']}") from error
+        raise BadSettings(
+            f"domain {domain.name}{parameter}: {first['msg']}, but the value is {first['input']!r:.100}. "
+            "Fix it in memflow.toml."
+        ) from error

@@ -57,7 +57,9 @@ def load_object(path: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except Exception as error:  # whatever the module of another package raises on import
-        raise NotLoadable(f"{path} cannot be imported ({type(error).__name__}: {error})") from error
+        raise NotLoadable(
+            f"{path} cannot be imported ({type(error).__name__}: {error}). Fix the module or the path."
+        ) from error
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalog:

@@ -94,7 +94,7 @@ class WholeTable:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """The rule that `find_violations`, called with the rows of each of `tables`, returns no row index.
+    """A rule on several tables: `find_violations`, called with the rows of each table, must return no row index.
 
     Indices refer to the first table. The checked table is one of `tables`.
     """

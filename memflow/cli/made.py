@@ -40,8 +40,8 @@ def made(
     for name in domain or ():
         if name not in generated:
             raise BadInput(
-                f"the domain {name!r} has not been generated; generated domains: {', '.join(generated)}. "
-                f"Generate it with `memflow run --domain {name}`."
+                f"the domain {name!r} has not been generated. Generate it with `memflow run --domain {name}`, "
+                f"or use a generated domain: {', '.join(generated)}."
             )
     chosen = [row for row in rows if not domain or row["domain"] in domain]
     shown = [part for name in domain or generated for part in made_of(name, chosen)]

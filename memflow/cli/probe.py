@@ -72,7 +72,7 @@ def _find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
-            f"the domain {domain!r} has no probes. Use a domain with probes: {', '.join(domains) or 'none yet'}"
+            f"the domain {domain!r} has no probes. Generate them with `memflow run --domain {domain}`."
         )
     held = lake.read_all("question.probes", [domain] if domain else domains)
     found = [each for each in held if each.probe_id == probe_id]
@@ -83,16 +83,16 @@ def _find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
         )
     if not found:
         raise BadInput(
-            f"there is no probe {probe_id!r}{_similar(probe_id, [each.probe_id for each in held])}"
+            f"there is no probe {probe_id!r}. {_next_step(probe_id, [each.probe_id for each in held])}"
         )
     return found[0]
 
 
-def _similar(probe_id: str, known: list[str]) -> str:
+def _next_step(probe_id: str, known: list[str]) -> str:
     if not known:
-        return ": no domain has probes yet. Generate some with `memflow run --demo`."
+        return "Generate probes with `memflow run --demo`; no domain has probes yet."
     near = [name for name in known if probe_id in name] or get_close_matches(probe_id, known, n=5, cutoff=0.4)
-    return f". Use a similar id: {', '.join(near[:5])}" if near else f". Use an id such as {known[0]}."
+    return f"Use a similar id: {', '.join(near[:5])}." if near else f"Use an existing id, such as {known[0]}."
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:

@@ -204,9 +204,9 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
     """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list the stored ones."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
-        names = ", ".join(played) or "no assistant yet"
+        names = ", ".join(played) or "none"
         raise BadInput(
-            f"{domain} has no stored run of assistant {assistant!r}; stored: {names}. Create it with "
+            f"{domain} has no stored run of assistant {assistant!r} (stored assistants: {names}). Create it with "
             f"`memflow run --domain {domain} --assistant {assistant}`."
         )
 

@@ -37,7 +37,7 @@ class EpisodeSnapshots:
 
     @property
     def checkpoints(self) -> list[int]:
-        """The checkpoints that the episode reached, in order."""
+        """The checkpoints of the episode that have a snapshot, in order."""
         return sorted(self.past.checkpoints)
 
     @property

@@ -25,7 +25,7 @@ Scores = npt.NDArray[np.floating[Any]]
 
 
 class SearchHit(NamedTuple):
-    """An entry and its score."""
+    """An entry that a search returns, with its similarity to the query."""
 
     item: Item
     score: float

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class MetricResult(NamedTuple):
-    """A value, or None and the reason."""
+    """The value of a metric, or None with the reason why there is no value."""
 
     value: float | None
     reason: str | None = None

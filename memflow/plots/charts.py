@@ -56,10 +56,8 @@ def chart(scores: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     shown = _shown(of_domain, metrics, cycles)
     if not shown:
         have = sorted({score.metric for score in _shown(of_domain, None)})
-        raise BadInput(
-            f"{domain} has no scores of {metric} per period. Use a metric with such scores: "
-            f"{', '.join(have) or 'no metric has any'}"
-        )
+        fix = f"Use a metric with such scores: {', '.join(have)}" if have else "Use another domain"
+        raise BadInput(f"{domain} has no scores of {metric} per period. {fix}.")
     kind = _place(shown[0])[0]
     first = find_metric(shown[0].metric)
     name = "Failure rates" if metric == "failures" else first.title

@@ -90,8 +90,8 @@ async def play_assistant(
         return await play_all(episodes, remember, replier, lived=lived, clock=clock, ended=ended)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
-            f"the episode {based[0]} continues another episode, but {config.name} is an evolving memory, which cannot. "
-            "Use another memory."
+            f"the episode {based[0]} has a base episode, which the evolving memory {config.name} does not support. "
+            "Use a memory that does not evolve."
         )
     asked = environment.feedback_probes()
     given = (environment, config, asked, remember, replier, lived, clock)

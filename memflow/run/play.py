@@ -315,8 +315,8 @@ async def play_all(
         if episode.base is not None:
             if episode.base not in running:
                 raise BadInput(
-                    f"episode {episode.episode_id} continues the unknown episode {episode.base}. List that episode "
-                    "before it."
+                    f"the base episode {episode.base} of the episode {episode.episode_id} is not listed before it. "
+                    "Add the base episode before the episode."
                 )
             store = (await running[episode.base]).store.fork()
         return await play(episode, remember(store), replier, lived, clock, ended)

@@ -76,11 +76,11 @@ def test_call_returns_the_later_result_of_a_method_that_returns_a_future(ends) -
         ends[0].call("divide_later").result(10)
 
 
-def test_method_can_call_back_while_its_own_call_waits(ends) -> None:
+def test_channel_method_can_call_the_caller_before_the_method_returns(ends) -> None:
     assert ends[0].call("double_here", 4).result(10) == 8
 
 
-def test_call_is_answered_while_another_waits(ends) -> None:
+def test_channel_call_returns_while_another_call_is_blocked(ends) -> None:
     ends[0].call("block")
     assert ends[0].call("double", 1).result(10) == 2
 
@@ -102,7 +102,7 @@ def test_error_that_cannot_be_pickled_becomes_its_text(ends) -> None:
         ends[0].call("fail").result(10)
 
 
-def test_posts_arrive_in_order(ends) -> None:
+def test_channel_delivers_100_posts_in_order(ends) -> None:
     for number in range(100):
         ends[0].post("post", number, number == 99)
     assert ends[1].arrived.wait(10)

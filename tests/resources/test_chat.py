@@ -148,7 +148,7 @@ async def test_chat_does_not_exceed_its_concurrency_limit() -> None:
     assert stub.counts.most_in_flight == 5
 
 
-async def test_connection_error_names_the_address_and_what_to_fix() -> None:
+async def test_connection_error_contains_the_address_and_the_next_step() -> None:
     async with Stub() as stub:
         url = stub.url
     time = Time()

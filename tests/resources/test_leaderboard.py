@@ -70,7 +70,7 @@ CHANGES = st.lists(
 
 @settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rounds=st.lists(CHANGES, min_size=2, max_size=3), seed=st.integers(0, 3))
-def test_cached_leaderboard_and_database_equal_those_from_scratch_after_any_changes(
+def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_changes(
     rounds: list[list[tuple[str, str, str]]], seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     home = Home(tmp_path_factory.mktemp("home"))
@@ -123,7 +123,7 @@ def test_unchanged_partitions_are_not_read(home: Home, monkeypatch: pytest.Monke
     assert not read
 
 
-def test_changed_bound_changes_the_scores_that_rest_on_it(home: Home) -> None:
+def test_cached_scores_are_updated_after_verdicts_of_memory_none_change(home: Home) -> None:
     home.cached()
     write_assistant(home.lake, "comem_demo", "none", 1)
     assert home.cached() == home.scratch()
@@ -171,7 +171,7 @@ def test_former_replies_are_left_out_and_reported(home: Home) -> None:
     assert ("comem_demo", "full") not in found and ("memorybench_demo", "full") in found
 
 
-def test_damaged_cache_is_named(home: Home) -> None:
+def test_damaged_score_cache_raises_error_that_says_to_delete_the_file(home: Home) -> None:
     (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
     (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
     with pytest.raises(BadInput, match=r"scores-1\.sqlite is damaged .*Delete it, then rerun"):

@@ -30,7 +30,7 @@ async def put_all(ledger: SqlLedger, *answers: Completion) -> list[Completion | 
     return await asyncio.gather(*puts, return_exceptions=True)
 
 
-async def test_put_is_done_after_its_commit(url: str, path: Path) -> None:
+async def test_ledger_put_completes_only_after_the_database_commit(url: str, path: Path) -> None:
     with SqlLedger(url) as ledger, SqlLedger(url) as other:
         await ledger.put(completion(key="first"), request("a"), ACCOUNT)
         with locked(path):
@@ -50,7 +50,7 @@ async def test_cache_hits_are_stored_with_the_next_commit(url: str) -> None:
         assert [(row.requests, row.cache_hits) for row in other.usage(by=())] == [(2, 1)]
 
 
-def test_close_stores_everything(either_url: str) -> None:
+def test_closing_the_ledger_stores_requests_cache_hits_and_failures(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         (stored,) = store(ledger, "a")
         ledger.used(stored, request("a"), ACCOUNT)
@@ -157,14 +157,14 @@ async def test_completion_that_cannot_be_stored_fails_alone(either_url: str) -> 
         assert ledger.usage(by=())[0].requests == 2
 
 
-async def test_cancelled_put_is_stored(url: str) -> None:
+async def test_ledger_stores_a_completion_whose_put_was_cancelled(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put(completion(key="a"), request("a"), ACCOUNT).cancel()
         await put_all(ledger, completion(key="b"))
         assert ledger.digests() == {"a", "b"}
 
 
-def test_put_of_a_closed_event_loop_is_stored(url: str) -> None:
+def test_ledger_stores_a_completion_after_the_event_loop_of_the_put_is_closed(url: str) -> None:
     async def put() -> None:
         ledger.put(completion(key="a"), request("a"), ACCOUNT)
 

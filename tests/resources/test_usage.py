@@ -62,7 +62,7 @@ def test_usage_by_unknown_group_is_rejected(url: str) -> None:
         ledger.usage(by=("colour",))
 
 
-def test_needed_usage_of_a_run_counts_each_completion_once(either_url: str) -> None:
+def test_usage_needed_without_cache_counts_each_completion_of_a_run_once(either_url: str) -> None:
     """Repeated requests and cache hits of a run count once."""
     with SqlLedger(either_url) as ledger:
         first, second = store(ledger, "a", "b")
@@ -77,7 +77,7 @@ def test_needed_usage_of_a_run_counts_each_completion_once(either_url: str) -> N
         assert ledger.needed(("role",), "run 3") == []
 
 
-def test_overtaken_request_counts_with_the_stored_completion(either_url: str) -> None:
+def test_usage_counts_stored_completion_if_another_process_stored_the_request_first(either_url: str) -> None:
     """Another process stored a completion of the same request first."""
     with SqlLedger(either_url) as ledger, SqlLedger(either_url) as other:
         store(other, "a")

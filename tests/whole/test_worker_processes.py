@@ -125,7 +125,7 @@ def test_workers_end_within_seconds_with_the_command(number: signal.Signals, com
         time.sleep(0.05)
 
 
-def test_killed_worker_fails_its_partition_with_a_sentence(command) -> None:
+def test_killed_worker_fails_its_partition_with_a_message_and_no_traceback(command) -> None:
     process, log = command
     os.kill(children(process.pid)[0], signal.SIGKILL)
     _, shown = process.communicate(timeout=120)

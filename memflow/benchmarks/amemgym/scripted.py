@@ -31,7 +31,7 @@ from memflow.benchmarks.amemgym.scripted_reading import (
     stated_values,
 )
 from memflow.benchmarks.amemgym.scripted_words import ScriptVocabulary, vocabulary_of
-from memflow.benchmarks.amemgym.wording import twins
+from memflow.benchmarks.amemgym.wording import bilingual_prompts
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -286,4 +286,6 @@ _BY_STEM: dict[str, Handler] = {
 }
 
 HANDLERS = {f"amemgym/{stem}": handler for stem, handler in _BY_STEM.items()}
-HANDLERS |= {f"amemgym/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in twins()}
+HANDLERS |= {
+    f"amemgym/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in bilingual_prompts()
+}

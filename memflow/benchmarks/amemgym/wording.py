@@ -43,14 +43,14 @@ def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
-def twins() -> frozenset[str]:
+def bilingual_prompts() -> frozenset[str]:
     """Return the names of the prompts that have a Chinese version."""
     return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:
     """Return all prompts of the simulator, in all languages."""
-    chinese = [prompt(stem, language="zh") for stem in SIMULATOR if stem in twins()]
+    chinese = [prompt(stem, language="zh") for stem in SIMULATOR if stem in bilingual_prompts()]
     return [prompt(stem) for stem in SIMULATOR] + chinese
 
 

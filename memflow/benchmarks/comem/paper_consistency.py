@@ -26,7 +26,7 @@ class QuestionCounts:
     never: int
 
     def gains(self) -> tuple[int, ...]:
-        """Return the difference in correct questions between each later checkpoint and checkpoint 0."""
+        """Return the number of correct answers at each later checkpoint minus the number at checkpoint 0."""
         return tuple(sum_ - lost for sum_, lost in zip(accumulate(self.learnt), self.forgotten, strict=True))
 
     def initial_counts(self) -> frozenset[int]:
@@ -78,7 +78,7 @@ def common_initial_counts(rows: Sequence[PaperRow]) -> frozenset[int]:
     return frozenset.intersection(*(count_questions(row).initial_counts() for row in rows))
 
 
-def of(dataset: str, model: str) -> list[PaperRow]:
+def paper_rows_of_model(dataset: str, model: str) -> list[PaperRow]:
     """Return the published rows of a model on a data set."""
     return [row for row in published() if (row.dataset, row.model) == (dataset, model)]
 
@@ -88,7 +88,7 @@ def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
 
     The bounds follow from the consistent rows of the same model, or from this row alone if it is inconsistent.
     """
-    sound = [each for each in of(row.dataset, row.model) if each.doubt is None]
+    sound = [each for each in paper_rows_of_model(row.dataset, row.model) if each.doubt is None]
     initial_counts = common_initial_counts(sound if row.doubt is None else [row])
     return [
         (
@@ -101,7 +101,7 @@ def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
 
 def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
     """Return the numbers of correct questions at checkpoint 0 that agree, up to `within`, with a paper's claim."""
-    held = {row.memory: count_questions(row) for row in of(claim.dataset, claim.model)}
+    held = {row.memory: count_questions(row) for row in paper_rows_of_model(claim.dataset, claim.model)}
     questions = next(iter(held.values())).questions
     told = [gain for memory in claim.memories for gain in held[memory].gains()]
 

@@ -20,7 +20,7 @@ def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en
     return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
-def twins() -> frozenset[str]:
+def bilingual_prompts() -> frozenset[str]:
     """Return the names of the prompts that have a Chinese version."""
     return prompts.translated_stems(PACKAGE)
 

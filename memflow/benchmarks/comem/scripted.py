@@ -9,7 +9,7 @@ import random
 
 from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.benchmarks.comem.question import twins
+from memflow.benchmarks.comem.question import bilingual_prompts
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
 from memflow.benchmarks.scripted_reader import best_options, relevant_lines
 from memflow.chat.requests import ChatRequest
@@ -67,4 +67,4 @@ _BY_STEM: dict[str, Handler] = {
 }
 
 HANDLERS = {f"comem/{stem}": handler for stem, handler in _BY_STEM.items()}
-HANDLERS |= {f"comem/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in twins()}
+HANDLERS |= {f"comem/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in bilingual_prompts()}

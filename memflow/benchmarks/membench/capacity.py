@@ -74,8 +74,8 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     probes, values = valid_probes(results), choice_values(results)
     return [
         score
-        for variant, places in _axes(probes).items()
-        for score in _curve_scores(_Curve(MetricContext.of(domain, results), variant, places, values), probes)
+        for variant, tokens in _axes(probes).items()
+        for score in _curve_scores(_Curve(MetricContext.of(domain, results), variant, tokens, values), probes)
     ]
 
 
@@ -109,11 +109,14 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class _Curve:
-    """The token counts (`places`) and accuracies of one assistant's probes, by probe id, in one score variant."""
+    """The probes of one assistant, with metric values and with the tokens of earlier messages that the variant counts.
+
+    `tokens` is keyed by probe id, `values` by metric and probe id.
+    """
 
     context: MetricContext
     variant: str
-    places: Mapping[str, int]
+    tokens: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
 
     def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Score:
@@ -128,7 +131,7 @@ class _Curve:
         right = self.values["accuracy"]
         scored = [one for one in asked if one.probe_id in right]
         found = knee(
-            [self.places[one.probe_id] for one in scored],
+            [self.tokens[one.probe_id] for one in scored],
             [right[one.probe_id] for one in scored],
             [one.episode_id for one in scored],
             name="accuracy",
@@ -139,20 +142,20 @@ class _Curve:
 
 
 def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
-    places = curve.places
-    asked = [one for one in probes if one.probe_id in places]
-    width = width_of(max(places.values(), default=0))
+    tokens = curve.tokens
+    asked = [one for one in probes if one.probe_id in tokens]
+    width = width_of(max(tokens.values(), default=0))
     bins: dict[int, list[Probe]] = {}
     for probe in asked:
-        bins.setdefault(-(-places[probe.probe_id] // width) * width, []).append(probe)
+        bins.setdefault(-(-tokens[probe.probe_id] // width) * width, []).append(probe)
     for end in sorted(bins):
         for metric in ("accuracy", "random"):
             yield curve.mean(metric, f"{TOKENS} {end}", bins[end])
     found = curve.knee(asked)
     yield found
     if found.value is not None:
-        yield curve.mean("accuracy", BEFORE, [one for one in asked if places[one.probe_id] <= found.value])
-        yield curve.mean("accuracy", BEYOND, [one for one in asked if places[one.probe_id] > found.value])
+        yield curve.mean("accuracy", BEFORE, [one for one in asked if tokens[one.probe_id] <= found.value])
+        yield curve.mean("accuracy", BEYOND, [one for one in asked if tokens[one.probe_id] > found.value])
 
 
 class _TokenCount:

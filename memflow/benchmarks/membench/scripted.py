@@ -4,7 +4,7 @@ The assistant reads only its prompt, with `scripted_reader`. Without a supported
 """
 
 from memflow.benchmarks.membench.generation import scripted as generation
-from memflow.benchmarks.membench.wording import twins
+from memflow.benchmarks.membench.wording import bilingual_prompts
 from memflow.benchmarks.multiple_choice import LETTERS, Choice
 from memflow.benchmarks.scripted_reader import best_options
 from memflow.chat.requests import ChatRequest
@@ -27,4 +27,6 @@ _BY_STEM: dict[str, Handler] = {
 }
 
 HANDLERS = {f"membench/{stem}": handler for stem, handler in _BY_STEM.items()}
-HANDLERS |= {f"membench/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in twins()}
+HANDLERS |= {
+    f"membench/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in bilingual_prompts()
+}

@@ -128,7 +128,7 @@ def _retry(request: ChatRequest, language: str) -> str:
 
 
 def _visible(request: ChatRequest) -> list[_Sentence]:
-    """Return the sentences before the question, without those of the assistant."""
+    """Return the sentences before the question, without the assistant's sentences."""
     found = list(_sentences(request.fields["notes"]))
     date = ""
     for message in request.messages[:-1]:

@@ -138,7 +138,7 @@ HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
 @pytest.mark.parametrize(
     ("head", "rows", "told"),
     [
-        ({"items": "0" * 32}, [], "line 1: the file belongs to the sheet with digest"),
+        ({"items": "0" * 32}, [], "line 1: the sheet digest `items` is '0000"),
         ({"annotator": "  "}, [], "line 1, annotator: "),
         ({"by": "oracle"}, [], "line 1, by: "),
         ({}, [{"item": "z#0", "label": "untold"}], "line 2: the item 'z#0' is not in this folder's sheet"),

@@ -113,7 +113,7 @@ async def test_waiting_request_is_sent_after_the_first_caller_is_cancelled() -> 
     assert (await second).text == "answer 2"
 
 
-async def test_request_that_is_cancelled_while_it_is_stored_is_not_sent_again() -> None:
+async def test_identical_request_is_not_sent_again_if_the_first_is_cancelled_during_storage() -> None:
     inner, ledger = SlowChat(), SlowLedger()
     chats = [LedgeredChat(inner, ledger, RequestContext()) for _ in range(2)]
     first = asyncio.create_task(chats[0].complete(REQUEST))

@@ -76,7 +76,7 @@ def test_integrity_sample_requires_an_assistant_with_a_stored_run(measured, tmp_
     assert "Choose one with --assistant" in sample("--kind", "integrity").stderr
     assert "Remove --assistant" in sample("--kind", "exposure", "--assistant", "full").stderr
     assert (
-        "no stored run of assistant 'beauty'; stored: awi, full"
+        "no stored run of assistant 'beauty' (stored assistants: awi, full"
         in sample("--kind", "integrity", "--assistant", "beauty").stderr
     )
     done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")

@@ -25,11 +25,11 @@ def test_export_of_transcript_without_provenance_names_the_rerun_command(empty, 
     [
         (
             ("amemgym_demo", "nemori"),
-            "amemgym_demo has no stored run of assistant 'nemori'; stored: awi, full",
+            "amemgym_demo has no stored run of assistant 'nemori' (stored assistants: awi, full",
         ),
         (
             ("amemgym_base", "full"),
-            "amemgym_base has no stored run of assistant 'full'; stored: no assistant yet",
+            "amemgym_base has no stored run of assistant 'full' (stored assistants: none",
         ),
         (("nowhere", "full"), "there is no domain 'nowhere'"),
     ],

@@ -52,7 +52,7 @@ def test_show_made_counts_a_question_dropped_at_two_checkpoints_once(made):
 
 
 def test_show_made_rejects_a_domain_that_was_not_generated(made, empty):
-    assert "'yours' has not been generated; generated domains: mine" in made.error(
+    assert "'yours' has not been generated. Generate it with" in made.error(
         "show", "made", "--domain", "yours"
     )
 

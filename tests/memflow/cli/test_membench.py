@@ -143,7 +143,7 @@ def test_plot_command_writes_plots_of_a_domain_and_of_the_benchmark(leaderboard,
 
 
 def test_plot_command_rejects_unknown_plot_or_metric(leaderboard, empty) -> None:
-    assert "no membench picture 'beauty'. Known: factual_mechanisms" in leaderboard.error(
+    assert "no membench picture 'beauty'. Use one of: factual_mechanisms" in leaderboard.error(
         "plot", "membench", "--metric", "beauty"
     )
     assert "no scores of beauty per period" in leaderboard.error("plot", DOMAIN, "--metric", "beauty")

@@ -171,7 +171,7 @@ async def test_show_memory_requires_episode_option_for_several_episodes(empty) -
         ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7. Use one from 0 to 2"),
         ((DOMAIN, AWI, "--diff", "2", "0"), "has the later checkpoint first"),
         ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "--diff cannot be combined"),
-        ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0'; stored: awi_1_0"),
+        ((DOMAIN, "mem0"), "amemgym_demo has no stored run of assistant 'mem0' (stored assistants: awi_1_0"),
         (("nowhere", AWI), "'nowhere' has no memory entries; domains with entries: amemgym_demo"),
     ],
 )

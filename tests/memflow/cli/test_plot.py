@@ -28,11 +28,11 @@ def test_plot_command_without_matplotlib_names_the_extra_to_install(measured, tm
 
 def test_plot_command_rejects_unknown_domain_or_metric(measured, empty) -> None:
     for arguments, said in (
-        (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
+        (("beauty",), "no domain 'beauty'. Use one of: amemgym_demo"),
         (
             ("amemgym_demo", "--metric", "beauty"),
             "no scores of beauty per period. Use a metric with such scores: accuracy",
         ),
     ):
         assert said in measured.error("plot", *arguments)
-    assert "Known: none" in empty("plot", "amemgym_demo").stderr
+    assert "The list of domain names is empty" in empty("plot", "amemgym_demo").stderr

@@ -77,7 +77,7 @@ def test_plot_command_with_benchmark_name_writes_plots_across_domains(timed, tmp
     assert {path.stem for path in out.iterdir()} == {"partitions", "times"}
     assert timed("plot", DOMAIN, "--out", str(tmp_path / "own")).exit_code == 0
     assert {path.stem for path in (tmp_path / "own").iterdir()} == {"times"}
-    assert "Known: partitions, times" in timed.error("plot", "memorybench", "--metric", "beauty")
+    assert "Use one of: partitions, times" in timed.error("plot", "memorybench", "--metric", "beauty")
 
 
 def test_show_times_rejects_unmeasured_domain_and_lists_measured_domain(timed) -> None:

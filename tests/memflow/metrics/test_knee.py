@@ -41,7 +41,7 @@ def test_knee_is_found_within_10_percent_of_a_planted_knee(n):
     assert sum(each.low <= n <= each.high for each in found) >= 14
 
 
-def test_knee_is_found_if_series_start_at_different_places():
+def test_knee_is_found_if_series_start_at_different_positions():
     found = [knee_of(falling(1400), seed=seed) for seed in range(15)]
     assert all(abs(each.place - 1400) <= 140 for each in found)
 
@@ -54,7 +54,7 @@ def test_knee_place_does_not_depend_on_accuracy_before_and_after_the_knee():
 
 
 def test_knee_matches_hand_computed_values():
-    """Ten series of four places: answers are correct up to place 20 and wrong after it."""
+    """Ten series of four positions: answers are correct up to position 20 and wrong after position 20."""
     places, values = [10.0, 20.0, 30.0, 40.0] * 10, [1.0, 1.0, 0.0, 0.0] * 10
     names = [f"g{number // 4}" for number in range(40)]
     found = knee(places, values, names, name="accuracy", unit="tokens")

@@ -13,7 +13,7 @@ ANSWERS = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
 NOTHING = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
 
 
-def test_accuracy_plot_starts_with_no_context_accuracy_and_shows_floors() -> None:
+def test_accuracy_plot_starts_with_no_context_accuracy_and_shows_constant_answer_and_chance() -> None:
     drawing = checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
     assert isinstance(drawing, Chart)
     assert drawing.at == (0, 1, 2) and drawing.place_names == ("before", "1", "2")

@@ -316,10 +316,10 @@ def test_evolution_requires_a_memory_policy_and_a_benchmark_with_feedback() -> N
     assert not evolves(recipe("complete"), MemoryBench())
 
 
-def test_evolution_rejects_an_episode_that_continues_a_base_episode() -> None:
+def test_evolving_memory_rejects_an_episode_with_a_base_episode() -> None:
     chat = CachingChat(ScriptedChat(handlers()), {}, [])
     recipe = registry.find("complete", OWN)
-    with pytest.raises(BadInput, match="the episode b continues another episode"):
+    with pytest.raises(BadInput, match="the episode b has a base episode"):
         asyncio.run(
             play_assistant(
                 environment("complete", chat),

@@ -43,7 +43,7 @@ def test_score_history_may_begin_with_an_answer_before_the_first_checkpoint() ->
     assert history.floor("constant", None) is None and history.floor("constant", 0) == 0.3
 
 
-def test_at_floor_is_true_if_the_accuracy_interval_includes_a_floor() -> None:
+def test_at_floor_is_true_if_accuracy_interval_includes_chance_or_constant_answer_accuracy() -> None:
     history = only(leaderboard_rows({"full": ANSWERS}))
     assert [history.at_floor(at) for at in (None, 1, 2)] == [False, False, True]  # .4, .65, .4 and up
     wide = only(leaderboard_rows({"full": ANSWERS}, half=0.2))

@@ -112,7 +112,7 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "sessions_start_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },
     "question.probes": {
-        "options_for_reached_states_come_first": _probes_and(probes.probes_with_unordered_options),
+        "options_gold_in_some_period_come_first": _probes_and(probes.probes_with_unordered_options),
         "option_count_as_configured": _questions(probes.probes_with_wrong_option_count),
         "question_count_as_configured": _questions(probes.probes_with_wrong_question_count),
         "variables_per_question_as_configured": _questions(probes.probes_with_wrong_variable_count),

@@ -110,7 +110,7 @@ def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Cha
 
 
 def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Return the positions of choice probes that violate the check `options_for_reached_states_come_first`."""
+    """Return the positions of choice probes that violate the check `options_gold_in_some_period_come_first`."""
     lived = _gold_options(probes, changes)
     return [
         at

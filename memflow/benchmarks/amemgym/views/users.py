@@ -18,7 +18,9 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
     exported = export_users(states, turns, probes)
     if not exported.users:
         reason = exported.left_out[0].reason if exported.left_out else "the domain has no users"
-        raise BadInput(f"cannot export any user of {domain.name}: {reason}")
+        raise BadInput(
+            f"cannot export any user of {domain.name}: {reason}. Rerun `memflow run --domain {domain.name}`."
+        )
     counts = {
         "users": len(exported.users),
         "periods": sum(len(user["periods"]) for user in exported.users),

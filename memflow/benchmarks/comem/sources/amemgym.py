@@ -56,7 +56,7 @@ def _context_question(
 ) -> ContextQuestion:
     known: list[KnownAnswer] = []
     without: list[int] = []
-    for since, answer, evidence in _steps(published, told):
+    for since, answer, evidence in _answer_changes(published, told):
         if answer is None:
             without.append(since)
         else:
@@ -71,12 +71,12 @@ def _context_question(
     return replace(asked, reason=_reason(asked, without, context, config))
 
 
-def _steps(
+def _answer_changes(
     published: PublishedQuestion, told: Sequence[dict[str, str]]
 ) -> Iterator[tuple[int, int | None, tuple[int, ...]]]:
-    """Yield the number of messages, the option number and the evidence positions of each change of a question's answer.
+    """Yield each change of a question's answer: number of messages so far, option number, positions of evidence.
 
-    The option number is None if no option has these values.
+    The option number is None if no option has the values of the state variables at this message.
     """
     options = [choice.state for choice in published.answer_choices]
     values: dict[str, str] = {}

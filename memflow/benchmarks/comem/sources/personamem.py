@@ -67,13 +67,20 @@ def _category(name: str) -> str:
 def _options(written: str) -> tuple[str, ...]:
     """Return the options in a Python list literal, without their letters."""
     if len(written) > LONGEST:
-        raise ValueError(f"the list of options has {len(written):,} characters; the maximum is {LONGEST:,}")
+        raise ValueError(
+            f"the list of options has {len(written):,} characters; the maximum is {LONGEST:,}. Shorten it."
+        )
     try:
         listed = ast.literal_eval(written)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as wrong:
-        raise ValueError(f"the options are not a list of texts ({type(wrong).__name__})") from wrong
+        raise ValueError(
+            f"{written:.50} is not a Python list of texts ({type(wrong).__name__}). Fix the list."
+        ) from wrong
     if not isinstance(listed, list) or len(listed) != OPTIONS:
-        raise ValueError(f"the options are not a list of {OPTIONS} texts")
+        count = len(listed) if isinstance(listed, list) else 0
+        raise ValueError(
+            f"the list of options has the length {count} instead of {OPTIONS}. Fix all_options in this row."
+        )
     found = []
     for letter, option in zip("abcd", listed, strict=True):
         mark = f"({letter}) "

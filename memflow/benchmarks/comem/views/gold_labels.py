@@ -98,7 +98,9 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
     made = format_label_file(domain, load_contexts(domain, records), labels, reader.models)
     if not made.questions:
         reason = next(iter(made.left_out.values()), "the domain has no gold labels")
-        raise BadInput(f"cannot export any gold label of {domain.name}: {reason}")
+        raise BadInput(
+            f"cannot export any gold label of {domain.name}: {reason}. Rerun `memflow run --domain {domain.name}`."
+        )
     reasons = Counter(made.left_out.values()).most_common(MOST_REASONS)
     parts: list[Part] = [
         Note(f"the gold labels of {made.questions:,} questions of {domain.name} are written")

@@ -102,7 +102,7 @@ _CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.enti
 _RULES: dict[str, PerDomain] = {
     "noise_messages_have_no_time_and_place_stamp": _if_noise_added(lambda domain: EachRow(_has_no_stamp)),
     "noise_units_and_sessions_are_contiguous": _turns(_find_split_units),
-    "original_messages_complete_and_in_order": _turns(lambda domain, turns: _find_missing_steps(turns)),
+    "original_steps_complete_and_in_order": _turns(lambda domain, turns: _find_missing_steps(turns)),
     "trajectories_reach_configured_token_count": _turns(_find_short_trajectories),
 }
 _PROBES = "question.probes"

@@ -32,7 +32,7 @@ class Mood(FrozenModel):
 
 
 class EmotionTemplates(FrozenModel):
-    """The moods of a language. In the question, `$happening` stands for the event."""
+    """The moods of a language. In the question, the event replaces `$happening`."""
 
     asked: Words
     topic: Words

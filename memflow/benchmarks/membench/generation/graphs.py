@@ -75,37 +75,37 @@ class Graph:
 
     @property
     def user(self) -> Node:
-        """The user's node."""
+        """The node of the user."""
         return self._of("self")[0]
 
     @property
     def roles(self) -> tuple[Node, ...]:
-        """All people except the user: relatives, then colleagues."""
+        """The nodes of all people except the user: relatives, then colleagues."""
         return self.relatives + self.colleagues
 
     @property
     def relatives(self) -> tuple[Node, ...]:
-        """The user's relatives."""
+        """The nodes of the user's relatives."""
         return self._of("relative")
 
     @property
     def colleagues(self) -> tuple[Node, ...]:
-        """The user's colleagues."""
+        """The nodes of the user's colleagues."""
         return self._of("colleague")
 
     @property
     def events(self) -> tuple[Node, ...]:
-        """All events: work events, then others."""
+        """The nodes of all events: work events, then other events."""
         return self._of("work_event") + self._of("rest_event")
 
     @property
     def items(self) -> tuple[Node, ...]:
-        """The user's items."""
+        """The nodes of the user's items, such as a watch."""
         return self._of("item")
 
     @property
     def places(self) -> tuple[Node, ...]:
-        """The places in the user's life."""
+        """The nodes of the places that the user knows, such as a gym or a restaurant."""
         return self._of("place")
 
     def node(self, entity_id: str) -> Node:

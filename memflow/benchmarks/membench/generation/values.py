@@ -107,17 +107,17 @@ def parse_birthday(text: str) -> tuple[int, int]:
     month, _, day = text.partition(" ")
     if month in _MONTHS and day.isdigit():
         return 1 + _MONTHS.index(month), int(day)
-    raise _unread(text, "a birthday")
+    raise _parse_error(text, "a birthday such as `August 13`")
 
 
 def parse_scale(text: str) -> int:
     """Return the number of people that a scale states. Raises BadInput."""
-    return _parse_counted(text, _SIZES, format_scale, "a scale")
+    return _parse_counted(text, _SIZES, format_scale, "a number of people such as `nine hundred people`")
 
 
 def parse_duration(text: str) -> int:
     """Return the number of days of a duration; a month has 30 days. Raises BadInput."""
-    return _parse_counted(text, _DAYS, format_duration, "a duration")
+    return _parse_counted(text, _DAYS, format_duration, "a duration such as `eight days`")
 
 
 def is_relative_time(time: str) -> bool:
@@ -131,7 +131,7 @@ def resolve_time(time: str, sent_at: datetime) -> datetime:
         try:
             return datetime.strptime(time, "%Y-%m-%d %H:%M")
         except ValueError as wrong:
-            raise _unread(time, "a time") from wrong
+            raise _parse_error(time, "a time such as `2024-10-12 19:00`") from wrong
     for weeks, weekday, hour in product((1, 2), range(7), HOURS):
         if time in (
             format_relative_time(weeks, weekday, hour, "en"),
@@ -139,7 +139,7 @@ def resolve_time(time: str, sent_at: datetime) -> datetime:
         ):
             day = sent_at - timedelta(days=sent_at.weekday()) + timedelta(weeks=weeks, days=weekday)
             return day.replace(hour=hour, minute=0, second=0, microsecond=0)
-    raise _unread(time, "a time")
+    raise _parse_error(time, "a time such as `2024-10-12 19:00`")
 
 
 def _parse_counted(
@@ -150,7 +150,7 @@ def _parse_counted(
     for language, (unit, size), count in product(languages, units.items(), range(1, 10)):
         if text == write(count, unit, language):
             return count * size
-    raise _unread(text, what)
+    raise _parse_error(text, what)
 
 
 def _counted_zh(count: int, *, after: bool = True) -> str:
@@ -161,9 +161,9 @@ def _counted_zh(count: int, *, after: bool = True) -> str:
 def _number(text: str, pattern: str) -> int:
     match = re.fullmatch(pattern, text)
     if match is None:
-        raise _unread(text, "a number with its unit")
+        raise _parse_error(text, "an age or height such as `28 years old` or `165 cm`")
     return int(match[1])
 
 
-def _unread(text: str, what: str) -> BadInput:
-    return BadInput(f"{text!r} is not {what} in a known format; regenerate the states")
+def _parse_error(text: str, what: str) -> BadInput:
+    return BadInput(f"the value {text!r} is not {what}. Regenerate the domain.")

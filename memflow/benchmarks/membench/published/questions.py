@@ -32,7 +32,7 @@ def join_answer(text: str | list[str]) -> str:
 def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[str]] | str:
     """Return the choices unchanged. Raise ValueError if the choices are a text without the authors' error mark."""
     if isinstance(value, str) and not _FAILED.search(value):
-        raise ValueError("the choices are a single text instead of one text per option")
+        raise ValueError("the choices are a single text; write a list with one text per option")
     return value
 
 

@@ -53,9 +53,13 @@ class PublishedStep(PublishedModel):
     def _whole(self) -> Self:
         given = tuple(text is not None for text in (self.message, self.user, self.assistant))
         if given not in ((True, False, False), (False, True, True)):
-            raise ValueError("the step has neither `message` alone nor both `user` and `assistant`")
+            raise ValueError(
+                "the step has neither `message` alone nor both `user` and `assistant`; add the missing field"
+            )
         if (self.place is None) != (self.time is None):
-            raise ValueError("the step has `place` without `time`, or `time` without `place`")
+            raise ValueError(
+                "the step has `place` without `time`, or `time` without `place`; add the missing field"
+            )
         return self
 
     @property

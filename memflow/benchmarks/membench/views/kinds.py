@@ -34,15 +34,15 @@ def _table(name: str, found: Sequence[TableRow], values: Sequence[PaperValue]) -
     own = [row for row in found if row.domain == name]
     slices = list(dict.fromkeys(row.slice for row in own))
     heads = [COLUMNS[_kind(slice_)] for slice_ in slices]
-    rows = [*_measured(own, slices), *_published([each for each in values if each[0] == name], slices)]
+    rows = [*_accuracy_rows(own, slices), *_published([each for each in values if each[0] == name], slices)]
     yield Heading(f"{name}, accuracy by kind of question")
     yield Table(["memory", *heads], rows, heads)
     yield Note("; ".join(f"{head}: {_title(at)}" for head, at in zip(heads, slices, strict=True)) + ".")
     yield from missing_notes(own, ("accuracy",))
 
 
-def _measured(own: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[Any]]:
-    """Yield a row per assistant, then the rows of chance and of the numbers of questions.
+def _accuracy_rows(own: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[Any]]:
+    """Yield table rows: the accuracy of each assistant by question kind, chance accuracy, and the numbers of questions.
 
     Assistants are grouped by model if there are several models.
     """

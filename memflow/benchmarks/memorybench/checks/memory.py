@@ -129,7 +129,7 @@ _RULES: dict[str, dict[str, Rule]] = {
         "transcripts_contain_no_test_gold": _leak_rule(_TRANSCRIPTS),
     },
     _INDEXES: {
-        "entries_from_training_cases_only": AcrossTables((_INDEXES, _PROBES), find_test_sources),
+        "entry_sources_are_training_cases": AcrossTables((_INDEXES, _PROBES), find_test_sources),
         "entries_contain_no_test_gold": _leak_rule(_INDEXES),
     },
     _FEEDBACK: {

@@ -38,7 +38,7 @@ def text_between(text: str, before: str = "", after: str = "") -> str:
 
 
 class GoldenAnswer(BaseModel):
-    """The gold field of most rows."""
+    """The gold answer in a row of most unified data sets."""
 
     golden_answer: Said
 
@@ -50,7 +50,7 @@ def _answer(row: UnifiedRow) -> str:
 def _id(row: UnifiedRow) -> str:
     """Return the id that the case of a unified row has in the original file."""
     if row.id is None:
-        raise ValueError("the column `id` of the row is empty")
+        raise ValueError("the column `id` of the row is empty; write a unique id")
     return str(row.id)
 
 

@@ -20,8 +20,8 @@ def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
     for name in domain or ():
         if name not in names:
             raise BadInput(
-                f"the MemoryBench domain {name!r} has no results. Choose a domain that has: "
-                f"{', '.join(names) or 'none'}."
+                f"the MemoryBench domain {name!r} has no results. Measure it with `memflow run --domain {name}`; "
+                f"domains with results: {', '.join(names) or 'none'}."
             )
     found = measured_times(reader, [one for one in measured if not domain or one.name in domain])
     if not found:

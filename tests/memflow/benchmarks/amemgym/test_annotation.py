@@ -94,7 +94,7 @@ def test_integrity_unit_lists_every_current_state_of_the_user(tables) -> None:
         assert [label.value for label in unit.items[0].labels] == [1, 0.5, 0]
 
 
-def test_reliability_sheet_has_one_unit_per_question_and_reached_variant(tables) -> None:
+def test_reliability_sheet_has_one_unit_per_question_and_gold_option(tables) -> None:
     found, key = sheet(tables, "reliability", count=1_000)
     asked = [probe for probe in tables.probes if probe.kind == "choice" and probe.reason is None]
     probes = {probe.probe_id: probe for probe in asked}

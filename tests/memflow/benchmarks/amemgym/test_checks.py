@@ -220,7 +220,7 @@ WARNED: list[tuple[Damage, str]] = [
     (put("2020-12-01 20:00:00", *SESSION_TIME), "sessions_on_last_days_of_period"),
     (put("2020-12-30 12:00:00", *SESSION_TIME), "sessions_start_in_the_evening"),
     (sessions_expose_all_again, "at_most_1_percent_of_sessions_repeat_exposed_variable"),
-    (lambda user: choices(user).insert(0, unreached(user)), "options_for_reached_states_come_first"),
+    (lambda user: choices(user).insert(0, unreached(user)), "options_gold_in_some_period_come_first"),
     (lambda user: choices(user).append(unreached(user)), "option_count_as_configured"),
     (lambda user: user["qas"].pop(), "question_count_as_configured"),
     (lambda user: user["qas"].pop(), "every_variable_used_by_a_question"),

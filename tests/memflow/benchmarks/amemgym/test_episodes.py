@@ -171,7 +171,7 @@ async def ask_oracle(made, ledger: Counting, model: str = "one"):
     return await answer_all(benchmark, made.domain, "oracle", made.of_kind("choice"), {}, memory, chat)
 
 
-async def test_oracle_sends_one_request_per_question_and_reached_variant(base):
+async def test_oracle_sends_one_request_per_option_that_is_gold_in_some_period(base):
     ledger = Counting()
     replies = await ask_oracle(base, ledger)
     users = [json.loads(record.content) for record in base.records]

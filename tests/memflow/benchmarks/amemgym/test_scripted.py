@@ -16,7 +16,7 @@ from memflow.benchmarks.amemgym.scripted_reading import (
     stated_values,
     statements,
 )
-from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
+from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, bilingual_prompts, prompt
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask
 from memflow.chat.prompts import all_prompts
@@ -39,7 +39,7 @@ def test_amemgym_declares_every_simulator_prompt_and_judge_prompt():
     assert AMemGym().judge_prompts(find_domain("amemgym_demo"), "score.verdicts") == []
 
 
-@pytest.mark.parametrize("stem", sorted(twins()))
+@pytest.mark.parametrize("stem", sorted(bilingual_prompts()))
 def test_chinese_prompt_has_same_fields_output_and_limits_as_english_prompt(stem):
     english, chinese = prompt(stem), prompt(stem, language="zh")
     assert (chinese.name, chinese.language) == (f"{english.name}_zh", "zh")
@@ -51,7 +51,7 @@ def test_chinese_prompt_has_same_fields_output_and_limits_as_english_prompt(stem
 
 def test_every_prompt_except_reply_and_judge_prompts_has_chinese_translation():
     stems = {each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "en"}
-    assert stems - twins() == {"reply", *JUDGE}
+    assert stems - bilingual_prompts() == {"reply", *JUDGE}
 
 
 @pytest.mark.parametrize(

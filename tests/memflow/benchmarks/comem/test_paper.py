@@ -17,7 +17,7 @@ from memflow.benchmarks.comem.paper_consistency import (
     common_initial_counts,
     count_questions,
     initial_counts_of_claim,
-    of,
+    paper_rows_of_model,
 )
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
@@ -31,7 +31,7 @@ MISFITS = {(dataset, model, "mem0") for dataset in ("personamem_32k", "dialsim")
 
 
 def held(dataset, model, memory):
-    [row] = [row for row in of(dataset, model) if row.memory == memory]
+    [row] = [row for row in paper_rows_of_model(dataset, model) if row.memory == memory]
     return row
 
 
@@ -124,7 +124,7 @@ def test_every_published_row_alone_has_a_possible_initial_count() -> None:
 def test_six_published_mem0_rows_contradict_initial_count_of_other_rows() -> None:
     assert {(row.dataset, row.model, row.memory) for row in ROWS if row.doubt == "T1"} == MISFITS
     for dataset, model in GROUPS:
-        rows = of(dataset, model)
+        rows = paper_rows_of_model(dataset, model)
         sound = [row for row in rows if (dataset, model, row.memory) not in MISFITS]
         assert common_initial_counts(sound)
         for row in rows:
@@ -135,7 +135,7 @@ def test_six_published_mem0_rows_contradict_initial_count_of_other_rows() -> Non
 def test_ranges_of_initial_counts_per_model_match_known_values() -> None:
     found = {}
     for dataset, model in GROUPS:
-        rows = of(dataset, model)
+        rows = paper_rows_of_model(dataset, model)
         start = common_initial_counts([row for row in rows if row.doubt is None])
         found[dataset, model] = (min(start), max(start))
         for row in rows:
@@ -163,7 +163,7 @@ def test_ranges_of_initial_counts_per_model_match_known_values() -> None:
 def test_only_two_of_six_statements_in_text_of_paper_match_its_tables() -> None:
     fits = {}
     for name, claim in reference().claims.items():
-        sound = [row for row in of(claim.dataset, claim.model) if row.doubt is None]
+        sound = [row for row in paper_rows_of_model(claim.dataset, claim.model) if row.doubt is None]
         fits[name] = sorted(initial_counts_of_claim(claim, Fraction(1, 200)) & common_initial_counts(sound))
     assert fits == {
         "range_of_full": [173],  # .537 of 322

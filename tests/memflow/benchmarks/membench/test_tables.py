@@ -54,7 +54,7 @@ def test_table_row_has_reason_for_each_missing_score() -> None:
     assert "read_time: no read was timed" in plain["reasons"] and "accuracy" not in plain["reasons"]
 
 
-def test_accuracy_is_at_floor_if_interval_contains_chance_or_is_below_chance() -> None:
+def test_at_floor_is_true_if_accuracy_interval_starts_at_or_below_chance() -> None:
     chance = replace(SCORE, metric="random", value=0.25, low=0.25, high=0.25)
 
     def at_floor(**interval):

@@ -135,6 +135,6 @@ def _numbers(episode: str) -> tuple[int, int]:
     found = _EPISODE.fullmatch(episode)
     if found is None:
         raise ValueError(
-            f"the episode name {episode!r} does not start with season and number, for example S01E01"
+            f"the episode name {episode!r} does not start with season and number. Rename it, for example to S01E01."
         )
     return int(found["season"]), int(found["episode"])

@@ -97,7 +97,7 @@ class SceneParagraph(_PublishedModel):
 
 
 class FriendsQAScene(_PublishedModel):
-    """A scene. The id `s01_e23_c06` stands for season 1, episode 23, scene 6."""
+    """A scene. The id `s01_e23_c06` means season 1, episode 23, scene 6."""
 
     title: Title
     paragraphs: tuple[SceneParagraph] = Field()

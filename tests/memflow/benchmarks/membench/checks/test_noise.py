@@ -115,9 +115,9 @@ def without_unit(turns: list[Turn]) -> list[Turn]:
         (split_unit, "noise_units_and_sessions_are_contiguous"),
         (
             lambda turns: [turn for turn in turns if turn.message_id != f"{NAME}/0.2u"],
-            "original_messages_complete_and_in_order",
+            "original_steps_complete_and_in_order",
         ),
-        (reordered, "original_messages_complete_and_in_order"),
+        (reordered, "original_steps_complete_and_in_order"),
         (without_unit, "trajectories_reach_configured_token_count"),
     ],
 )

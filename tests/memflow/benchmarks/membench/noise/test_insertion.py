@@ -32,7 +32,7 @@ def order(turns: Sequence[Turn]) -> list[str]:
     return [turn.message_id for turn in turns]
 
 
-def test_noise_insertion_keeps_message_order_and_units_and_reaches_length() -> None:
+def test_noise_insertion_keeps_message_order_and_units_and_adds_the_configured_tokens() -> None:
     assert found(insert_noise, TRIALS) == {}
 
 

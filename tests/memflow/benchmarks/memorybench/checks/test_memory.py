@@ -101,7 +101,7 @@ async def test_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(p
     assert broken(domain, leaking) == {"only_training_cases_have_dialogues"}
     entry, *others = rows["memory.indexes"]
     leaking = {**rows, "memory.indexes": [replace(entry, sources=[planted]), *others]}
-    assert broken(domain, leaking) == {"entries_from_training_cases_only"}
+    assert broken(domain, leaking) == {"entry_sources_are_training_cases"}
 
 
 async def test_missing_next_answer_or_answer_not_in_transcript_fails_check(played: Any) -> None:

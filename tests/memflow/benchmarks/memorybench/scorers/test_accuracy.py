@@ -45,7 +45,7 @@ async def test_judge_reply_unparsed_3_times_gives_null_score(judge, probe_of, ma
     assert len(chat.requests) == 3
 
 
-async def test_accurate_compares_answer_with_gold_before_it_calls_the_judge(judge, probe_of) -> None:
+async def test_accurate_calls_the_judge_only_if_the_answer_differs_from_the_gold(judge, probe_of) -> None:
     probe = probe_of("dialsim_friends", "Monica")
     assert (await accurate(probe, "monica.", ScoringContext())).value == 1.0
     assert (await accurate(probe, "the cook", ScoringContext())).reason == NO_JUDGE
