@@ -32,6 +32,11 @@ from resources.settings_sections import Model
 from resources.vllm import Adapter, VllmServer
 from resources.workers import Workers
 
+BUSY_S = 0.002
+"""Seconds for one iteration of an event loop that has little to do."""
+PAUSE_S = 0.01
+"""Seconds between two looks at a busy event loop."""
+
 T = TypeVar("T")
 Watch = Callable[[RequestContext, int, int], None]
 """Called with the step's context, the number of finished items and the total."""
@@ -73,6 +78,10 @@ class Chats:
         """Start a task that may continue after the step. The caller must cancel the task."""
         return detached(work)
 
+    async def idle(self) -> None:
+        """Wait until the event loop has little to do. Callers continue one after another."""
+        await self.clients.idle()
+
     def expect(self, total: int) -> Callable[[], None]:
         """Set the number of items of this step, for the progress bar. Return a function to call after each item."""
         self.done, self.total = 0, total
@@ -98,6 +107,7 @@ class Clients:
         self.models = models
         self._stack = AsyncExitStack()
         self._opened: dict[str, asyncio.Task[Any]] = {}
+        self._idle = asyncio.Lock()
 
     async def chat(self, name: str) -> Chat:
         """Return the chat of the model `name`, without the ledger."""
@@ -108,6 +118,17 @@ class Clients:
         """Return the embedder that the settings configure."""
         embedder: Embedder = await self._once("embedder", self._open_embedder)
         return embedder
+
+    async def idle(self) -> None:
+        """Wait until one iteration of the event loop takes less than BUSY_S."""
+        async with self._idle:
+            clock = asyncio.get_running_loop().time
+            while True:
+                began = clock()
+                await asyncio.sleep(0)
+                if clock() - began < BUSY_S:
+                    return
+                await asyncio.sleep(PAUSE_S)
 
     async def close(self) -> None:
         """Close the connections of all clients."""

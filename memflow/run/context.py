@@ -49,6 +49,9 @@ class ModelProvider(Protocol):
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start a task that may continue after the step. The caller must cancel the task."""
 
+    async def idle(self) -> None:
+        """Wait until the event loop has little to do."""
+
     def expect(self, total: int) -> Callable[[], None]:
         """Set the number of items of the step, for the progress bar. Return a function to call after each item."""
 

@@ -169,6 +169,9 @@ class _CountingModels:
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         return asyncio.create_task(work)
 
+    async def idle(self) -> None:
+        return
+
     def expect(self, total: int) -> Callable[[], None]:
         return lambda: None
 

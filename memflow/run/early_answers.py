@@ -6,7 +6,7 @@ probe without an early answer is asked by the step `replies`.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from memflow.chat.priority import REMAINING
@@ -19,6 +19,8 @@ Ask = Callable[[Sequence[Probe], EpisodeHistory], Coroutine[Any, Any, list[Reply
 """Asks probes of one episode with its memory restored from a history."""
 Start = Callable[[Coroutine[Any, Any, list[Reply]]], asyncio.Task[list[Reply]]]
 """Starts a task that outlasts the step."""
+Idle = Callable[[], Awaitable[None]]
+"""Waits until the event loop has little to do."""
 
 
 class EarlyAnswers:
@@ -32,9 +34,19 @@ class EarlyAnswers:
         for probe in probes:
             self._probes[probe.episode_id].append(probe)
         self._running: list[asyncio.Task[list[Reply]]] = []
+        self._waiting: set[asyncio.Task[Any] | None] = set()
 
-    def on_checkpoint(self, ask: Ask, start: Start) -> Callable[[PlayedEpisode, int, int], None]:
-        """Return a callback for the player that asks the probes from a checkpoint up to the next one."""
+    def on_checkpoint(self, ask: Ask, start: Start, idle: Idle) -> Callable[[PlayedEpisode, int, int], None]:
+        """Return a callback for the player that asks the probes from a checkpoint up to the next one.
+
+        The probes wait until the event loop is `idle`, because the next message of an episode is more urgent.
+        """
+
+        async def ask_when_idle(asked: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
+            REMAINING.set(0)
+            await idle()
+            self._waiting.discard(asyncio.current_task())
+            return await ask(asked, history)
 
         def ended(played: PlayedEpisode, checkpoint: int, following: int) -> None:
             waiting = self._probes.get(played.episode_id, [])
@@ -42,13 +54,22 @@ class EarlyAnswers:
             history = _history(played, due)
             asked = [probe for probe in due if probe.after is None or probe.after in history.messages]
             if asked:
-                self._running.append(start(_without_priority(ask(asked, history))))
+                task = start(ask_when_idle(asked, history))
+                self._running.append(task)
+                self._waiting.add(task)
 
         return ended
 
     async def replies(self) -> dict[str, Reply]:
-        """Wait for the running requests. Return the replies by probe id; probes with a failed request are missing."""
+        """Wait for the running requests. Return the replies by probe id.
+
+        Probes that still wait for an idle event loop, or whose request failed, are missing.
+        """
         found: dict[str, Reply] = {}
+        for task in self._waiting:
+            if task is not None:
+                task.cancel()
+        self._waiting.clear()
         running, self._running = self._running, []
         for outcome in await asyncio.gather(*running, return_exceptions=True):
             if isinstance(outcome, BaseException):
@@ -64,11 +85,6 @@ class EarlyAnswers:
         for task in self._running:
             task.cancel()
         self._running.clear()
-
-
-async def _without_priority(work: Coroutine[Any, Any, list[Reply]]) -> list[Reply]:
-    REMAINING.set(0)
-    return await work
 
 
 def _history(played: PlayedEpisode, probes: Sequence[Probe]) -> EpisodeHistory:

@@ -62,7 +62,7 @@ async def _played(context: StepContext) -> list[PlayedEpisode]:
     ended = None
     if context.early is not None and not evolves(memory, benchmark):
         ask = await _asker(context, context.models.of_stage("answer"))
-        ended = context.early.on_checkpoint(ask, context.models.start)
+        ended = context.early.on_checkpoint(ask, context.models.start, context.models.idle)
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
