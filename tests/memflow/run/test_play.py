@@ -109,7 +109,7 @@ async def test_episode_continues_from_a_copy_of_the_memory_of_its_base() -> None
 
 
 async def test_play_all_rejects_an_episode_with_an_unknown_base() -> None:
-    with pytest.raises(BadInput, match="unknown episode nowhere"):
+    with pytest.raises(BadInput, match="base episode nowhere of the episode left"):
         await play_all([Episode("left", (), base="nowhere")], Notebook, None)
 
 

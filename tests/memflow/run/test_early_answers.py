@@ -1,0 +1,97 @@
+"""Early answers: the replies of probes asked during play, and probes that are left to the step that answers them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memflow.errors import EndpointDown
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Message
+from memflow.records import Probe, Reply
+from memflow.run.answer import EpisodeHistory
+from memflow.run.early_answers import EarlyAnswers
+from memflow.run.play import LAST, Event, PlayedEpisode, PlayedMessage
+
+
+def probe(number: int, checkpoint: int, after: str | None = None) -> Probe:
+    return Probe(
+        domain="d", probe_id=f"p{number}", episode_id="e", checkpoint=checkpoint, kind="choice", dataset="s",
+        metric="accuracy", question="?", options=["a", "b"], variables=[], gold="1", revealed="a", evidence=[],
+        after=after,
+    )  # fmt: skip
+
+
+def played(*message_ids: str) -> PlayedEpisode:
+    """Return an episode with these messages so far, each with an entry."""
+    store, lines = EntryStore(), []
+    for at, name in enumerate(message_ids):
+        message = Message(name, "user", name, sent_at=datetime(2024, 1, 1).isoformat())
+        event = Event(at, 0, "given", (message,))
+        store.advance(1)
+        store.add("message", name, sources=[name])
+        lines.append(PlayedMessage(message, event, 0, at, "given"))
+    return PlayedEpisode("e", lines, store)
+
+
+class Asking:
+    """A recorder of asked probes with the entries of their memories. It may be busy."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, list[str]]] = []
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def idle(self) -> None:
+        await self.go.wait()
+
+    async def ask(self, probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
+        for each in probes:
+            store = EntryStore.restored(history.items, history.sequence(each))
+            self.asked.append((each.probe_id, [item.text for item in store.live()]))
+        reply = Reply(
+            domain="d",
+            assistant="a",
+            probe_id="",
+            episode_id="e",
+            checkpoint=0,
+            recalled=[],
+            recalled_sources=[],
+        )
+        return [replace(reply, probe_id=each.probe_id) for each in probes]
+
+
+async def test_probes_of_an_ended_checkpoint_are_asked_with_the_memory_at_that_time() -> None:
+    early, asking = EarlyAnswers([probe(0, 0), probe(1, 1), probe(2, 2)]), Asking()
+    ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
+    ended(played("m0", "m1"), 0, 2)
+    assert set(await early.replies()) == {"p0", "p1"}
+    assert asking.asked == [("p0", ["m0", "m1"]), ("p1", ["m0", "m1"])]
+
+
+async def test_probe_after_a_message_sees_the_memory_as_of_that_message() -> None:
+    early, asking = EarlyAnswers([probe(0, 0, after="m0"), probe(1, 0, after="unplayed")]), Asking()
+    early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)(played("m0", "m1"), 0, LAST)
+    assert set(await early.replies()) == {"p0"}
+    assert asking.asked == [("p0", ["m0"])]
+
+
+async def test_probes_that_wait_for_an_idle_event_loop_are_left_to_the_answering_step() -> None:
+    early, asking = EarlyAnswers([probe(0, 0), probe(1, 1)]), Asking()
+    ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
+    ended(played("m0"), 0, 1)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asking.go.clear()
+    ended(played("m0", "m1"), 1, LAST)
+    assert set(await early.replies()) == {"p0"}
+    assert [name for name, _ in asking.asked] == ["p0"]
+
+
+async def test_failed_early_request_leaves_its_probe_to_the_answering_step() -> None:
+    async def fail(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
+        raise EndpointDown("no server")
+
+    early = EarlyAnswers([probe(0, 0)])
+    early.on_checkpoint(fail, asyncio.create_task, Asking().idle)(played("m0"), 0, LAST)
+    assert await early.replies() == {}
