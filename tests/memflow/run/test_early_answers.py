@@ -61,10 +61,17 @@ class Asking:
         return [replace(reply, probe_id=each.probe_id) for each in probes]
 
 
+async def other_tasks() -> None:
+    """Let the other tasks of the event loop run."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 async def test_probes_of_an_ended_checkpoint_are_asked_with_the_memory_at_that_time() -> None:
     early, asking = EarlyAnswers([probe(0, 0), probe(1, 1), probe(2, 2)]), Asking()
     ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
     ended(played("m0", "m1"), 0, 2)
+    await other_tasks()
     assert set(await early.replies()) == {"p0", "p1"}
     assert asking.asked == [("p0", ["m0", "m1"]), ("p1", ["m0", "m1"])]
 
@@ -72,6 +79,7 @@ async def test_probes_of_an_ended_checkpoint_are_asked_with_the_memory_at_that_t
 async def test_probe_after_a_message_sees_the_memory_as_of_that_message() -> None:
     early, asking = EarlyAnswers([probe(0, 0, after="m0"), probe(1, 0, after="unplayed")]), Asking()
     early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)(played("m0", "m1"), 0, LAST)
+    await other_tasks()
     assert set(await early.replies()) == {"p0"}
     assert asking.asked == [("p0", ["m0"])]
 
@@ -80,8 +88,7 @@ async def test_probes_that_wait_for_an_idle_event_loop_are_left_to_the_answering
     early, asking = EarlyAnswers([probe(0, 0), probe(1, 1)]), Asking()
     ended = early.on_checkpoint(asking.ask, asyncio.create_task, asking.idle)
     ended(played("m0"), 0, 1)
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await other_tasks()
     asking.go.clear()
     ended(played("m0", "m1"), 1, LAST)
     assert set(await early.replies()) == {"p0"}
@@ -94,4 +101,5 @@ async def test_failed_early_request_leaves_its_probe_to_the_answering_step() -> 
 
     early = EarlyAnswers([probe(0, 0)])
     early.on_checkpoint(fail, asyncio.create_task, Asking().idle)(played("m0"), 0, LAST)
+    await other_tasks()
     assert await early.replies() == {}
