@@ -256,7 +256,7 @@ class Lake:
         """Return the path of a partition's file; `domain/full` is stored as `domain,full.parquet`."""
         if not partition:
             raise BadInput(
-                f"the partition name for the table {table} is empty. Pass a name such as amemgym_demo."
+                f"the partition name for the table {table} is empty. Pass `domain` or `domain/assistant`."
             )
         return f"{self.folder(table)}/{_file_name(partition)}"
 

@@ -174,5 +174,5 @@ def test_former_replies_are_left_out_and_reported(home: Home) -> None:
 def test_damaged_score_cache_raises_error_that_says_to_delete_the_file(home: Home) -> None:
     (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
     (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
-    with pytest.raises(BadInput, match=r"scores-1\.sqlite is damaged .*Delete it, then rerun"):
+    with pytest.raises(BadInput, match=r"scores-1\.sqlite is damaged .*Delete the file, then rerun"):
         home.cached()

@@ -1,4 +1,4 @@
--- Grain: One row per user, period and state variable whose value is set in the period (period 0: every variable).
+-- Grain: One row per user, period and state variable that gets a value in the period; period 0 sets every variable.
 -- Key: domain, user_id, period, variable.
 -- Partition: domain.
 CREATE TABLE IF NOT EXISTS state.changes (

@@ -165,5 +165,5 @@ def test_malformed_prompt_error_names_the_memory_and_the_prompt_file(place: Path
     (place / "shelves2" / "prompts" / "put.md").write_text("no front matter")
     asking = "from memflow.memories.memory import Calls\n" + WHOLE + "\n    calls = Calls(chat_write=1)\n"
     (place / "shelves2" / "oak.py").write_text(asking)
-    with pytest.raises(BadSettings, match=r"the memory oak: .*put\.md: the front matter"):
+    with pytest.raises(BadSettings, match=r"the memory oak: the front matter of .*put\.md is invalid"):
         find("oak", {"oak": UserMemory("shelves2.oak:Shelf")})
