@@ -18,6 +18,7 @@ ALL = (
     "player",
     "evaluation",
     "probes",
+    "fleet",
     "trajectories",
     "checkpoints",
     "leaderboard",

@@ -1,6 +1,7 @@
 -- Sums over question histories (score.histories): one row per assistant, episode, measure and checkpoint of a domain,
 -- with the numbers of questions and of complete histories, and of these the sum, sum of squares, minimum and maximum.
--- Measures over all checkpoints are in the row of the assistant's last one. Decimal sums do not depend on the order of rows.
+-- Measures over all checkpoints are in the row of the assistant's last one. Decimal sums do not depend on the order
+-- of rows.
 -- Parameters: $domain.
 WITH histories AS (
     SELECT

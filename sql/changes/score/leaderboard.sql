@@ -3,8 +3,14 @@
 DELETE FROM score.leaderboard
 WHERE (domain, assistant, metric, variant, slice) IN (
     SELECT (domain, assistant, metric, variant, slice)
-    FROM (FROM score.leaderboard EXCEPT FROM lake_rows)
+    FROM (
+        FROM score.leaderboard
+        EXCEPT
+        FROM lake_rows
+    ) AS outdated
 );
 
 INSERT INTO score.leaderboard
-FROM lake_rows EXCEPT ALL FROM score.leaderboard
+FROM lake_rows
+EXCEPT ALL
+FROM score.leaderboard
