@@ -131,7 +131,7 @@ def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
 
     Return the path of the first page.
     """
-    gx = import_gx()
+    gx = _gx()
     import pandas as pd
 
     with _VALIDATING:
@@ -153,7 +153,7 @@ def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
 
 def _declared(table: str) -> Iterator[Any]:
     """Yield the expectations that SUITES declares for a table."""
-    import_gx()
+    _gx()
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
 
@@ -188,7 +188,7 @@ def _is_native(rule: Expectation) -> bool:
 
 def _translated(expectation: Expectation) -> Any:
     """Return the expectation that is equivalent to a rule, on the columns that `suites_of` adds to the data frame."""
-    import_gx()
+    _gx()
     import great_expectations.expectations as gxe
 
     more: dict[str, Any] = {
@@ -215,7 +215,7 @@ def _translated(expectation: Expectation) -> Any:
 
 
 def _validate(suite: Suite) -> list[Any]:
-    gx = import_gx()
+    gx = _gx()
     import pandas as pd
 
     with _VALIDATING:
@@ -272,7 +272,7 @@ def _raised(info: dict[str, Any]) -> Iterator[str]:
 @cache
 def _batches() -> Any:
     """Return a function that converts a data frame to a batch, in one in-memory context per process."""
-    gx = import_gx()
+    gx = _gx()
     context = _silent(gx.get_context(mode="ephemeral"))
     frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
     return frames.add_batch_definition_whole_dataframe("partition")
@@ -287,7 +287,7 @@ def _silent(context: Any) -> Any:
 
 
 @cache
-def import_gx() -> Any:
+def _gx() -> Any:
     """Import Great Expectations without its output and usage statistics. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     import great_expectations as gx

@@ -4,7 +4,6 @@ pipeline.py determines the order of the runs. Runs may execute in several thread
 """
 
 import gc
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -16,7 +15,6 @@ from assets.fingerprints import Fingerprints
 from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
-from resources.gx import import_gx
 from resources.instance import open_instance
 from resources.models import Models, Watch
 from resources.settings import Settings
@@ -35,7 +33,6 @@ class Executor:
         definitions = build_defs(settings, resources, fingerprints)
         self._jobs = {name: definitions.resolve_job_def(name) for name, _ in JOBS.values()}
         self._stack = ExitStack()
-        self._importing: threading.Thread | None = None
 
     def __enter__(self) -> "Executor":
         with ExitStack() as opening:
@@ -49,13 +46,6 @@ class Executor:
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
-
-    def import_for_publishing(self) -> None:
-        """Import what only publishing needs, in a thread, while the last partitions wait for their models."""
-        if self._importing is None:
-            # Great Expectations takes five CPU seconds.
-            self._importing = threading.Thread(target=import_gx, daemon=True)
-            self._importing.start()
 
     def run(self, run: PlannedRun) -> tuple[str, str]:
         """Execute a planned run. Return the id of its Dagster run, and the reason of a failure or an empty string."""

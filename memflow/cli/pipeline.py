@@ -98,11 +98,8 @@ class Schedule:
         waiting = {id(run): run for run in planned}
         try:
             while waiting or self._threads:
-                has_place = len(self._threads) < self.request.parallel
-                ready = self._ready(waiting.values()) if has_place else None
+                ready = self._ready(waiting.values()) if len(self._threads) < self.request.parallel else None
                 if ready is None:
-                    if has_place and self.executor is not None:
-                        self.executor.import_for_publishing()
                     self._record(*self._ended.get())
                 else:
                     self._start(waiting.pop(id(ready)))

@@ -49,10 +49,6 @@ class Recorder:
         self.most = 0
         self.running = 0
         self.lock = threading.Lock()
-        self.prepared = False
-
-    def import_for_publishing(self) -> None:
-        self.prepared = True
 
     def run(self, run: PlannedRun) -> tuple[str, str]:
         with self.lock:
@@ -87,14 +83,6 @@ def test_run_starts_after_all_runs_that_it_depends_on() -> None:
     recorder = Recorder()
     executed([last, first, second], recorder, parallel=4)
     assert recorder.began[-1] == last.name and len(recorder.began) == 3
-
-
-def test_publishing_is_prepared_only_while_a_place_for_a_run_is_free() -> None:
-    for parallel, prepared in ((1, False), (3, True)):
-        runs = [planned("a"), planned("b")]
-        recorder = Recorder()
-        executed([*runs, planned("last", *runs)], recorder, parallel)
-        assert recorder.prepared is prepared
 
 
 def test_failed_run_skips_its_dependents_and_no_other_run() -> None:
