@@ -38,7 +38,7 @@ def test_asset_page_shows_table_columns_metadata_and_checks(page) -> None:
     page.find("//*[text()='warning_rules']").click()
     page.reads("Succeeded", "unexpected", "gold_option_positions_balanced")
     page.find("//*[text()='blocking_rules']").click()
-    page.reads("Succeeded", "unexpected", "Gold not blank")
+    page.reads("Succeeded", "unexpected", "gold_not_blank")
     page.picture("checks")
 
 
