@@ -46,19 +46,34 @@ class PromptError(MemflowError):
 
 
 class ChatError(MemflowError):
-    """The exception for a failed chat request."""
+    """The exception for a failed chat request.
+
+    `end` is the kind of failure in the ledger. With `repeats`, the partition is not up to date until a later run has
+    sent the request again; otherwise the same request would fail again.
+    """
+
+    end = "failed"
+    repeats = True
 
 
 class EndpointDown(ChatError):
     """The exception for an endpoint whose address cannot be reached."""
 
+    end = "unreachable"
+    repeats = False  # it ends the step, which writes no partition
+
 
 class RequestRefused(ChatError):
     """The exception for a chat request that the server rejected and that a retry would not fix."""
 
+    end = "rejected"
+
 
 class PromptTooLong(RequestRefused):
     """The exception for a prompt that is longer than the model's context window."""
+
+    end = "too_long"
+    repeats = False
 
 
 class NoAnswer(ChatError):
@@ -67,14 +82,21 @@ class NoAnswer(ChatError):
     def __init__(self, message: str, end: str) -> None:
         super().__init__(message)
         self.end = end
+        self.repeats = end in ("blank", "broken")
 
 
 class QuotaExhausted(ChatError):
     """The exception for a provider whose quota is used up; it ends the step, since no request can succeed."""
 
+    end = "quota"
+    repeats = False
+
 
 class BudgetSpent(ChatError):
     """The exception for a chat request above the hard limit of calls, tokens or cost; the request is not sent."""
+
+    end = "budget"
+    repeats = False
 
 
 class RecallFailed(MemflowError):

@@ -34,7 +34,7 @@ from resources.ledger_rows import (
 )
 from resources.ledger_tables import completions, embedding_times, embeddings
 from resources.ledger_writer import LedgerWriter
-from resources.usage import GROUPS, UsageRow, failed_by, needed_by, used_by
+from resources.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
 
 
 class SqlLedger:
@@ -82,10 +82,10 @@ class SqlLedger:
         self._reopen_after_fork()
         self._writer.add(Record(request, account, time.time(), completion, cached=True))
 
-    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which is written with the next commit."""
         self._reopen_after_fork()
-        self._writer.add(Record(request, account, time.time(), reason=reason))
+        self._writer.add(Record(request, account, time.time(), error=error))
 
     def flush(self) -> None:
         """Write all pending records to the database."""
@@ -147,6 +147,12 @@ class SqlLedger:
     def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
         """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
         return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
+
+    def unfinished(self, run: str, stage: str) -> int:
+        """Return the number of failed requests of one stage of a run that a later run has to send again."""
+        self.flush()
+        with self._connect() as connection:
+            return connection.scalar(unfinished_by(run, stage)) or 0
 
     def _summarize(self, by: Sequence[str], *queries: sa.Select[Any]) -> list[UsageRow]:
         self.flush()

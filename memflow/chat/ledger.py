@@ -75,7 +75,7 @@ class Ledger(Protocol):
         """Record a cache hit, which may be written later."""
         ...
 
-    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which may be written later."""
         ...
 
@@ -123,7 +123,7 @@ class LedgeredChat:
         except Exception as error:
             first.set_exception(error)
             first.exception()  # mark it as retrieved: perhaps no other request waits
-            self.ledger.failed(request, self.account, str(error))
+            self.ledger.failed(request, self.account, error)
             raise
         finally:
             first.cancel()  # no effect if it is done
@@ -157,5 +157,5 @@ class MemoryLedger:
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.uses[completion.digest] += 1
 
-    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        self.failures.append((request.prompt, reason))
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+        self.failures.append((request.prompt, str(error)))

@@ -63,7 +63,8 @@ def _sampling_json(sampling: Sampling) -> str:
 class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
-    `attempt` counts from 0 and is part of the request digest.
+    `attempt` counts from 0 and is part of the request digest. An `optional` request only improves on an answer that
+    exists, so its failure is no failure of the caller.
     """
 
     prompt: str
@@ -72,6 +73,7 @@ class ChatRequest:
     sampling: Sampling = field(default_factory=Sampling)
     output: type[BaseModel] | None = None
     attempt: int = 0
+    optional: bool = field(default=False, compare=False)
     _messages_json: str = field(default="", init=False, repr=False, compare=False)
     _digests: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -31,6 +31,8 @@ class Summary:
     usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
+    failed_requests: dict[str, int]
+    """By run: failed requests that the next run sends again."""
     former: list[str]
     """Partitions of a former version, which the leaderboard leaves out."""
     ran: int
@@ -57,6 +59,7 @@ class Summary:
             outcome.usage,
             failed,
             outcome.missing,
+            outcome.failed_requests,
             outcome.former,
             len(outcome.ran),
             len(outcome.up_to_date),
@@ -87,6 +90,7 @@ class Summary:
                 "failed": self.failed,
                 "skipped": self.skipped,
             },
+            "failed_requests": self.failed_requests,
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "duckdb": self.duckdb,
@@ -111,6 +115,9 @@ class Summary:
             shown += [Text(f"  {name}") for name in self.former]
             shown.append(Text("Rebuild them with the --limit of their former run; no request is sent twice:"))
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
+        if self.failed_requests:
+            shown.append(heading("failed requests; rerun the command to send them again, and only them"))
+            shown += [Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
