@@ -110,7 +110,9 @@ SUMS = ("requests", "cache_hits", "failed", "cut", *TOKEN_SUMS, "latency_s")
 
 def _sum_columns() -> list[sa.Column[Any]]:
     return [
-        sa.Column(name, sa.Float if name == "latency_s" else sa.BigInteger, nullable=False, server_default="0")
+        sa.Column(
+            name, sa.Float if name == "latency_s" else sa.BigInteger, nullable=False, server_default="0"
+        )
         for name in SUMS
     ]
 

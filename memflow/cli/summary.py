@@ -117,7 +117,9 @@ class Summary:
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
         if self.failed_requests:
             shown.append(heading("failed requests; rerun the command to send them again, and only them"))
-            shown += [Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()]
+            shown += [
+                Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()
+            ]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
 
 from memflow.chat.requests import Completion
-from memflow.errors import StoreBusy, StoreFailed
+from memflow.errors import ChatError, StoreBusy, StoreFailed
 from resources import ledger_database
 from resources.ledger import SqlLedger
 
