@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound, schema_of
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
@@ -42,6 +42,7 @@ class OpenAIChat:
         self.model = model
         self.fingerprint = fingerprint
         self.sampling = sampling or Sampling()
+        self.bound = TokenBound()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self.endpoint = endpoint or Endpoint(
@@ -103,13 +104,15 @@ def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
     """Return the completion in a server's response. Missing text becomes "", missing token counts become 0."""
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
+    finish_reason = choices[0].get("finish_reason") or "stop"
     return Completion(
         text=_printable((choices[0].get("message") or {}).get("content") or ""),
-        finish_reason=choices[0].get("finish_reason") or "stop",
+        finish_reason=finish_reason,
         prompt_tokens=usage.get("prompt_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
         cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
         latency_s=latency,
+        end="cut" if finish_reason == "length" else "answered",
     )
 
 

@@ -1,7 +1,8 @@
 """Functions that request one typed answer for one prompt.
 
-An unusable answer is requested again together with the error, a limited number of times. If all fail, the Answer has a
-reason instead of a value. There is no default value.
+An answer that the token limit cut is requested again with twice the limit, once. An unusable answer is requested again
+together with the error, a limited number of times. If all fail, the Answer has a reason instead of a value. There is no
+default value.
 """
 
 import json
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
-from memflow.errors import BudgetSpent, ChatError, EndpointDown
+from memflow.errors import BudgetSpent, ChatError, EndpointDown, QuotaExhausted
 from memflow.timing import count_completion
 
 T = TypeVar("T")
@@ -33,14 +34,17 @@ class Answer(Generic[T]):
     completion: Completion | None = None
     attempts: int = 0
 
+    @property
+    def cut(self) -> bool:
+        """Whether the token limit ended the value, which is a text."""
+        return self.value is not None and self.completion is not None and self.completion.cut
+
 
 def first_request(
     chat: Chat, prompt: Prompt, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
 ) -> ChatRequest:
     """Return the first request that `ask` would send, for forecasts and tests."""
-    sampling = chat.sampling
-    if prompt.max_tokens is not None:
-        sampling = replace(sampling, max_tokens=prompt.max_tokens)
+    sampling = replace(chat.sampling, max_tokens=chat.bound.of(prompt.max_tokens))
     if prompt.temperature is not None:
         sampling = replace(sampling, temperature=prompt.temperature)
     return ChatRequest(prompt.name, fields, prompt.render(fields, history), sampling, prompt.output)
@@ -55,34 +59,43 @@ async def ask(
     check: Any = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
-    """Return the first answer that can be parsed, after at most `attempts` requests.
+    """Return the first answer that can be parsed, after at most `attempts` requests and one with a doubled limit.
 
     The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
-    or None; the error is sent to the model. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which
-    are raised.
+    or None; the error is sent to the model. A text that is still cut is kept, and `Answer.cut` is true; a structured
+    answer fails. A prompt for text with a limit of its own states that of a published experiment, so a text that
+    reaches it is not requested again. A ChatError becomes the reason, except BudgetSpent, QuotaExhausted and
+    EndpointDown, which are raised.
     """
     request = first_request(chat, prompt, fields, history)
-    wrong, completion = "", None
-    for attempt in range(attempts):
+    wrong, completion, doubled = "", None, 0
+    for attempt in range(1, attempts + 1):
         try:
             completion = await count_completion(chat.complete(request))
-        except (BudgetSpent, EndpointDown):
+            if completion.cut and not doubled and _needs_more_room(completion, prompt):
+                doubled = 1
+                request, completion = await _complete_with_more_room(chat, request, completion)
+        except (BudgetSpent, QuotaExhausted, EndpointDown):
             raise
         except ChatError as error:
-            return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
+            return Answer(None, f"{prompt.name}: {error}", completion, attempt + doubled)
         value, wrong = parse_completion(completion, prompt.output)
+        if value is None and completion.cut:
+            limit = f"the answer was cut at the limit of {request.sampling.max_tokens} tokens"
+            advice = "Raise `output` or `thinking` of its role in [bounds] of memflow.toml, then rerun."
+            return Answer(None, f"{prompt.name}: {limit}. {advice}", completion, attempt + doubled)
         if value is not None and check is not None:
             complaint = check(value)
             if complaint:
                 value, wrong = None, complaint
         if value is not None:
-            return Answer(value, None, completion, attempt + 1)
+            return Answer(value, None, completion, attempt + doubled)
         request = _again(request, completion, wrong)
     return Answer(
         None,
         f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}",
         completion,
-        attempts,
+        attempts + doubled,
     )
 
 
@@ -91,8 +104,8 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
-    if completion.finish_reason == "length":
-        return None, "it was cut off at the token limit"
+    if completion.cut:
+        return None, "it was cut at the token limit"
     try:
         return output.model_validate(_JSON.decode(_unfenced(text))), ""
     except json.JSONDecodeError as error:
@@ -101,6 +114,24 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
         return None, f"at {place}: {first['msg']}"
+
+
+def _needs_more_room(cut: Completion, prompt: Prompt) -> bool:
+    return prompt.output is not None or prompt.max_tokens is None or not cut.text.strip()
+
+
+async def _complete_with_more_room(
+    chat: Chat, request: ChatRequest, cut: Completion
+) -> tuple[ChatRequest, Completion]:
+    """Send a request with twice its limit. Return that request and its completion, or the given ones if it fails."""
+    sampling = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
+    larger = replace(request, sampling=sampling, optional=True)
+    try:
+        return replace(larger, optional=False), await count_completion(chat.complete(larger))
+    except (BudgetSpent, QuotaExhausted, EndpointDown):
+        raise
+    except ChatError:
+        return request, cut
 
 
 def _unfenced(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import EndpointDown
 
 
@@ -20,6 +20,7 @@ class RecordedChat:
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
         self.sampling = sampling
+        self.bound = TokenBound()
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -87,12 +88,15 @@ class LedgeredChat:
     chat and of the ledger.
     """
 
-    def __init__(self, inner: Chat, ledger: Ledger, account: RequestContext) -> None:
+    def __init__(
+        self, inner: Chat, ledger: Ledger, account: RequestContext, bound: TokenBound | None = None
+    ) -> None:
         self.inner = inner
         self.ledger = ledger
         self.account = replace(account, model=account.model or inner.fingerprint)
         self.fingerprint = inner.fingerprint
         self.sampling: Sampling = inner.sampling
+        self.bound = bound or inner.bound
         self.scripted = inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:

@@ -5,13 +5,16 @@
     fields: [question, options]   # every $field of the text, no more and no less
     output: ChoiceAnswer          # a class of the `answers` module beside the prompts folder; none for free text
     language: en
-    max_tokens: 64                # optional: bounds the answer; temperature: optional as well
+    max_tokens: 64                # optional: see below; temperature: optional as well
     ---
     # system
     ...
     # history
     # user
     ... $question ... $$5 ...
+
+`max_tokens` is the least bound on the answer. It is stated where the output type is safely shorter, or for text where a
+published experiment has that limit; [bounds.ROLE] in memflow.toml raises it. Without it, an answer has 8,192 tokens.
 
 `# history` is replaced by the messages of the conversation. A section that is empty after filling is omitted.
 Python modules contain no prompt text, and prompts contain no code.

@@ -35,6 +35,27 @@ class Sampling:
     seed: int | None = None
 
 
+OUTPUT_TOKENS = 8192
+"""The bound on an answer whose prompt and role set none: that of AMemGym's published configurations."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBound:
+    """The bound on the tokens of a role's answers.
+
+    `output` raises the bound of a prompt; None means the prompt's own bound, or OUTPUT_TOKENS. The tokens for thinking
+    are added, since servers count them in the same bound.
+    """
+
+    output: int | None = None
+    thinking: int = 0
+
+    def of(self, prompt_tokens: int | None) -> int:
+        """Return the bound on an answer to a prompt with the bound `prompt_tokens`, or without one."""
+        bounds = [tokens for tokens in (self.output, prompt_tokens) if tokens is not None]
+        return max(bounds, default=OUTPUT_TOKENS) + self.thinking
+
+
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of an output type as sent to a model: all properties required, no others allowed."""
     if output not in _SCHEMAS:
@@ -140,6 +161,8 @@ class Chat(Protocol):
     """Digest of model, revision and sampling: equal fingerprints mean the same distribution of answers."""
     sampling: Sampling
     """The sampling parameters unless a prompt sets others."""
+    bound: TokenBound
+    """The bound on answers in the chat's role."""
     scripted: bool
     """True if no language model answers; scores show it."""
 

@@ -77,4 +77,4 @@ def _models(settings: Settings) -> ModelAssignment:
         name: ModelProfile(model.sampling(), model.concurrency, model.fingerprint(), model.kind == "scripted")
         for name, model in settings.models.items()
     }
-    return ModelAssignment(profiles, settings.roles.model_dump(), settings.model_of)
+    return ModelAssignment(profiles, settings.roles.model_dump(), settings.model_of, settings.bounds.of)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
@@ -44,6 +44,8 @@ class ModelAssignment:
     profiles: Mapping[str, ModelProfile]
     roles: Mapping[str, str]
     answering: Callable[[str], str]
+    bounds: Callable[[str], TokenBound] = lambda role: TokenBound()
+    """Returns the bound on answers in a role."""
 
 
 @dataclass
@@ -180,7 +182,8 @@ class _CountingModels:
         count = self.counts.setdefault((role, model), RequestCount(role, model))
         profile = self.dry_run.models.profiles[model]
         limit = self._limits.setdefault(model, asyncio.Semaphore(profile.concurrency))
-        return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, count, limit)
+        bound = self.dry_run.models.bounds(role)
+        return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit)
 
 
 class _CountingChat:
@@ -191,12 +194,14 @@ class _CountingChat:
         dry_run: DryRun,
         inner: ScriptedChat,
         profile: ModelProfile,
+        bound: TokenBound,
         count: RequestCount,
         limit: asyncio.Semaphore,
     ) -> None:
         self.dry_run = dry_run
         self.inner = inner
         self.sampling = profile.sampling
+        self.bound = bound
         self.scripted = profile.scripted
         self.count = count
         self.limit = limit

@@ -83,7 +83,7 @@ class Bridge:
                 ChatMessage("system" if extracts and not at else "user", message["content"])
                 for at, message in enumerate(messages)
             ),
-            replace(self.chat.sampling, max_tokens=MAX_TOKENS),
+            replace(self.chat.sampling, max_tokens=self.chat.bound.of(MAX_TOKENS)),
             Facts if extracts else Operations,
         )
         try:
