@@ -43,6 +43,10 @@ class StubBehavior:
     garble: float = field(
         default=0.0, metadata={"help": "share of structured answers truncated to invalid JSON"}
     )
+    words: int = field(default=20, metadata={"help": "words of a text without a schema"})
+    cut_at: int = field(
+        default=0, metadata={"help": "estimated tokens at which every answer is cut; 0: never"}
+    )
     max_model_len: int = field(
         default=0, metadata={"help": "estimated tokens above which a prompt is rejected; 0: no limit"}
     )
@@ -200,14 +204,21 @@ class Stub:
                 self.counts.garbled += 1
                 said = said[: len(said) // 2]
         else:
-            said = random_text(chance, 20)
+            said = random_text(chance, self.behavior.words)
+        finish_reason = "stop"
+        if self.behavior.cut_at and estimate(said) > self.behavior.cut_at:
+            said, finish_reason = said[: 4 * self.behavior.cut_at], "length"
         return {
             "id": f"chatcmpl-{key}",
             "object": "chat.completion",
             "created": 0,
             "model": self.behavior.model,
             "choices": [
-                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+                {
+                    "index": 0,
+                    "finish_reason": finish_reason,
+                    "message": {"role": "assistant", "content": said},
+                }
             ],
             "usage": {
                 "prompt_tokens": tokens,

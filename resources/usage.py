@@ -47,11 +47,6 @@ class UsageRow:
     reasoning_tokens: int = 0
     cut: int = 0
 
-    @property
-    def cut_share(self) -> float:
-        """The share of completions that the token limit ended, of 0 to 1."""
-        return self.cut / max(1, self.requests + self.cache_hits)
-
 
 def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
     """Return the cost of a row's requests at the model's prices; 0 without a price. Rows must be grouped by model."""

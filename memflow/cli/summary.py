@@ -106,7 +106,7 @@ class Summary:
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
-            shown += [heading("usage of this run"), _usage(self.usage)]
+            shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
@@ -185,10 +185,27 @@ def cell(score: Score | None) -> str:
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "seconds")
+    names = ("requests", "cache_hits", "failed", "cut", "prompt_tokens", "completion_tokens", "seconds")
     shown = [
         [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
         for row in rows
     ]
     titles = [name.replace("_", " ") for name in names]
-    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed",))
+    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed", "cut"))
+
+
+def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
+    """Return a line per role whose answers the token limit cut, with their share and the setting that raises it."""
+    found = []
+    for role in dict.fromkeys(row["role"] for row in rows if row["cut"]):
+        of_role = [row for row in rows if row["role"] == role]
+        cut = sum(row["cut"] for row in of_role)
+        share = cut / sum(row["requests"] + row["cache_hits"] for row in of_role)
+        found.append(
+            Text(
+                f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                style="red",
+            )
+        )
+    return found

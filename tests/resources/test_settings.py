@@ -170,7 +170,7 @@ def test_bounds_on_answers_are_set_by_role() -> None:
     assert bounds.of("assistant") == TokenBound(16384, 4096)
     assert bounds.of("memory") == bounds.of("judge") == TokenBound()
     assert bounds.fingerprint("judge", "memory") == "" != bounds.fingerprint("judge", "assistant")
-    with pytest.raises(BadSettings, match="there is no such setting. Did you mean `assistant`"):
+    with pytest.raises(BadSettings, match="Did you mean `assistant`"):
         load(written("[bounds.assistent]\noutput = 1\n"))
 
 
