@@ -1,26 +1,23 @@
-"""Chat over an OpenAI-compatible endpoint: request bodies, and the completion or error that a reply becomes.
+"""Chat over an OpenAI-compatible endpoint: the client, and the completion or error that a reply becomes.
 
-Retries and errors are in endpoint.py, the parser of replies is in replies.py, the cache of completions is in
-memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
+request_bodies.py builds requests, endpoint.py sends and repeats them, replies.py parses responses. The cache of
+completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
 """
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
-
-from pydantic import BaseModel
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.decoding import printable
-from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
+from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.errors import NoAnswer
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
+from resources.profiles import Profile
 from resources.replies import ChatReply, read_reply
+from resources.request_bodies import RequestBodies
 
 BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""
@@ -29,7 +26,8 @@ BLANK_TRIES = 3
 class OpenAIChat:
     """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
-    `fingerprint` identifies model and sampling. `prices` are used only if the budget limits cost.
+    `fingerprint` identifies model and sampling. `prices` are used only if the budget limits cost. `profile` is that of
+    the endpoint unless given.
     """
 
     scripted = False
@@ -47,6 +45,7 @@ class OpenAIChat:
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
+        profile: Profile | None = None,
     ) -> None:
         self.model = model
         self.fingerprint = fingerprint
@@ -54,8 +53,10 @@ class OpenAIChat:
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False
+        self.profile = profile or (endpoint.profile if endpoint else Profile())
+        self.bodies = RequestBodies(self.profile)
         self.endpoint = endpoint or Endpoint(
-            url, key_variables=key_variables, concurrency=concurrency, patience=patience
+            url, key_variables, self.profile, concurrency=concurrency, patience=patience
         )
 
     async def __aenter__(self) -> "OpenAIChat":
@@ -68,8 +69,8 @@ class OpenAIChat:
     async def complete(self, request: ChatRequest) -> Completion:
         """Return the model's answer. A blank reply is requested again as it is.
 
-        Raises BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or filtered; and the
-        errors of Endpoint.post.
+        Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
+        filtered; and the errors of Endpoint.post.
         """
         for repetition in range(BLANK_TRIES):
             reply, latency = await self._send(request, repetition)
@@ -90,8 +91,8 @@ class OpenAIChat:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
             reply, latency = await self.endpoint.post(
                 "/chat/completions",
-                request_body(self.model, request),
-                partial(read_reply, profile=self.endpoint.profile),
+                self.bodies.build(self.model, request),
+                partial(read_reply, profile=self.profile),
                 key,
             )
             reply = self._with_recovered_text(reply, request)
@@ -142,30 +143,5 @@ class OpenAIChat:
         if self.budget.tokens is None and self.budget.cost is None:
             return Spending(calls=1)
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
-        answer_tokens = request.sampling.max_tokens
+        answer_tokens = self.bodies.max_tokens(request)
         return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
-
-
-def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
-    """Return the JSON body of a request, without unset sampling parameters."""
-    sampling = request.sampling
-    sent: dict[str, Any] = {
-        "model": model,
-        "messages": [
-            {"role": message.role, "content": printable(message.content)} for message in request.messages
-        ],
-        "temperature": sampling.temperature,
-        "max_tokens": sampling.max_tokens,
-    }
-    if sampling.top_p is not None:
-        sent["top_p"] = sampling.top_p
-    if sampling.seed is not None:
-        sent["seed"] = sampling.seed
-    if request.output is not None:
-        sent["response_format"] = _response_format(request.output)
-    return sent
-
-
-def _response_format(output: type[BaseModel]) -> dict[str, Any]:
-    name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema_of(output)}}
