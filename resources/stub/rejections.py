@@ -1,6 +1,7 @@
 """The stub server's behaviors that reject the form of a request: parameters, schemas, roles and keys.
 
-Each is a function from a Call to a Rejection, or None. Statuses and messages are those of the named providers, as their users report them.
+Each is a function from a Call to a Rejection, or None. Statuses and messages are those of the named providers, as their
+users report them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
