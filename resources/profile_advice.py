@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.errors import ProfileMismatch, RequestRefused
+from memflow.errors import ProfileMismatch, PromptTooLong, RequestRefused
 from resources.profiles import Preset, Profile, profile_of
 
 _REJECTS = re.compile(
@@ -38,7 +38,8 @@ def profile_mismatch(error: RequestRefused, section: str, profile: Profile) -> P
 
     `section` is the model's table in memflow.toml, such as models.gpt.
     """
-    advice = next(_advice(error.details, profile), None) if _REJECTS.search(error.details) else None
+    says = not isinstance(error, PromptTooLong) and _REJECTS.search(error.details)
+    advice = next(_advice(error.details, profile), None) if says else None
     if advice is None:
         return None
     line = f"`{advice.field} = {_toml(advice.value)}` below [{section}.profile]"
