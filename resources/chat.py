@@ -16,7 +16,7 @@ from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
-from resources.profile_advice import profile_mismatch
+from resources.profile_advice import misconfiguration
 from resources.replies import ChatReply, read_reply
 from resources.request_bodies import RequestBodies
 
@@ -71,15 +71,15 @@ class OpenAIChat:
         """Return the model's answer. A blank reply is requested again as it is.
 
         Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
-        filtered; ProfileMismatch if the server rejects the form of requests; and the errors of Endpoint.post.
+        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
         """
         body = self.bodies.build(self.model, request)
         for repetition in range(BLANK_TRIES):
             try:
                 reply, latency = await self._send(request, body, repetition)
             except RequestRefused as error:
-                mismatch = profile_mismatch(error, self.section, self.endpoint.profile)
-                raise mismatch or error from error.__cause__
+                fatal = misconfiguration(error, self.section, self.endpoint.profile)
+                raise fatal or error from error.__cause__
             if reply.end != "blank":
                 break
         if reply.end in ("answered", "cut"):
