@@ -16,12 +16,15 @@ from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
-from resources.profile_advice import misconfiguration
+from resources.profile_advice import ignored_structure, misconfiguration
 from resources.replies import ChatReply, read_reply
 from resources.request_bodies import RequestBodies
 
 BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""
+
+PROSE_REPLIES = 5
+"""Typed replies without JSON, with no other one before, after which the server is known to ignore the structure."""
 
 
 class OpenAIChat:
@@ -54,6 +57,8 @@ class OpenAIChat:
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False
+        self._follows_structure = False
+        self._prose = 0
         self.endpoint = endpoint or Endpoint(
             url, key_variables=key_variables, concurrency=concurrency, patience=patience
         )
@@ -83,6 +88,7 @@ class OpenAIChat:
             if reply.end != "blank":
                 break
         if reply.end in ("answered", "cut"):
+            self._require_structure(reply, request)
             return self._completion(reply, request, latency)
         reason = {
             "refused": f"{self.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
@@ -130,6 +136,16 @@ class OpenAIChat:
                 self.endpoint.address,
             )
         return replace(reply, end="answered", text=thoughts, thoughts="")
+
+    def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
+        """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""
+        profile = self.endpoint.profile
+        if self._follows_structure or request.output is None or profile.structured == "prompt":
+            return
+        self._follows_structure = "{" in reply.text
+        self._prose += reply.end == "answered"
+        if self._prose >= PROSE_REPLIES and not self._follows_structure:
+            raise ignored_structure(self.model, self.section, profile)
 
     def _completion(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""

@@ -56,6 +56,15 @@ def misconfiguration(error: RequestRefused, section: str, profile: Profile) -> M
     return ModelMisconfigured(f"{str(error).rstrip('.')}. Write {line} in memflow.toml, then rerun.")
 
 
+def ignored_structure(model: str, section: str, profile: Profile) -> ModelMisconfigured:
+    """Return the error for a server that answers in prose although the request asks for JSON."""
+    return ModelMisconfigured(
+        f"{model} answers in prose: its server ignores `structured = {_toml(profile.structured)}`. Write "
+        f'`preset = "anthropic"` below [{section}], or `structured = "prompt"` below [{section}.profile] in '
+        "memflow.toml, then rerun."
+    )
+
+
 def _advice(details: str, profile: Profile) -> Iterator[Advice]:
     """Yield the advice that fits the text of an error response, the most specific first."""
     if "schema" in details or profile.structured == "tool":

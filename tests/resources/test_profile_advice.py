@@ -70,12 +70,7 @@ async def test_rejected_system_message_names_the_system_role() -> None:
         ("schema_only", {"structured": "object"}, 'structured = "schema"'),
         ("no_forced_tool", {"structured": "tool"}, 'structured = "object"'),
         ("rejects_unknown", {"body": {"top_k": 5}, "seed": "omit"}, "body = {  }"),
-        (
-            "strict_schema",
-            {"schema_drop": ["maxLength"], "strict": True, "bound": "max_completion_tokens"},
-            "",
-        ),
-    ][:3],
+    ],
 )
 async def test_rejection_of_an_own_field_names_the_next_value(
     behavior: str, fields: dict[str, object], line: str
