@@ -1,6 +1,6 @@
-"""Chat over an OpenAI-compatible endpoint: the client, and the completion or error that a reply becomes.
+"""Chat over an OpenAI-compatible endpoint: the completion or error that a reply becomes.
 
-request_bodies.py builds requests, endpoint.py sends and repeats them, replies.py parses responses. The cache of
+request_bodies.py builds requests, replies.py parses replies, endpoint.py sends and repeats requests. The cache of
 completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
 """
 
@@ -8,26 +8,30 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatRequest, Completion, Sampling
-from memflow.errors import NoAnswer
+from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
-from resources.profiles import Profile
+from resources.profile_advice import ignored_structure, misconfiguration
 from resources.replies import ChatReply, read_reply
 from resources.request_bodies import RequestBodies
 
 BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""
 
+PROSE_REPLIES = 5
+"""Typed replies without JSON, with no other one before, after which the server is known to ignore the structure."""
+
 
 class OpenAIChat:
     """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
-    `fingerprint` identifies model and sampling. `prices` are used only if the budget limits cost. `profile` is that of
-    the endpoint unless given.
+    `fingerprint` identifies model, sampling and profile. `prices` are used only if the budget limits cost. `section` is
+    the model's table in memflow.toml.
     """
 
     scripted = False
@@ -45,7 +49,7 @@ class OpenAIChat:
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
-        profile: Profile | None = None,
+        section: str = "models.NAME",
     ) -> None:
         self.model = model
         self.fingerprint = fingerprint
@@ -53,11 +57,13 @@ class OpenAIChat:
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False
-        self.profile = profile or (endpoint.profile if endpoint else Profile())
-        self.bodies = RequestBodies(self.profile)
+        self._follows_structure = False
+        self._prose = 0
         self.endpoint = endpoint or Endpoint(
-            url, key_variables, self.profile, concurrency=concurrency, patience=patience
+            url, key_variables=key_variables, concurrency=concurrency, patience=patience
         )
+        self.bodies = RequestBodies(self.endpoint.profile)
+        self.section = section
 
     async def __aenter__(self) -> "OpenAIChat":
         await self.endpoint.__aenter__()
@@ -70,13 +76,19 @@ class OpenAIChat:
         """Return the model's answer. A blank reply is requested again as it is.
 
         Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
-        filtered; and the errors of Endpoint.post.
+        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
         """
+        body = self.bodies.build(self.model, request)
         for repetition in range(BLANK_TRIES):
-            reply, latency = await self._send(request, repetition)
+            try:
+                reply, latency = await self._send(request, body, repetition)
+            except RequestRefused as error:
+                fatal = misconfiguration(error, self.section, self.endpoint.profile)
+                raise fatal or error from error.__cause__
             if reply.end != "blank":
                 break
         if reply.end in ("answered", "cut"):
+            self._require_structure(reply, request)
             return self._completion(reply, request, latency)
         reason = {
             "refused": f"{self.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
@@ -85,14 +97,16 @@ class OpenAIChat:
         }[reply.end]
         raise NoAnswer(reason, reply.end)
 
-    async def _send(self, request: ChatRequest, repetition: int) -> tuple[ChatReply, float]:
+    async def _send(
+        self, request: ChatRequest, body: dict[str, Any], repetition: int
+    ) -> tuple[ChatReply, float]:
         """Return the reply to a request, and its latency in seconds. Every reply is paid from the budget."""
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
             reply, latency = await self.endpoint.post(
                 "/chat/completions",
-                self.bodies.build(self.model, request),
-                partial(read_reply, profile=self.profile),
+                body,
+                partial(read_reply, profile=self.endpoint.profile),
                 key,
             )
             reply = self._with_recovered_text(reply, request)
@@ -122,6 +136,16 @@ class OpenAIChat:
                 self.endpoint.address,
             )
         return replace(reply, end="answered", text=thoughts, thoughts="")
+
+    def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
+        """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""
+        profile = self.endpoint.profile
+        if self._follows_structure or request.output is None or profile.structured == "prompt":
+            return
+        self._follows_structure = "{" in reply.text
+        self._prose += reply.end == "answered"
+        if self._prose >= PROSE_REPLIES and not self._follows_structure:
+            raise ignored_structure(self.model, self.section, profile)
 
     def _completion(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""

@@ -111,6 +111,7 @@ class Clients:
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
+            section=f"models.{name}",
             endpoint=Endpoint(
                 url,
                 key_variables=model.key_variable,

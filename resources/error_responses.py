@@ -37,6 +37,8 @@ _FILTERS = frozenset(
     }
 )
 """Codes of a blocked prompt (inspect_ai, `_openai.py`; Azure; Alibaba Cloud)."""
+_TEMPLATE_ERROR = re.compile("roles must alternate|system role|chat template|jinja", re.IGNORECASE)
+"""A chat template that rejects the roles of the messages; llama.cpp reports it with status 500."""
 _LONGEST_MESSAGE, _LONGEST_DETAILS = 500, 2000
 
 
@@ -64,7 +66,8 @@ class ErrorResponse:
                 return "too_long"
             if self.status in (401, 403):
                 return "key"
-        retried = self.status >= 500 or self.status in REPEATABLE or self.status < 300
+        failed = self.status >= 500 and not _TEMPLATE_ERROR.search(self.details)
+        retried = failed or self.status in REPEATABLE or self.status < 300
         return "retry" if (retried if may_retry is None else may_retry) else "refused"
 
     def exception(

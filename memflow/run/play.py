@@ -164,7 +164,7 @@ class _Stage:
         replier = self._require_replier()
 
         async def read(query: str) -> Recall:
-            return await self.memory.read(query)
+            return await self._recall(query)
 
         async def one(event: Event) -> Dialogue:
             if event.lead is None:
@@ -210,10 +210,8 @@ class _Stage:
 
     async def _reply(self, replier: Replier, message: Message) -> Answer[str]:
         try:
-            recall = await self.memory.read(message.text, frozen=False)
-        except FatalChatError:
-            raise
-        except (RecallFailed, ChatError) as failed:
+            recall = await self._recall(message.text, frozen=False)
+        except RecallFailed as failed:
             return Answer(None, str(failed))
         return await replier.reply(recall, message)
 
@@ -233,6 +231,15 @@ class _Stage:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
             )
+
+    async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
+        """Read the memory. Raises RecallFailed if it could not recall, or if its embedder fails."""
+        try:
+            return await self.memory.read(query, frozen)
+        except FatalChatError:
+            raise
+        except ChatError as error:
+            raise RecallFailed(str(error)) from error
 
     async def _remember(self, messages: Sequence[Message]) -> None:
         """Write messages to the memory. If its embedder fails, add an entry of kind `failure` with the reason."""

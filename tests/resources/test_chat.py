@@ -15,7 +15,7 @@ from memflow.chat.asking import ask
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
-from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
+from memflow.errors import BudgetSpent, ChatError, EndpointDown, ModelMisconfigured, PromptTooLong
 from resources.chat import OpenAIChat
 from resources.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger import SqlLedger
@@ -171,15 +171,17 @@ async def test_chat_completes_all_requests_although_the_server_restarts() -> Non
 
 
 @pytest.mark.parametrize(
-    ("behavior", "message"),
+    ("behavior", "error", "message"),
     [
-        (StubBehavior(max_model_len=100), "maximum context length is 100 tokens"),
-        (StubBehavior(model="other"), "`stub` does not exist"),
+        (StubBehavior(max_model_len=100), PromptTooLong, "maximum context length is 100 tokens"),
+        (StubBehavior(model="other"), ModelMisconfigured, "`stub` does not exist.*Fix `model`"),
     ],
 )
-async def test_chat_quotes_the_server_if_a_request_is_refused(behavior: StubBehavior, message: str) -> None:
+async def test_chat_quotes_the_server_if_a_request_is_refused(
+    behavior: StubBehavior, error: type[ChatError], message: str
+) -> None:
     async with Stub(behavior) as stub, chat_at(stub.url) as chat:
-        with pytest.raises(RequestRefused, match=message):
+        with pytest.raises(error, match=message):
             await chat.complete(request("x" * 1000))
         assert stub.counts.asked == 1
 
@@ -220,7 +222,7 @@ async def test_api_key_is_removed_from_quoted_server_messages(monkeypatch: pytes
         chat = chat_at(stub.url)
         chat.model = KEY  # the stub repeats the model's name, as others repeat a key that they refuse
         async with chat:
-            with pytest.raises(RequestRefused) as caught:
+            with pytest.raises(ModelMisconfigured) as caught:
                 await chat.complete(request())
     assert "<MEMFLOW_TEST_KEY>" in str(caught.value)
     assert KEY not in str(caught.value)
