@@ -5,24 +5,21 @@ together with the error, a limited number of times. If all fail, the Answer has 
 default value.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from memflow.chat.decoding import decode_json
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
-from memflow.errors import BudgetSpent, ChatError, EndpointDown, QuotaExhausted
+from memflow.errors import ChatError, FatalChatError
 from memflow.timing import count_completion
 
 T = TypeVar("T")
 
 ATTEMPTS = 3
-
-_JSON = json.JSONDecoder(strict=False)
-"""A decoder that accepts raw control characters, which xgrammar allows in bounded strings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +61,8 @@ async def ask(
     The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
     or None; the error is sent to the model. A text that is still cut is kept, and `Answer.cut` is true; a structured
     answer fails. A prompt for text with a limit of its own states that of a published experiment, so a text that
-    reaches it is not requested again. A ChatError becomes the reason, except BudgetSpent, QuotaExhausted and
-    EndpointDown, which are raised.
+    reaches it is not requested again. A ChatError becomes the reason, except FatalChatError,
+    which is raised.
     """
     request = first_request(chat, prompt, fields, history)
     wrong, completion, doubled = "", None, 0
@@ -75,7 +72,7 @@ async def ask(
             if completion.cut and not doubled and _needs_more_room(completion, prompt):
                 doubled = 1
                 request, completion = await _complete_with_more_room(chat, request, completion)
-        except (BudgetSpent, QuotaExhausted, EndpointDown):
+        except FatalChatError:
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + doubled)
@@ -107,9 +104,11 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
     if completion.cut:
         return None, "it was cut at the token limit"
     try:
-        return output.model_validate(_JSON.decode(_unfenced(text))), ""
-    except json.JSONDecodeError as error:
-        return None, f"it is not JSON ({error.msg} at character {error.pos})"
+        value = decode_json(_unfenced(text))
+    except ValueError as error:
+        return None, str(error)
+    try:
+        return output.model_validate(value), ""
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
@@ -128,15 +127,14 @@ async def _complete_with_more_room(
     larger = replace(request, sampling=sampling, optional=True)
     try:
         return replace(larger, optional=False), await count_completion(chat.complete(larger))
-    except (BudgetSpent, QuotaExhausted, EndpointDown):
+    except FatalChatError:
         raise
     except ChatError:
         return request, cut
 
 
 def _unfenced(text: str) -> str:
-    """Return the JSON of an answer without the code fence or the thinking block around the JSON."""
-    text = text.rpartition("</think>")[2].strip()
+    """Return the JSON of an answer without the code fence around it."""
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]
     return text
