@@ -74,7 +74,7 @@ def test_run_with_answers_cut_at_512_tokens_says_so(run_with: Callable[..., Outc
     home = tmp_path / "home"
     lake, settings = Lake(home / "lake"), load(over={"home": home})
     replies = replies_of(lake)
-    assert replies and all(row.cut and len(row.text) == 4 * 512 for row in replies)
+    assert replies and all(row.cut and 2000 < len(row.text) <= 4 * 512 for row in replies)
 
     failed = check_rows(
         "memory.transcripts", lake.read("memory.transcripts", PARTITION),

@@ -20,7 +20,7 @@ def run_with(run_in: Callable[..., Outcome], tmp_path: Path) -> Callable[..., tu
     def run(folder: str = "home", **behavior: Any) -> tuple[Outcome, set[str]]:
         log = tmp_path / "answers.jsonl"
         log.write_text("")
-        with stub_process(log=log, **behavior) as url:
+        with stub_process(log=log, seed=7, **behavior) as url:
             model = {"kind": "endpoint", "url": url, "model": "stub", "patience": 0.01}
             outcome = run_in(
                 tmp_path / folder,
