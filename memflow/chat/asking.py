@@ -44,7 +44,10 @@ def first_request(
     sampling = replace(chat.sampling, max_tokens=chat.bound.of(prompt.max_tokens))
     if prompt.temperature is not None:
         sampling = replace(sampling, temperature=prompt.temperature)
-    return ChatRequest(prompt.name, fields, prompt.render(fields, history), sampling, prompt.output)
+    messages = prompt.render(fields, history)
+    return ChatRequest(
+        prompt.name, fields, messages, sampling, prompt.output, usual_tokens=prompt.usual_tokens
+    )
 
 
 async def ask(

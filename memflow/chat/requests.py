@@ -85,7 +85,7 @@ class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
     `attempt` counts from 0 and is part of the request digest. An `optional` request only improves on an answer that
-    exists, so its failure is no failure of the caller.
+    exists, so its failure is no failure of the caller. `usual_tokens` is the length of a real model's answers, or 0.
     """
 
     prompt: str
@@ -95,6 +95,7 @@ class ChatRequest:
     output: type[BaseModel] | None = None
     attempt: int = 0
     optional: bool = field(default=False, compare=False)
+    usual_tokens: int = field(default=0, compare=False)
     _messages_json: str = field(default="", init=False, repr=False, compare=False)
     _digests: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 

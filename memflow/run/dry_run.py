@@ -1,7 +1,8 @@
 """A dry run: the pipeline in memory with the scripted chat, to count the requests that a run would send to its models.
 
 Nothing is stored, no model is called, and time is simulated. A request takes `latency` seconds, and a model answers
-`concurrency` requests at once. Answers have the length of the scripted chat's answers, since real lengths are unknown.
+`concurrency` requests at once. Answers are those of the scripted chat. A text is repeated to the length that its prompt
+states for a real model, so that later prompts, which contain it, have a realistic length too.
 """
 
 import asyncio
@@ -35,6 +36,8 @@ class ModelProfile:
     fingerprint: str = ""
     """Models of one fingerprint share their answers. Without one, every name is a model."""
     scripted: bool = True
+    headroom: int = 0
+    """Tokens that the model's profile adds to every limit."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,7 @@ class _CountingChat:
         self.sampling = profile.sampling
         self.bound = bound
         self.scripted = profile.scripted
+        self.headroom = profile.headroom
         self.count = count
         self.limit = limit
         self.fingerprint = inner.fingerprint
@@ -212,14 +216,23 @@ class _CountingChat:
         key = request.digest(self.fingerprint)
         if key in completions:
             return completions[key]
-        completion = completions[key] = replace(await self.inner.complete(request), digest=key)
+        completion = replace(await self.inner.complete(request), digest=key)
+        if not self.scripted:
+            completion = replace(completion, text=_repeated(completion.text, request.usual_tokens))
+        completions[key] = completion
         self.count.calls += 1
         self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
         self.count.completion_tokens += estimate(completion.text)
-        self.count.most_tokens += request.sampling.max_tokens
+        self.count.most_tokens += request.sampling.max_tokens + self.headroom
         async with self.limit:
             await asyncio.sleep(self.dry_run.latency)
         return completion
+
+
+def _repeated(text: str, tokens: int) -> str:
+    """Return a text, repeated to this number of estimated tokens if it is shorter."""
+    repetitions = -(-tokens // max(1, estimate(text)))
+    return text if repetitions <= 1 else "\n".join([text] * repetitions)[: 4 * tokens]
 
 
 class _SimulatedClock(selectors.DefaultSelector):
