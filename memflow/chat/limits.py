@@ -127,14 +127,15 @@ def limited(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
 @cache
 def _limited(output: type[BaseModel], sizes: tuple[int, int]) -> type[BaseModel]:
     hints = get_type_hints(output, include_extras=True)
-    resized = {name: _resize(hints[name], sizes) for name in output.model_fields}
-    if all(resized[name] == hints[name] for name in resized):
+    changed: dict[str, Any] = {}
+    for name, info in output.model_fields.items():
+        resized = _resize(hints[name], sizes)
+        if resized != hints[name]:
+            default = cast(Any, Field)(default=info.default, default_factory=info.default_factory)
+            changed[name] = (resized, default)
+    if not changed:
         return output
-    fields: dict[str, Any] = {
-        name: (resized[name], ... if info.is_required() else info.default)
-        for name, info in output.model_fields.items()
-    }
-    return create_model(output.__name__, __base__=output, __doc__=output.__doc__, **fields)
+    return create_model(output.__name__, __base__=output, __doc__=output.__doc__, **changed)
 
 
 def _resize(hint: Any, sizes: tuple[int, int]) -> Any:
