@@ -115,17 +115,19 @@ def has_content(answer: BaseModel) -> bool:
 
 def limit_prompt(prompt: Prompt, parameters: Mapping[str, Any]) -> Prompt:
     """Return the prompt with an output type whose limits have the sizes in `parameters`."""
-    return prompt if prompt.output is None else replace(prompt, output=limited(prompt.output, parameters))
+    return (
+        prompt if prompt.output is None else replace(prompt, output=limit_output(prompt.output, parameters))
+    )
 
 
-def limited(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
+def limit_output(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
     """Return an output type whose limits have the sizes in `parameters`; a limit without a parameter keeps its size."""
     sizes = tuple(parameters.get(limit.name, limit.size) for limit in (TEXT, ITEMS))
-    return cast(type[M], _limited(output, sizes))
+    return cast(type[M], _limit_output(output, sizes))
 
 
 @cache
-def _limited(output: type[BaseModel], sizes: tuple[int, int]) -> type[BaseModel]:
+def _limit_output(output: type[BaseModel], sizes: tuple[int, int]) -> type[BaseModel]:
     hints = get_type_hints(output, include_extras=True)
     changed: dict[str, Any] = {}
     for name, info in output.model_fields.items():
@@ -143,7 +145,7 @@ def _resize(hint: Any, sizes: tuple[int, int]) -> Any:
     if isinstance(hint, Limit):
         return replace(hint, size=sizes[hint.name == ITEMS.name])
     if isinstance(hint, type) and issubclass(hint, BaseModel):
-        return _limited(hint, sizes)
+        return _limit_output(hint, sizes)
     parts = tuple(_resize(part, sizes) for part in get_args(hint))
     match get_origin(hint):
         case origin if origin is Annotated:

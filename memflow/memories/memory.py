@@ -43,7 +43,8 @@ class Recall:
 
     `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries used
     in either: search results best first, then entries included for every query. If a budget dropped search results,
-    `ranking` lists all results. Tokens are estimated by `tokens.estimate`.
+    `ranking` lists all results. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of the items that
+    the read left out of its model's answers.
     """
 
     notes: str = ""
@@ -52,6 +53,7 @@ class Recall:
     injected_tokens: int = 0
     dropped_tokens: int = 0
     ranking: tuple[Item, ...] | None = None
+    failed: tuple[str, ...] = ()
 
     @property
     def ranked(self) -> tuple[Item, ...]:
@@ -229,21 +231,22 @@ class Memory(ABC):
         stem: str,
         fields: Mapping[str, Any],
         *,
-        frozen: bool = True,
+        failed: list[str] | None = None,
         check_item: ItemCheck | None = None,
         check: Callable[[Any], str | None] | None = None,
     ) -> Any:
-        """Send a prompt during a read. Return the answer. Unless `frozen`, record the items that failed.
+        """Send a prompt during a read. Return the answer.
 
-        Raises RecallFailed without a usable answer.
+        The reasons of failed items are added to `failed`, for the Recall, since a read records no failures. Raises
+        RecallFailed without a usable answer.
         """
         answer = await self.request(stem, fields, check_item, check)
         if answer.value is None:
             raise RecallFailed(
                 f"the memory {type(self).__name__} could not recall: {answer.reason}. Rerun the probe."
             )
-        if not frozen:
-            self.record(answer)
+        if failed is not None:
+            failed += answer.failed
         return answer.value
 
     async def request(
@@ -257,7 +260,7 @@ class Memory(ABC):
         prompt = limit_prompt(self.prompt(stem), vars(self))
         return await ask(self._chat(), prompt, fields, check=check, check_item=check_item)
 
-    def record(self, answer: Answer[Any], sources: Iterable[str] = ()) -> None:
+    def record(self, answer: Answer[Any], sources: Iterable[str]) -> None:
         """Add an entry of kind `failure` per failed item, or for an unusable answer, and one if it is at a limit."""
         sources = tuple(sources)
         for reason in answer.failed if answer.value is not None else [answer.reason or "no answer"]:
@@ -305,7 +308,7 @@ class Memory(ABC):
 
 
 @dataclass
-class WrittenMemory(Memory):
+class ModelWrittenMemory(Memory):
     """The base class of memories whose entries a chat model writes. Its parameters limit the answers."""
 
     max_text: int = parameter(

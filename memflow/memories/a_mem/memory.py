@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from memflow.chat.limits import ItemCheck
 from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory import Calls, Message, PromptRequest, Recall, WrittenMemory, parameter
+from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
@@ -97,7 +97,7 @@ class NoteLinks:
 
 
 @dataclass
-class AMem(WrittenMemory):
+class AMem(ModelWrittenMemory):
     """A memory of notes on messages that a model writes, links and rewrites, found by embeddings and links."""
 
     k: int = parameter(10, "How many notes are found by the query.", low=1)
@@ -130,14 +130,16 @@ class AMem(WrittenMemory):
         """Return the notes found by the query, then the notes that they link to. The text is in message order."""
         if self.store.newest(NOTE) is None:
             return Recall()
+        failed: list[str] = []
         if self.query == "keywords":
-            wanted: Keywords = await self.ask_to_read("keywords", {"question": query}, frozen=frozen)
+            wanted: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failed)
             query = ", ".join(wanted.keywords)
         vectors = await self.embed([query])
         found = self.index.search(vectors[0], self.k)
         entries = (*found, *self._joining(found))
         notes = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
-        return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
+        tokens = estimate(notes)
+        return Recall(notes=notes, entries=entries, injected_tokens=tokens, failed=tuple(failed))
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
         """Return a note without description for each message. A message without a date gets the date before it."""

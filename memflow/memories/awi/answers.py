@@ -6,7 +6,7 @@ from pydantic import BaseModel, StringConstraints
 
 from memflow.chat.limits import TEXT, Items, SomeItems, Text
 
-Stripped = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), TEXT]
+StrippedText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), TEXT]
 
 
 class Fact(BaseModel):
@@ -25,5 +25,5 @@ class Facts(BaseModel):
 class Policy(BaseModel):
     """Kinds of information to keep from now on, and what was changed about them."""
 
-    kinds: SomeItems[Stripped]
-    changes: Items[Stripped]
+    kinds: SomeItems[StrippedText]
+    changes: Items[StrippedText]

@@ -13,7 +13,15 @@ from memflow.chat.limits import ItemCheck
 from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item, Vector, sources_of
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, WrittenMemory, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
 from memflow.memories.search import Dense, SearchHit
 
@@ -82,7 +90,7 @@ MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
 
 
 @dataclass
-class GenerativeAgent(WrittenMemory):
+class GenerativeAgent(ModelWrittenMemory):
     """A memory of rated observations and of reflections, found by recency, importance and relevance.
 
     Recency counts messages, not hours. As in the published code, retrieval for a reflection counts as an access; each

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.limits import ItemReport, limited
+from memflow.chat.limits import ItemReport, limit_output
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import ChatError, FatalChatError
 from memflow.memories.entries import Vector
@@ -87,7 +87,7 @@ class Bridge:
                 for at, message in enumerate(messages)
             ),
             self.chat.sampling,
-            limited(Facts if extracts else Operations, self.parameters),
+            limit_output(Facts if extracts else Operations, self.parameters),
         )
         try:
             completion = await count_completion(self.chat.complete(request))

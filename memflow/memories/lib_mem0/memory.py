@@ -13,7 +13,7 @@ from memflow.errors import BadSettings
 from memflow.memories.entries import Item
 from memflow.memories.lib_mem0.bridge import Bridge
 from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
-from memflow.memories.memory import AT_LIMIT, FAILURE, Calls, Message, Recall, WrittenMemory, parameter
+from memflow.memories.memory import AT_LIMIT, FAILURE, Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.verbatim import with_date
 
@@ -21,7 +21,7 @@ MEMORY = "memory"
 
 
 @dataclass
-class LibMem0(WrittenMemory):
+class LibMem0(ModelWrittenMemory):
     """A memory of facts that the installed package mem0ai adds, updates and deletes with a model.
 
     An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts
 from memflow.memories.mem0.passages import Passage, number_lines
-from memflow.memories.memory import FAILURE, PromptRequest, Recall, WrittenMemory, parameter
+from memflow.memories.memory import FAILURE, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
@@ -165,7 +165,7 @@ class StoreChange(Protocol):
 
 
 @dataclass
-class FactMemory(WrittenMemory):
+class FactMemory(ModelWrittenMemory):
     """The base class of memories that extract facts from messages and update the stored facts."""
 
     similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)

@@ -73,7 +73,8 @@ class Mem0Graph(Mem0):
         """Return facts, then relations; the notes list both in the order of writing, the entries by cosine."""
         if not self.store.live(RELATION):
             return await self.recall_facts(query)
-        meant: Names = await self.ask_to_read("identify", {"query": query}, frozen=frozen)
+        failed: list[str] = []
+        meant: Names = await self.ask_to_read("identify", {"query": query}, failed=failed)
         names = list(dict.fromkeys(meant.names))
         vectors = await self.embed([query, *names])
         facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
@@ -83,7 +84,7 @@ class Mem0Graph(Mem0):
         notes = "\n".join(part.notes for part in parts if part.notes)
         nearest = sorted((*facts, *relations), key=lambda found: -found.score)
         entries = tuple(found.item for found in nearest)
-        return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
+        return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failed))
 
     async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:
         """Extract relations. Return the triplets of each passage; empty for a passage with fewer than two entities."""

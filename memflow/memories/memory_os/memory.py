@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, WrittenMemory, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
 from memflow.memories.memory_os.mid import HEAT, NOTHING, PAGE, MidTerm, SegmentHeat, normalize_keywords
 from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
@@ -70,7 +78,7 @@ class LongTerm:
 
 
 @dataclass
-class MemoryOs(WrittenMemory):
+class MemoryOs(ModelWrittenMemory):
     """A memory of dialogue pages that move from short-term to mid-term and long-term storage, by age and heat.
 
     A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time

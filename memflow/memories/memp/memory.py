@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from memflow.chat.asking import Answer
 from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
 from memflow.memories.entries import Item
-from memflow.memories.memory import Calls, Memory, Message, Recall, WrittenMemory, parameter
+from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
@@ -67,7 +67,7 @@ ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
 
 
 @dataclass
-class Memp(WrittenMemory):
+class Memp(ModelWrittenMemory):
     """A memory of procedures that a model distills from dialogue, retrieved if the use case is similar to the query.
 
     `update` is the handling of failures: `vanilla` learns from every trajectory, `validation` only from those without

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from memflow.memories.entries import Item
-from memflow.memories.memory import Calls, Message, PromptRequest, Recall, WrittenMemory, parameter
+from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.nemori.answers import Boundaries, Boundary, Narration, Prediction, Statement, Statements
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense, SearchHit
@@ -64,7 +64,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 
 @dataclass
-class Nemori(WrittenMemory):
+class Nemori(ModelWrittenMemory):
     """A memory of episodes split at topic changes, and of statements about content that a model did not predict."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)

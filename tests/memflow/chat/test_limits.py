@@ -21,7 +21,7 @@ from memflow.chat.limits import (
     SomeItems,
     Text,
     drop_invalid_items,
-    limited,
+    limit_output,
 )
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import ChatRequest, schema_of
@@ -69,7 +69,7 @@ def parse(output: type[BaseModel], **answer: Any) -> tuple[Any, ItemReport]:
 
 
 def test_parameters_set_the_sizes_of_all_limits_inside_a_type() -> None:
-    short = limited(Found, {"max_text": 7, "max_items": 3, "k": 5})
+    short = limit_output(Found, {"max_text": 7, "max_items": 3, "k": 5})
     assert_bounded(Found)
     assert_bounded(short)
     assert issubclass(short, Found)
@@ -82,8 +82,8 @@ def test_parameters_set_the_sizes_of_all_limits_inside_a_type() -> None:
 
 
 def test_type_with_the_default_sizes_is_the_type_itself_and_other_types_are_cached() -> None:
-    assert limited(Found, {}) is limited(Found, {"max_text": TEXT.size}) is Found
-    assert limited(Found, {"max_text": 7}) is limited(Found, {"max_text": 7, "k": 5}) is not Found
+    assert limit_output(Found, {}) is limit_output(Found, {"max_text": TEXT.size}) is Found
+    assert limit_output(Found, {"max_text": 7}) is limit_output(Found, {"max_text": 7, "k": 5}) is not Found
 
 
 @given(st.lists(st.one_of(st.integers(1, 99), st.sampled_from(INVALID_FACTS)), max_size=30))
@@ -96,7 +96,7 @@ def test_invalid_items_are_reported_and_all_other_items_are_accepted(drawn: Sequ
 
 def test_reason_of_an_invalid_item_names_its_list_its_position_and_its_error() -> None:
     _, report = parse(
-        limited(Found, {"max_text": 3}),
+        limit_output(Found, {"max_text": 3}),
         facts=[FACT, {"label": "parrot", "lines": [1]}],
         moves=[{"action": "jump"}, {"action": "stop"}],
     )
@@ -115,7 +115,7 @@ def test_invalid_item_of_an_inner_list_does_not_invalidate_the_outer_item() -> N
 
 
 def test_items_beyond_the_limit_are_one_failure_and_the_first_items_are_accepted() -> None:
-    found, report = parse(limited(Found, {"max_items": 2}), facts=[FACT] * 5)
+    found, report = parse(limit_output(Found, {"max_items": 2}), facts=[FACT] * 5)
     assert len(found.facts) == 2
     assert report.failed == ["facts: 3 items after the first 2"]
     assert report.at_limit == ["facts has 2 items"]
@@ -123,7 +123,7 @@ def test_items_beyond_the_limit_are_one_failure_and_the_first_items_are_accepted
 
 def test_texts_and_lists_as_long_as_their_limit_are_reported() -> None:
     _, report = parse(
-        limited(Found, {"max_text": 3, "max_items": 2}), facts=[FACT, None], words=["a", "abc"], moves=[]
+        limit_output(Found, {"max_text": 3, "max_items": 2}), facts=[FACT, None], words=["a", "abc"], moves=[]
     )
     assert report.at_limit == [
         "facts has 2 items",
@@ -131,7 +131,7 @@ def test_texts_and_lists_as_long_as_their_limit_are_reported() -> None:
         "words has 2 items",
         "words has 3 characters",
     ]
-    _, report = parse(limited(Found, {"max_text": 4, "max_items": 2}), facts=[FACT])
+    _, report = parse(limit_output(Found, {"max_text": 4, "max_items": 2}), facts=[FACT])
     assert report.at_limit == []
 
 

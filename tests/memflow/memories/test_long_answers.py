@@ -20,7 +20,7 @@ from memory_helpers import build, case, give
 
 from memflow.chat.requests import ChatRequest
 from memflow.memories.awi.memory import FACT, Awi
-from memflow.memories.memory import AT_LIMIT, FAILURE, Memory, Message, WrittenMemory
+from memflow.memories.memory import AT_LIMIT, FAILURE, Memory, Message, ModelWrittenMemory
 from memflow.memories.systems import SYSTEMS, System
 
 SHORTEST, LONGEST = 264, 1241
@@ -58,19 +58,19 @@ MESSAGES = [
 SYSTEMS_THAT_WRITE = {
     system.memory: case(system)
     for system in (*SYSTEMS.values(), SYSTEMS["memp_reflection"])
-    if issubclass(system.memory, WrittenMemory)
+    if issubclass(system.memory, ModelWrittenMemory)
 }
 
 
-def lengthened(value: Any, random: Random) -> Any:
+def lengthen(value: Any, random: Random) -> Any:
     """Return an answer whose texts, except keywords, have SHORTEST to LONGEST characters."""
     if isinstance(value, str):
         return f"{value} {'and so on ' * 124}"[: max(random.randint(SHORTEST, LONGEST), len(value))]
     if isinstance(value, list):
-        return [lengthened(item, random) for item in value]
+        return [lengthen(item, random) for item in value]
     if isinstance(value, dict):
         return {
-            name: each if name in KEYWORDS or each == "" else lengthened(each, random)
+            name: each if name in KEYWORDS or each == "" else lengthen(each, random)
             for name, each in value.items()
         }
     return value
@@ -95,7 +95,9 @@ class Interferer:
         return items
 
 
-async def written(system: System, seed: int, change: Callable[[Any], Any] = lambda answer: answer) -> Memory:
+async def write_all(
+    system: System, seed: int, change: Callable[[Any], Any] = lambda answer: answer
+) -> Memory:
     """Return the memory after all messages, for a model whose lengthened answers `change` alters."""
 
     def long(handler: Callable[[ChatRequest], Any], stem: str) -> Callable[[ChatRequest], str]:
@@ -103,7 +105,7 @@ async def written(system: System, seed: int, change: Callable[[Any], Any] = lamb
 
         def answer(request: ChatRequest) -> str:
             random = Random(f"{seed} {stem} {next(numbers)}")
-            return json.dumps(change(lengthened(handler(request).model_dump(), random)))
+            return json.dumps(change(lengthen(handler(request).model_dump(), random)))
 
         return answer
 
@@ -113,7 +115,9 @@ async def written(system: System, seed: int, change: Callable[[Any], Any] = lamb
     parameters = PARAMETERS.get(system.name, {}) | dict(system.fixed)
     memory = build(system.memory, handlers, **parameters)
     for at in range(0, len(MESSAGES), 2):
-        await memory.read(MESSAGES[at].text, frozen=False)
+        recall = await memory.read(MESSAGES[at].text, frozen=False)
+        for reason in recall.failed:
+            memory.store.add(FAILURE, reason, sources=())
         await give(memory, MESSAGES[at : at + 2])
     return memory
 
@@ -134,13 +138,14 @@ def test_memory_keeps_every_valid_item_of_long_answers_and_records_the_others(
     system: System, seed: int
 ) -> None:
     interfere = Interferer(Random(seed))
-    usual = asyncio.run(written(system, seed))
-    disturbed = asyncio.run(written(system, seed, interfere))
+    usual = asyncio.run(write_all(system, seed))
+    disturbed = asyncio.run(write_all(system, seed, interfere))
     assert [item.text for item in usual.store if item.kind in (FAILURE, AT_LIMIT)] == []
     assert content(disturbed) == content(usual)
-    assert sum(item.kind == FAILURE for item in disturbed.store) == interfere.inserted
     recalls = [asyncio.run(memory.read("Is my car old?")) for memory in (usual, disturbed)]
-    assert recalls[0].notes == recalls[1].notes
+    assert recalls[0].notes == recalls[1].notes and recalls[0].failed == ()
+    failures = sum(item.kind == FAILURE for item in disturbed.store) + len(recalls[1].failed)
+    assert failures == interfere.inserted
 
 
 async def check_awi_holds(states: Sequence[Mapping[str, str]]) -> None:
