@@ -4,13 +4,13 @@ An unusable answer is requested again together with the error, a limited number 
 reason instead of a value. There is no default value. Lists with a limit are accepted item by item (limits.py).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from memflow.chat.decoding import decode_json
 from memflow.chat.limits import ItemCheck, ItemReport, drop_invalid_items, has_content
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
@@ -20,9 +20,6 @@ from memflow.timing import count_completion
 T = TypeVar("T")
 
 ATTEMPTS = 3
-
-_JSON = json.JSONDecoder(strict=False)
-"""A decoder that accepts raw control characters, which xgrammar allows in bounded strings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +115,11 @@ def parse_completion(
     if completion.finish_reason == "length":
         return None, "it was cut off at the token limit"
     try:
-        return output.model_validate(_JSON.decode(_unfenced(text)), context=report), ""
-    except json.JSONDecodeError as error:
-        return None, f"it is not JSON ({error.msg} at character {error.pos})"
+        value = decode_json(_unfenced(text))
+    except ValueError as error:
+        return None, str(error)
+    try:
+        return output.model_validate(value, context=report), ""
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
