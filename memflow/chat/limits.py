@@ -115,9 +115,9 @@ def has_content(answer: BaseModel) -> bool:
 
 def limit_prompt(prompt: Prompt, parameters: Mapping[str, Any]) -> Prompt:
     """Return the prompt with an output type whose limits have the sizes in `parameters`."""
-    return (
-        prompt if prompt.output is None else replace(prompt, output=limit_output(prompt.output, parameters))
-    )
+    if prompt.output is None or (output := limit_output(prompt.output, parameters)) is prompt.output:
+        return prompt
+    return replace(prompt, output=output)
 
 
 def limit_output(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
