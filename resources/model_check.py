@@ -9,12 +9,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memflow.errors import BadInput
+from memflow.errors import BadInput, ChatError, FatalChatError, RequestRefused
 from memflow.fingerprint import canonical_json
+from resources.endpoint import Endpoint
+from resources.settings_sections import Model
 
 SMALL, LARGE = 16, 2048
 """Token bounds of the requests: too small for a model that thinks, and large enough."""
 MIN_HEADROOM = 1024
+PATIENCE_S = 5.0
+"""Seconds during which a failing request is retried."""
 
 _MESSAGES = [{"role": "user", "content": "Reply with the word yes."}]
 _SUM = [{"role": "user", "content": "What is 17 + 25? Reply with the number only."}]
@@ -159,7 +163,9 @@ class ModelCheck:
                 )
             (accepted if response.ok else refused).append(name)
         if not accepted:
-            raise BadInput(f"the endpoint rejects every request ({response.error}). Fix `model`, then check again.")
+            raise BadInput(
+                f"the endpoint rejects every request ({response.error}). Fix `model`, then check again."
+            )
         self._bound = accepted[0]
         return Observation("token bound", _both(accepted, refused), {"bound": tuple(accepted)})
 
@@ -194,17 +200,18 @@ class ModelCheck:
             seen = f"rejects a system message ({rejected.error}); it becomes part of the first user message"
             found.append(Observation("system role", seen, {"system": ("user",)}))
         rejected = await self._ask([user, user], SMALL)
-        if rejected.ok:
-            seen, accepted = "accepts two user messages in a row", (False, True)
-        else:
-            seen, accepted = f"rejects two user messages in a row ({rejected.error})", (True,)
+        accepted: tuple[bool, ...] = (False, True) if rejected.ok else (True,)
+        verb = "accepts" if rejected.ok else f"rejects ({rejected.error})"
+        seen = f"{verb} two user messages in a row"
         found.append(Observation("alternation", seen, {"alternate": accepted}))
         return found
 
     async def _reasoning(self) -> Observation:
         response = await self._ask(_SUM)
         places = [
-            name for name in ("reasoning_details", "reasoning_content", "reasoning") if response.message.get(name)
+            name
+            for name in ("reasoning_details", "reasoning_content", "reasoning")
+            if response.message.get(name)
         ]
         content = response.message.get("content")
         if isinstance(content, list) and any(
@@ -221,7 +228,9 @@ class ModelCheck:
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
         short = await self._ask(_SUM, SMALL)
         spent = "" if short.text.strip() else f"; a bound of {SMALL} tokens leaves no answer"
-        return Observation("reasoning", f"thinks{where}{amount}{spent}", {"headroom": (max(MIN_HEADROOM, wanted),)})
+        return Observation(
+            "reasoning", f"thinks{where}{amount}{spent}", {"headroom": (max(MIN_HEADROOM, wanted),)}
+        )
 
     async def _structured(self) -> list[Observation]:
         schema = await self._ask(_PROSE, response_format=_schema_format(_COLOUR))
@@ -233,15 +242,24 @@ class ModelCheck:
         choice = {"type": "function", "function": {"name": "reply"}}
         called = await self._ask(_PROSE, tools=[tool], tool_choice=choice)
         written = await self._ask(_JSON_WANTED, response_format={"type": "json_object"})
-        accepted = [name for name, works in (("tool", _is_colour(_arguments(called))), ("object", _is_colour(written.text))) if works]
+        accepted = [
+            name
+            for name, works in (
+                ("tool", _is_colour(_arguments(called))),
+                ("object", _is_colour(written.text)),
+            )
+            if works
+        ]
         followed_names = {"tool": "a forced tool call", "object": "json_object"}
         seen = ", ".join([rejected, *(f"follows {followed_names[name]}" for name in accepted)])
         return [Observation("structured output", seen, {"structured": (*accepted, "prompt")})]
 
     async def _keywords(self) -> Observation:
-        """Return the observation about the keywords of a schema: all in one request, and one by one if it is rejected."""
+        """Return the observation about schema keywords: all in one request, then one by one if that is rejected."""
         numbered = {f"p{number}": part for number, part in enumerate(_KEYWORDS.values())}
-        if (await self._ask(_PROSE, response_format=_schema_format({**_object(**numbered), "$defs": _DEFS}))).ok:
+        if (
+            await self._ask(_PROSE, response_format=_schema_format({**_object(**numbered), "$defs": _DEFS}))
+        ).ok:
             return Observation("schema keywords", f"accepts {', '.join(_KEYWORDS)}")
         rejected = []
         for name, part in _KEYWORDS.items():
@@ -255,7 +273,9 @@ class ModelCheck:
             fields["schema_unions"] = ("any_of",)
         if "$ref" in rejected:
             fields["schema_inline"] = (True,)
-        return Observation("schema keywords", f"rejects {', '.join(rejected) or 'all of them together'}", fields)
+        return Observation(
+            "schema keywords", f"rejects {', '.join(rejected) or 'all of them together'}", fields
+        )
 
     def _usage(self) -> Observation:
         usage = self._last.body.get("usage") if isinstance(self._last.body, dict) else None
@@ -270,6 +290,35 @@ class ModelCheck:
             if isinstance(usage.get(inside), dict) and name in usage[inside]
         ]
         return Observation("usage", f"reports {', '.join(['prompt and completion tokens', *details])}")
+
+
+async def check_model(model: Model) -> tuple[list[Observation], int]:
+    """Return the observations about a model's endpoint, and the number of requests.
+
+    Raises EndpointDown if the address cannot be reached, BadInput if it answers no request.
+    """
+    endpoint = Endpoint(
+        model.url,
+        key_variable=model.key_variable,
+        concurrency=1,
+        patience=PATIENCE_S,
+        setting="`url` of the model",
+    )
+
+    async def send(body: dict[str, Any]) -> Response:
+        try:
+            answer, _ = await endpoint.post("/chat/completions", body)
+        except RequestRefused as error:
+            return Response(error.status, error.details)
+        except FatalChatError:
+            raise
+        except ChatError as error:
+            return Response(500, str(error))
+        return Response(200, answer)
+
+    async with endpoint:
+        check = ModelCheck(model.served_as, send, model.profile.body)
+        return await check.run(), check.requests
 
 
 def _both(accepted: list[str], rejected: list[str]) -> str:

@@ -1,11 +1,10 @@
 """The preset and fields of a profile that fit the observations of a model check, as TOML for memflow.toml."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
-
-import tomlkit
 
 from resources.model_check import Observation
 from resources.profiles import DEFAULT, PRESETS, Preset, Profile, profile_of
@@ -37,11 +36,12 @@ class Proposal:
 
     def toml(self, name: str) -> str:
         """Return the lines for [models.NAME] in memflow.toml."""
-        model = tomlkit.table()
-        model.add("preset", self.preset)
+        lines = [f"[models.{name}]", f'preset = "{self.preset}"']
         if self.fields:
-            model.add("profile", dict(self.fields))
-        return tomlkit.dumps({"models": {name: model}})
+            # Strings, numbers, booleans and lists are written alike in JSON and TOML.
+            values = [f"{field} = {json.dumps(value)}" for field, value in self.fields.items()]
+            lines += ["", f"[models.{name}.profile]", *values]
+        return "\n".join(lines)
 
 
 def propose(observations: Iterable[Observation], url: str, current: Preset = DEFAULT) -> Proposal:
