@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memflow.errors import BadInput, ChatError, FatalChatError, RequestRefused
-from memflow.fingerprint import canonical_json
+from resources.checked_response import Response
 from resources.endpoint import Endpoint
 from resources.settings_sections import Model
 
@@ -57,49 +57,6 @@ _KEYWORDS: Mapping[str, dict[str, Any]] = {
 }
 """A property for each keyword of JSON Schema that the output types use and that some servers refuse."""
 _DEFS = {"Named": _object(name={"type": "string"})}
-
-
-@dataclass(frozen=True)
-class Response:
-    """An HTTP response: its status, and its body as JSON or, if it is no JSON, as text."""
-
-    status: int
-    body: Any
-
-    @property
-    def ok(self) -> bool:
-        """Whether the response is a chat completion."""
-        return self.status == 200 and bool(self.choice)
-
-    @property
-    def choice(self) -> Mapping[str, Any]:
-        """The first choice of a chat completion; empty if there is none."""
-        choices = self.body.get("choices") if isinstance(self.body, dict) else None
-        return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-
-    @property
-    def message(self) -> Mapping[str, Any]:
-        """The message of the first choice."""
-        found = self.choice.get("message")
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def text(self) -> str:
-        """The text of the first choice, without parts that are no text."""
-        content = self.message.get("content")
-        if isinstance(content, list):
-            parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
-            return "".join(str(part.get("text", "")) for part in parts)
-        return content if isinstance(content, str) else ""
-
-    @property
-    def error(self) -> str:
-        """The error message of the response, at most 200 characters."""
-        told = self.body
-        while isinstance(told, dict) and (inner := told.get("error") or told.get("message")):
-            told = inner
-        text = told if isinstance(told, str) else canonical_json(told)
-        return f"{self.status}: {' '.join(text.split())[:200]}"
 
 
 Send = Callable[[dict[str, Any]], Awaitable[Response]]
@@ -220,9 +177,9 @@ class ModelCheck:
             places.append("parts of the content")
         if "</think>" in response.text or "<think>" in response.text:
             places.append("<think> tags in the text")
-        tokens = _reasoning_tokens(response)
+        tokens = response.reasoning_tokens
         if not places and not tokens:
-            return Observation("reasoning", "none seen")
+            return Observation("reasoning", "none seen", {"headroom": (0,)})
         wanted = 1 << (4 * tokens - 1).bit_length() if tokens else LARGE
         where = f" in {', '.join(places)}" if places else ", not shown"
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
@@ -245,7 +202,7 @@ class ModelCheck:
         accepted = [
             name
             for name, works in (
-                ("tool", _is_colour(_arguments(called))),
+                ("tool", _is_colour(called.arguments)),
                 ("object", _is_colour(written.text)),
             )
             if works
@@ -260,7 +217,12 @@ class ModelCheck:
         if (
             await self._ask(_PROSE, response_format=_schema_format({**_object(**numbered), "$defs": _DEFS}))
         ).ok:
-            return Observation("schema keywords", f"accepts {', '.join(_KEYWORDS)}")
+            accepted = {
+                "schema_drop": ((),),
+                "schema_unions": ("as_is", "any_of"),
+                "schema_inline": (False, True),
+            }
+            return Observation("schema keywords", f"accepts {', '.join(_KEYWORDS)}", accepted)
         rejected = []
         for name, part in _KEYWORDS.items():
             schema = {**_object(value=part), **({"$defs": _DEFS} if name == "$ref" else {})}
@@ -278,8 +240,8 @@ class ModelCheck:
         )
 
     def _usage(self) -> Observation:
-        usage = self._last.body.get("usage") if isinstance(self._last.body, dict) else None
-        if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
+        usage = self._last.usage
+        if not usage.get("prompt_tokens"):
             return Observation("usage", "reports no usage; token counts will be estimates")
         details = [
             name
@@ -338,18 +300,3 @@ def _is_colour(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get("colour") in ("red", "blue")
-
-
-def _arguments(response: Response) -> str:
-    """Return the arguments of the first tool call of a response; empty if there is none."""
-    calls = response.message.get("tool_calls")
-    call = calls[0] if isinstance(calls, list) and calls else None
-    function = call.get("function") if isinstance(call, dict) else None
-    return str(function.get("arguments", "")) if isinstance(function, dict) else ""
-
-
-def _reasoning_tokens(response: Response) -> int:
-    usage = response.body.get("usage") if isinstance(response.body, dict) else None
-    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
-    tokens = details.get("reasoning_tokens") if isinstance(details, dict) else None
-    return tokens if isinstance(tokens, int) else 0
