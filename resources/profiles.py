@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from memflow.chat.prompts import load
 from memflow.fingerprint import digest
 
 Preset = Literal[
@@ -53,6 +54,7 @@ OVERFLOW = (
 """Regular expressions of error bodies for prompts above the context window (sources: providers' error references)."""
 
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
+_REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
 _OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency"})
 """Fields that decide which requests fail, not what is answered."""
 
@@ -136,6 +138,13 @@ class Profile(BaseModel):
                 ) from error
         return patterns
 
+    @field_validator("body")
+    @classmethod
+    def _keeps_the_request(cls, body: dict[str, Any]) -> dict[str, Any]:
+        for name in sorted(_REQUEST_KEYS & set(body)):
+            raise ValueError(f"the key {name} of the body belongs to the request. Remove it from `body`.")
+        return body
+
     @field_validator("headers")
     @classmethod
     def _has_no_key(cls, headers: dict[str, str]) -> dict[str, str]:
@@ -156,6 +165,11 @@ class Profile(BaseModel):
             )
         return self
 
+    @property
+    def shows_schema(self) -> bool:
+        """Whether prompts for typed answers contain the schema."""
+        return self.schema_in_prompt or self.structured in ("object", "prompt")
+
     def digest(self) -> str:
         """Return the content hash of the fields that affect answers; "" if they have their defaults."""
         changed = self.model_dump(mode="json", exclude_defaults=True, exclude=set(_OF_ERRORS))
@@ -163,6 +177,8 @@ class Profile(BaseModel):
         changed.pop("thinking_levels", None)
         if self.thinking:
             changed["thinking"] = self.thinking_levels[self.thinking]
+        if self.shows_schema:
+            changed["schema_prompt"] = load("memflow.chat", "schema").digest
         return digest(changed) if changed else ""
 
 
