@@ -80,13 +80,19 @@ def check(
 
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """
-    from resources.model_check import check_model
+    from resources.model_check import ModelCheck
+    from resources.model_check_requests import open_post
     from resources.profile_proposal import propose
+
+    async def examine() -> tuple[list["Observation"], int]:
+        async with open_post(model) as post:
+            made = ModelCheck(model.served_as, post, model.profile)
+            return await made.run(), made.requests
 
     model = front_of(ctx).load().model(name)
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    observations, requests = asyncio.run(check_model(model))
+    observations, requests = asyncio.run(examine())
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
     answer(

@@ -4,34 +4,50 @@ import asyncio
 import itertools
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from memflow.chat.asking import parse_completion
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
-from resources.checked_response import Response
+from memflow.memories.lib_mem0.answers import Operations
+from memflow.memories.mem_gpt.answers import Acts
+from resources.chat import OpenAIChat
+from resources.endpoint import Endpoint
 from resources.model_check import ModelCheck, Observation
-from resources.profile_proposal import propose
-from resources.profiles import PRESETS, profile_of
+from resources.model_check_requests import Response, open_post
+from resources.profile_proposal import Proposal, propose
+from resources.profiles import PRESETS, Profile, profile_of
+from resources.replies import read_reply
 from resources.settings_sections import Model
+from resources.stub import Stub, StubBehavior
+from resources.stub.providers import PROVIDERS
 
-Body = dict[str, Any]
+OUTPUTS = (Acts, Operations)
+"""Output types that use unions, definitions, defaults and bounds."""
+
+Body = Mapping[str, Any]
 Rule = Callable[[Body], Response | None]
 """Returns the response to a body, or None if the next rule answers."""
 
 
-def message(content: Any, tokens: int = 0, **more: Any) -> Response:
+def message(content: Any, tokens: int = 0, finish_reason: str = "stop", **more: Any) -> Response:
     usage = {
         "prompt_tokens": 9,
         "completion_tokens": 9,
         "completion_tokens_details": {"reasoning_tokens": tokens},
     }
-    return Response(200, {"choices": [{"message": {"content": content, **more}}], "usage": usage})
+    body = {
+        "choices": [{"message": {"content": content, **more}, "finish_reason": finish_reason}],
+        "usage": usage,
+    }
+    return Response(200, read_reply(json.dumps(body).encode(), Profile()), body)
 
 
 def rejected(text: str, status: int = 400) -> Response:
-    return Response(status, {"error": {"message": text}})
+    return Response(status, error=f"{status}: {text}")
 
 
 def rejects(name: str) -> Rule:
@@ -45,11 +61,12 @@ def rejects_keyword(name: str) -> Rule:
 
 
 def answers(body: Body) -> Response:
-    """Answer as a server that follows schemas."""
-    schema = body.get("response_format", {}).get("type") == "json_schema"
-    return message(
-        '{"colour": "red"}' if schema or "JSON" in body["messages"][-1]["content"] else "The sea is wide."
+    """Answer as a server that follows schemas, in the body or in the prompt."""
+    typed = (
+        body.get("response_format", {}).get("type") == "json_schema"
+        or "JSON" in body["messages"][-1]["content"]
     )
+    return message('{"colour": "red"}' if typed else "The sea is wide.")
 
 
 def alternates(body: Body) -> Response | None:
@@ -72,19 +89,23 @@ def ignores_schema(body: Body) -> Response | None:
     return message("The sea is wide.") if "response_format" in body or "tools" in body else None
 
 
+def routes(body: Body) -> Response | None:
+    return None if "provider" in body else ignores_schema(body)
+
+
 def thinks(body: Body) -> Response | None:
     if body.get("max_tokens", 0) <= 16:
-        return message("", 16, reasoning_content="First")
+        return message("", 16, "length", reasoning_content="First")
     return message("42", 300, reasoning_content="First I add the tens.") if "17" in str(body) else None
 
 
-def check(*rules: Rule) -> tuple[dict[str, Any], ModelCheck]:
+def check(*rules: Rule, profile: Profile | None = None) -> tuple[dict[str, Any], ModelCheck]:
     """Return the best value of each observed field of an endpoint with these rules, and the check."""
 
-    async def send(body: Body) -> Response:
+    async def post(profile: Profile, body: Body) -> Response:
         return next(found for rule in (*rules, answers) if (found := rule(body)) is not None)
 
-    made = ModelCheck("m", send)
+    made = ModelCheck("m", post, profile or Profile())
     seen = asyncio.run(made.run())
     return {name: values[0] for each in seen for name, values in each.fields.items()}, made
 
@@ -109,6 +130,7 @@ def check(*rules: Rule) -> tuple[dict[str, Any], ModelCheck]:
         ),
         ((rejects_keyword("oneOf"),), {"schema_unions": "any_of", "schema_drop": ()}),
         ((rejects_keyword("$ref"),), {"schema_inline": True, "schema_drop": ()}),
+        ((routes,), {"structured": "schema", "body": {"provider": {"require_parameters": True}}}),
     ],
 )
 def test_check_reads_off_what_the_endpoint_accepts(rules: tuple[Rule, ...], expected: dict[str, Any]) -> None:
@@ -126,14 +148,37 @@ def test_check_says_so_when_no_request_is_answered() -> None:
         check(lambda body: rejected("wrong key", 401))
 
 
-@pytest.mark.parametrize(
-    "odd", [{}, [], None, "text", {"choices": [None]}, {"choices": "no"}, {"choices": [{"message": 1}]}]
-)
-def test_check_survives_odd_responses(odd: Any) -> None:
-    def oddly(body: Body) -> Response | None:
-        return Response(200, odd) if "response_format" in body else None
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_proposal_fits_the_stub_server_of_each_provider(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check starts without a preset. The proposed profile gets typed answers of every kind from the server."""
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
 
-    assert check(oddly)[0]["structured"] in ("tool", "prompt")
+    async def examine() -> tuple[Proposal, list[Completion]]:
+        async with Stub(StubBehavior(provider=provider)) as stub:
+            model = Model.model_validate({"url": stub.url, "model": "stub"})
+            async with open_post(model) as post:
+                proposal = propose(await ModelCheck("stub", post, model.profile).run(), stub.url)
+            endpoint = Endpoint(stub.url, profile=proposal.profile(), patience=1)
+            async with OpenAIChat(
+                stub.url, "stub", "", Sampling(max_tokens=2048, seed=1), endpoint=endpoint
+            ) as chat:
+                messages = (
+                    ChatMessage("system", "Be brief."),
+                    ChatMessage("user", "One."),
+                    ChatMessage("user", "Two."),
+                )
+                requests = [
+                    ChatRequest("p", {}, messages, chat.sampling, output) for output in (None, *OUTPUTS)
+                ]
+                return proposal, [await chat.complete(request) for request in requests]
+
+    proposal, completions = asyncio.run(examine())
+    assert not proposal.fields, "a preset fits each provider"
+    assert [each.end for each in completions] == ["answered"] * (1 + len(OUTPUTS))
+    for output, completion in zip(OUTPUTS, completions[1:], strict=True):
+        assert parse_completion(completion, output)[0] is not None
 
 
 def observed(preset: str) -> list[Observation]:
