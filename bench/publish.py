@@ -122,11 +122,13 @@ def copy_partitions(demo: Path, home: Path, size: int) -> None:
 def copy_assistant(lake: Lake, partition: str, name: str) -> None:
     """Copy every table of an assistant to the partition `name`, which may be the assistant's current name."""
     for table in tables_of("domain x assistant"):
-        rows = pq.read_table(lake.path(table, partition))
+        file = lake.path(table, partition)
+        rows, stored = pq.read_table(file), pq.read_metadata(file).metadata
         assistant = pa.array([name.partition("/")[2]] * rows.num_rows, pa.string())
         at = rows.schema.get_field_index("assistant")
         copied = rows.set_column(at, rows.schema.field(at), assistant)
-        metadata = {**rows.schema.metadata, b"memflow.digest": digest(name, table).encode()}
+        metadata = {key: value for key, value in stored.items() if key.startswith(b"memflow.")}
+        metadata[b"memflow.digest"] = digest(name, table).encode()
         pq.write_table(copied.replace_schema_metadata(metadata), lake.path(table, name), compression="zstd")
 
 

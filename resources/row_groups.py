@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from memflow.fingerprint import digest_rows
-from memflow.records import MEASURED, TABLES, columns
+from memflow.records import TABLES
 from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.columns import from_array, has_vectors, schema, to_array, validate
+from resources.columns import from_array, has_vectors, schema, to_arrays, validate
+from resources.row_digest import RowDigest
 
 GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024
 """Rows of a row group, without and with a vector: as many rows exist as Python objects during a write."""
@@ -47,24 +47,21 @@ class RowGroupWriter:
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write rows, and compute their content hash. Raises BadInput with column and row of an invalid value."""
-        # Measurements of a run are no part of the content hash: neither columns nor rows.
-        outcome = (row for row in self._written(rows) if getattr(row, "metric", None) not in EFFICIENCY_NAMES)
-        self.digest = digest_rows(outcome, ignore=MEASURED)
+        hashed = RowDigest(self.table)
+        remaining = iter(rows)
+        size = row_group_size(self.table)
+        while group := validate(self.table, list(islice(remaining, size)), self.rows):
+            arrays = to_arrays(self.table, group, self.rows)
+            self._parquet.write_table(pa.Table.from_arrays(arrays, schema=schema(self.table)))
+            # Measurements of a run are no part of the content hash: neither columns nor rows.
+            hashed.update([row for row in group if getattr(row, "metric", None) not in EFFICIENCY_NAMES])
+            self.only = group if self.rows == 0 else None
+            self.rows += len(group)
+        self.digest = hashed.hexdigest()
 
     def describe(self, metadata: Mapping[str, str]) -> None:
         """Add key-value metadata to the Parquet file."""
         self._parquet.add_key_value_metadata(metadata)
-
-    def _written(self, rows: Iterable[Any]) -> Iterator[Any]:
-        """Write rows in row groups, and yield the validated rows."""
-        remaining = iter(rows)
-        size = row_group_size(self.table)
-        while group := validate(self.table, list(islice(remaining, size)), self.rows):
-            arrays = [to_array(self.table, column, group, self.rows) for column in columns(self.table)]
-            self._parquet.write_table(pa.Table.from_arrays(arrays, schema=schema(self.table)))
-            self.only = group if self.rows == 0 else None
-            self.rows += len(group)
-            yield from group
 
 
 def read_rows(
