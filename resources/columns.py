@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from memflow.errors import BadInput
 from memflow.records import KEYS, TABLES, Column, columns
@@ -132,7 +131,7 @@ def _to_array(table: str, column: Column, values: Sequence[Any], rows: Sequence[
 def from_array(array: pa.Array) -> list[Any]:
     """Return the values of an Arrow array as a list, in which equal texts share one object to save memory."""
     if pa.types.is_list(array.type):
-        items, lengths = from_array(array.flatten()), pc.list_value_length(array).to_pylist()
+        items, lengths = from_array(array.flatten()), array.value_lengths().to_pylist()
         ends = accumulate(length or 0 for length in lengths)
         return [
             None if length is None else items[end - length : end]

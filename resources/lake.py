@@ -138,10 +138,12 @@ class Lake:
             self._rows.put(path, state, rows)
         yield from rows
 
-    def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition as Arrow record batches. Raises the errors of `read`."""
+    def batches(
+        self, table: str, partition: str, names: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
         with self._reading(table, partition, vectors=True) as (parquet, _):
-            yield from parquet.iter_batches(row_group_size(table))
+            yield from parquet.iter_batches(row_group_size(table), columns=names)
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
