@@ -6,9 +6,14 @@
     │   └── BadSettings       memflow.toml or the command line is invalid
     ├── PromptError           a prompt file is malformed, or a field is missing
     ├── ChatError             a chat request failed
-    │   ├── EndpointDown      the address cannot be reached
-    │   ├── RequestRefused    the server rejected the request (too long, bad schema, unknown model)
-    │   └── BudgetSpent       the hard limit of a run is reached
+    │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
+    │   │   └── PromptTooLong the prompt is longer than the model's context window
+    │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
+    │   └── FatalChatError    every further request of the step would fail
+    │       ├── EndpointDown      the address cannot be reached
+    │       ├── ModelMisconfigured    the server rejects the key, the model's name or the form of requests
+    │       ├── QuotaExhausted    the provider's quota is used up
+    │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
@@ -46,15 +51,50 @@ class ChatError(MemflowError):
     """The exception for a failed chat request."""
 
 
-class EndpointDown(ChatError):
+class FatalChatError(ChatError):
+    """The base class of chat errors that end the step, since every further request would fail."""
+
+
+class EndpointDown(FatalChatError):
     """The exception for an endpoint whose address cannot be reached."""
 
 
+class ModelMisconfigured(FatalChatError):
+    """The exception for a key, model name, parameter, schema keyword or role that the server rejects.
+
+    The message names the line to write into memflow.toml.
+    """
+
+
 class RequestRefused(ChatError):
-    """The exception for a chat request that the server rejected and that a retry would not fix."""
+    """The exception for a chat request that the server rejected and that a retry would not fix.
+
+    `status` is the HTTP status. `details` is the text of the error response, at most 2,000 characters, without the key.
+    """
+
+    def __init__(self, message: str, status: int = 0, details: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.details = details
 
 
-class BudgetSpent(ChatError):
+class PromptTooLong(RequestRefused):
+    """The exception for a prompt that is longer than the model's context window."""
+
+
+class NoAnswer(ChatError):
+    """The exception for a response without an answer. `end` is a value of `memflow.chat.requests.End`."""
+
+    def __init__(self, message: str, end: str) -> None:
+        super().__init__(message)
+        self.end = end
+
+
+class QuotaExhausted(FatalChatError):
+    """The exception for a provider whose quota is used up."""
+
+
+class BudgetSpent(FatalChatError):
     """The exception for a chat request above the hard limit of calls, tokens or cost; the request is not sent."""
 
 

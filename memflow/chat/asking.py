@@ -4,24 +4,21 @@ An unusable answer is requested again together with the error, a limited number 
 reason instead of a value. There is no default value.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from memflow.chat.decoding import decode_json
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
-from memflow.errors import BudgetSpent, ChatError, EndpointDown
+from memflow.errors import ChatError, FatalChatError
 from memflow.timing import count_completion
 
 T = TypeVar("T")
 
 ATTEMPTS = 3
-
-_JSON = json.JSONDecoder(strict=False)
-"""A decoder that accepts raw control characters, which xgrammar allows in bounded strings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +55,14 @@ async def ask(
     """Return the first answer that can be parsed, after at most `attempts` requests.
 
     The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
-    or None; the error is sent to the model. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which
-    are raised.
+    or None; the error is sent to the model. A ChatError becomes the reason, except FatalChatError, which is raised.
     """
     request = first_request(chat, prompt, fields, history)
     wrong, completion = "", None
     for attempt in range(attempts):
         try:
             completion = await count_completion(chat.complete(request))
-        except (BudgetSpent, EndpointDown):
+        except FatalChatError:
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
@@ -94,9 +90,11 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
     if completion.finish_reason == "length":
         return None, "it was cut off at the token limit"
     try:
-        return output.model_validate(_JSON.decode(_unfenced(text))), ""
-    except json.JSONDecodeError as error:
-        return None, f"it is not JSON ({error.msg} at character {error.pos})"
+        value = decode_json(_unfenced(text))
+    except ValueError as error:
+        return None, str(error)
+    try:
+        return output.model_validate(value), ""
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
@@ -104,8 +102,7 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
 
 
 def _unfenced(text: str) -> str:
-    """Return the JSON of an answer without the code fence or the thinking block around the JSON."""
-    text = text.rpartition("</think>")[2].strip()
+    """Return the JSON of an answer without the code fence around it."""
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]
     return text
