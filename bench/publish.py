@@ -8,7 +8,8 @@ part of `value` without startup. `show` is the time of `memflow show leaderboard
     python -m bench.publish [--sizes 14,214,2000]
 
 The command prints one JSON line per size. The exit code is 1 if publishing 214 partitions takes more than 1.5 times the
-CPU seconds of 14, if a size takes more than 60 s, or if showing the leaderboard takes more than 1 s.
+CPU seconds of 14, if a size takes more than 60 s, from nothing as well, or if showing the leaderboard takes more than
+1 s.
 """
 
 import gc
@@ -60,7 +61,7 @@ def main() -> int:
             show_s, _ = run("memflow.cli", "--home", str(home), "show", "leaderboard")
             smallest = smallest or value_s
             missed += size == RATIO_AT and value_s > MOST_RATIO * smallest
-            missed += value_s > MOST_S or show_s > MOST_SHOW_S
+            missed += max(first_s, value_s) > MOST_S or show_s > MOST_SHOW_S
             report(
                 {"name": "publish", "partitions": size, "value": round(value_s, 2), "unit": "CPU s"},
                 ratio=round(value_s / smallest, 2),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
@@ -39,6 +40,7 @@ _ITEM: dict[Any, type] = {list[str]: str, list[float]: float}
 """The type of the items of each list type."""
 
 
+@cache
 def schema(table: str) -> pa.Schema:
     """Return the Arrow schema of a table."""
     return pa.schema(

@@ -34,7 +34,7 @@ RECORD = ".cache/published-1.json"
 """The record of what the file contains, in the file's folder."""
 ATTEMPTS, PAUSE_S = 5, 0.05
 ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
-"""Two threads that insert rows of many small files in order take up to half as much CPU time again and save no wall time."""
+"""More threads insert the rows of many small files with up to half as much CPU time again, and no earlier."""
 MOST_GROWTH = 3
 """A file that has grown to this multiple is built again, since DuckDB does not reuse all space of deleted rows."""
 
