@@ -67,14 +67,14 @@ def leaderboard(
     from memflow.chat.scripted import LABEL
     from memflow.scoring.catalog import is_evidence_score
 
-    published = PublishedScores(_lake(ctx))
+    published = PublishedScores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        check_names("the leaderboard", option, chosen, {getattr(row, option) for row in published.rows})
+        if chosen:
+            check_names("the leaderboard", option, chosen, published.names(option))
     found = [
         place
-        for place, row in enumerate(published.rows)
-        if (slices or row.slice == "all")
-        and _wanted(row.domain, domain)
+        for place, row in published.rows.items()
+        if _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
         and (variants or row.variant == "standard" or is_evidence_score(row))
