@@ -93,15 +93,18 @@ def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, 
         if (score.domain, score.assistant) == (domain, results.assistant)
         and benchmark in find_metric(score.metric).primary_for
     ]
-    values = {"replies": results.replies, "verdicts": results.verdicts}
-    lost = {name: sum(row.reason is not None for row in rows) for name, rows in values.items()}
+    lost = {
+        "replies": sum(reply.reason is not None for reply in results.replies),
+        "verdicts": sum(verdict.reason is not None for verdict in results.verdicts),
+    }
     data = {
         "domain": domain,
         "assistant": results.assistant,
         "model": results.model,
         "source": results.source,
         "settings": dict(results.settings),
-        **{name: len(rows) for name, rows in values.items()},
+        "replies": len(results.replies),
+        "verdicts": len(results.verdicts),
         "without_value": lost,
         "faults": list(results.faults),
     }
