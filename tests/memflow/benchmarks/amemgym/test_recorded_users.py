@@ -1,6 +1,7 @@
 """Users rebuilt from a recorded run: equal to the published users, and incomplete users with a reason."""
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -94,6 +95,27 @@ def test_rebuilt_users_have_the_states_and_questions_of_the_published_users(run)
         if here.kind == "choice":
             assert set(here.options) <= set(there.options)
             assert here.options[int(here.gold) - 1] == there.options[int(there.gold) - 1]
+
+
+def test_question_that_needs_a_variable_twice_has_its_gold(run, tmp_path) -> None:
+    asked = run.users[0]["qas"][0]
+    name = asked["required_info"][0]
+    asked["required_info"] = [name, name]
+    values = run.users[0]["state_schema"][name]
+    asked["answer_choices"] = [
+        {"state": [value, value], "answer": f"Because of {value}."} for value in values
+    ]
+    write_json(tmp_path / "users.json", run.users)
+    made = recorded(write_run(tmp_path / "again", run.users))
+    for probes in (
+        made.probes,
+        steps(find_domain("amemgym_base"), records_of(tmp_path / "users.json")).probes,
+    ):
+        mine = [probe for probe in probes if probe.probe_id.endswith("/q0") and probe.episode_id == run.first]
+        assert mine and all(
+            probe.options[int(probe.gold) - 1] == f"Because of {json.loads(probe.revealed)[name]}."
+            for probe in mine
+        )
 
 
 def test_evidence_of_rebuilt_users_is_the_first_messages_of_the_period_of_the_change(run) -> None:
