@@ -41,7 +41,7 @@ def read_json(path: Path) -> Any:
 
 def write_json(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def published_metrics(overall: Any, diagnosis: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, UserResults
 from memflow.benchmarks.published_file import File
@@ -18,6 +18,7 @@ from memflow.errors import BadInput
 from memflow.fingerprint import digest
 
 CONFIG = "agent_config.json"
+Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class AgentModel(BaseModel):
@@ -25,7 +26,7 @@ class AgentModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
 
-    llm_model: str
+    llm_model: Name
     temperature: float | None = None
     max_tokens: int | None = None
     max_history_msgs: int | None = None
@@ -36,8 +37,8 @@ class AgentConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    type: str
-    name: str
+    type: Name
+    name: Name
     llm_config: AgentModel
     agent_config: dict[str, Any] = {}
 
@@ -106,7 +107,7 @@ class _UserFiles:
         self.sums[f"{self.folder.name}/{name}"] = hashlib.sha256(content).hexdigest()
         try:
             return json.loads(content)
-        except ValueError as wrong:
+        except (ValueError, RecursionError) as wrong:
             self.faults.append(f"user {self.folder.name}: {name} is truncated or invalid JSON ({wrong})")
             return None
 

@@ -65,9 +65,13 @@ class ChoiceResult(_Result):
     llm_usage_statistics: Usage = Usage()
 
     def options(self) -> Iterator[tuple[int, tuple[str, ...], str]]:
-        """Yield the number (from 1), the state values and the text of the gold and of the chosen option."""
+        """Yield the number (from 1), the state values and the text of the gold and of the chosen option.
+
+        An answer below 1 chooses from the end in the published code, so the option's number is unknown.
+        """
         yield self.answer + 1, tuple(self.answer_state), self.answer_choice
-        yield self.response, tuple(self.response_state), self.response_choice
+        if self.response >= 1:
+            yield self.response, tuple(self.response_state), self.response_choice
 
 
 class StateValue(_Result):
@@ -101,7 +105,7 @@ class StateResult(_Result):
         """Return the possible values of the variables; empty if the query does not begin with them."""
         try:
             found, _ = json.JSONDecoder().raw_decode(self.query)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -171,6 +175,9 @@ def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterat
                 faults.append(f"{place}: the run was interrupted before this answer")
                 continue
             try:
+                json.dumps(result, ensure_ascii=False).encode()
                 yield (period, number), shape.model_validate(result)
+            except UnicodeEncodeError:
+                faults.append(f"{place}: a text has half of a surrogate pair, so it is not Unicode")
             except ValidationError as wrong:
                 faults.append(f"{place}: {File.first(wrong)}")

@@ -235,6 +235,23 @@ def test_one_missing_result_does_not_cost_its_user(run) -> None:
     assert recorded(run.folder).states == before
 
 
+def test_answer_below_1_adds_no_option(run) -> None:
+    path = run.folder / run.first / "overall_results.json"
+    content: Any = read_json(path)
+    for period in content:
+        last = content[0][0]["answer_choice"]
+        period[0] |= {"response": 0, "response_choice": last, "response_state": content[0][0]["answer_state"]}
+    write_json(path, content)
+    made = recorded(run.folder)
+    mine = [
+        probe
+        for probe in made.probes
+        if probe.probe_id.startswith(f"{run.first}/") and probe.probe_id.endswith("/q0")
+    ]
+    golds = {period[0]["answer_choice"] for period in content}
+    assert all(set(probe.options) == golds and probe.reason is None for probe in mine)
+
+
 def test_on_policy_domain_rejects_a_recorded_run(run) -> None:
     made = recorded(run.folder)
     with pytest.raises(BadInput, match="is on-policy, but its data set run is a recorded run"):

@@ -224,6 +224,16 @@ def change(run: SimpleNamespace, spoil: Callable[[Any], None], name: str = "over
         ),
         (put(None, 1, 0, "answer_choice"), r"period 1, question 0: at answer_choice: Field required"),
         (lambda content: content[1].__setitem__(0, None), r"period 1, question 0: the run was interrupted"),
+        (
+            put(float("nan"), 1, 0, "scores", "accuracy"),
+            r"period 1, question 0: at scores.accuracy: Input should",
+        ),
+        (put("\ud800", 1, 0, "raw_response"), r"period 1, question 0: a text has half of a surrogate pair"),
+        (
+            put([], 1, 0, "answer_state"),
+            r"period 1, question 0: at answer_state: List should have at least 1",
+        ),
+        (lambda content: content[1].__setitem__(0, "text"), r"period 1, question 0: at the top level: Input"),
     ],
 )
 def test_invalid_result_costs_only_its_own_answer(run, spoil, fault) -> None:
@@ -273,6 +283,13 @@ def test_recorded_score_that_contradicts_the_choice_has_a_reason(run) -> None:
     results = imported(run.domain, run.probes, run.folder)
     reasons = [reply.reason for reply in results.replies if reply.reason]
     assert reasons == ["the recorded score contradicts the recorded choice"]
+
+
+def test_deeply_nested_file_costs_only_its_user(run) -> None:
+    path = run.folder / run.users[0]["id"] / "diagnosis_results.json"
+    path.write_text("[" * 100_000, encoding="utf-8")
+    (fault, missing) = imported(run.domain, run.probes, run.folder).faults
+    assert "diagnosis_results.json is truncated or invalid JSON" in fault and "is missing" in missing
 
 
 def test_truncated_file_and_missing_period_cost_only_their_user(run) -> None:
