@@ -83,11 +83,17 @@ def leaderboard(
     scores = published.read(shown)
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     scripted = any(score.scripted for score in scores)
+    imported = [
+        note(f"\n{assistant} is imported, not run by memflow: {source}.")
+        for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
+        if source
+    ]
     label = Text(f"\n{LABEL}: these scores show that the pipeline works; they measure no model.", "yellow")
     answer(
         form,
         {"label": LABEL if scripted else None, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *imported,
         *([note(more)] if len(shown) < len(found) else []),
         *([label] if scripted else []),
     )
