@@ -1,7 +1,7 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import RenderableType
@@ -31,8 +31,6 @@ class Summary:
     usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
-    failed_requests: dict[str, int]
-    """By run: failed requests that the next run sends again."""
     former: list[str]
     """Partitions of a former version, which the leaderboard leaves out."""
     ran: int
@@ -41,6 +39,8 @@ class Summary:
     duckdb: str
     made: list[dict[str, Any]]
     """The tables of its domains' users, where something in them is quarantined."""
+    failed_requests: dict[str, int] = field(default_factory=dict)
+    """By run: failed requests that the next run sends again."""
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
@@ -59,7 +59,6 @@ class Summary:
             outcome.usage,
             failed,
             outcome.missing,
-            outcome.failed_requests,
             outcome.former,
             len(outcome.ran),
             len(outcome.up_to_date),
@@ -70,6 +69,7 @@ class Summary:
                 for row in share_made(selection.settings)
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
+            outcome.failed_requests,
         )
 
     @property
