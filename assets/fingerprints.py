@@ -160,27 +160,34 @@ class Fingerprints:
             benchmark = registry.benchmark(domain.benchmark)
             called = stage in benchmark.simulator_stages(domain)
             prompts = benchmark.simulator_prompts() if called else []
-            found = self._with_prompts((self.settings.roles.simulator,), prompts) if called else None
+            found = self._with_prompts(("simulator",), prompts) if called else None
             self._simulators[key] = (domain, found)
         return self._simulators[key][1]
 
     def annotators(self, domain: Domain) -> str | None:
         """Return the fingerprint of both annotators and their prompts; None if the domain calls none."""
         prompts = registry.benchmark(domain.benchmark).annotation_prompts(domain)
-        return self._with_prompts(self._annotating(), prompts) if prompts else None
+        return self._with_prompts(("annotator", "verifier"), prompts) if prompts else None
 
     def judge(self, domain: Domain, *tables: str) -> str | None:
         """Return the judge's fingerprint for `tables` or for all tables; None if no metric calls a judge."""
         benchmark = registry.benchmark(domain.benchmark)
         tables = tables or tuple(table for table, step in WRITERS.items() if "judge" in step.models)
         prompts = [prompt for table in tables for prompt in benchmark.judge_prompts(domain, table)]
-        return self._with_prompts((self.settings.roles.judge,), prompts) if prompts else None
+        return self._with_prompts(("judge",), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
         """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder."""
         model = self.settings.model(self.settings.model_of(assistant))
         embedder = self.settings.embedder
-        return digest(self._memory(assistant)[1], model.fingerprint(), embedder.kind, embedder.model)
+        bounds = self.settings.bounds.fingerprint("assistant", "memory")
+        return digest(
+            self._memory(assistant)[1],
+            model.fingerprint(),
+            embedder.kind,
+            embedder.model,
+            *filter(None, [bounds]),
+        )
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
         """Return the fingerprints of those metric backends of a domain that the settings configure."""
@@ -200,7 +207,7 @@ class Fingerprints:
             return self.answering(assistant)
         if role == "metric backends":
             return self.metric_backends(domain)
-        return self.settings.model(getattr(self.settings.roles, role)).fingerprint()
+        return self._with_prompts((role,), [])
 
     def _leaderboard(self, step: Step) -> str:
         """Return the fingerprint of the leaderboard's inputs: partitions, code, SQL queries and metrics."""
@@ -237,9 +244,11 @@ class Fingerprints:
             roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
         return self.code.digest(roots)
 
-    def _with_prompts(self, models: tuple[str, ...], prompts: list[Any]) -> str:
-        prints = [self.settings.model(name).fingerprint() for name in models]
-        return digest(prints, {prompt.name: prompt.digest for prompt in prompts})
+    def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any]) -> str:
+        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts."""
+        prints = [self.settings.model(getattr(self.settings.roles, role)).fingerprint() for role in roles]
+        bounds = self.settings.bounds.fingerprint(*roles)
+        return digest(prints, {prompt.name: prompt.digest for prompt in prompts}, *filter(None, [bounds]))
 
     def _any_scripted(self, names: Any) -> bool:
         return any(self.settings.model(name).kind == "scripted" for name in names)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
@@ -54,6 +54,7 @@ class OpenAIChat:
         self.model = model
         self.fingerprint = fingerprint
         self.sampling = sampling or Sampling()
+        self.bound = TokenBound()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False

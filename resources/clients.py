@@ -198,5 +198,6 @@ class Chats:
         chat = await self.clients.chat(name)
         if (name, role) not in self._ledgered:
             account = replace(self.account, role=role, model=name)
-            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account)
+            bound = self.clients.settings.bounds.of(role)
+            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account, bound)
         return self._ledgered[name, role]

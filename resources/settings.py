@@ -26,6 +26,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from resources.settings_sections import (
+    Bounds,
     Embedder,
     Encoder,
     Model,
@@ -74,6 +75,7 @@ class Settings(BaseSettings):
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
     roles: Roles = Roles()
+    bounds: Bounds = Bounds()
     embedder: Embedder = Embedder()
     training: Training = Training()
     encoder: dict[Literal["en", "zh"], Encoder] = Field(

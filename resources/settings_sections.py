@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.chat.requests import Sampling
+from memflow.chat.requests import Sampling, TokenBound
 from memflow.fingerprint import digest
 from resources.addresses import display_address, has_credentials
 from resources.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
@@ -62,9 +62,6 @@ class Model(StrictModel):
     seed: int | None = Field(
         None, description="The sampling seed, for servers that support one and for the scripted chat."
     )
-    max_tokens: int = Field(
-        1024, ge=1, le=131072, description="Maximum tokens of an answer where the prompt sets none."
-    )
     concurrency: int = Field(
         64,
         ge=1,
@@ -99,6 +96,16 @@ class Model(StrictModel):
         "",
         description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounds_belong_to_roles(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "max_tokens" in given:
+            raise ValueError(
+                "a model has no `max_tokens`. Remove it, and set `output` in [bounds.ROLE] for the roles that the "
+                f"model plays: {', '.join(Bounds.model_fields)}."
+            )
+        return given
 
     @model_validator(mode="before")
     @classmethod
@@ -140,8 +147,8 @@ class Model(StrictModel):
         return digest(*parts, profile) if profile else digest(*parts)
 
     def sampling(self) -> Sampling:
-        """Return the sampling parameters; a prompt may override them."""
-        return Sampling(self.temperature, self.top_p, self.max_tokens, self.seed)
+        """Return the sampling parameters; a prompt may override them, and bounds belong to roles."""
+        return Sampling(self.temperature, self.top_p, seed=self.seed)
 
 
 class Roles(StrictModel):
@@ -153,6 +160,45 @@ class Roles(StrictModel):
     assistant: str = Field("scripted", description="Answers for assistants without a model of their own.")
     annotator: str = Field("scripted", description="Labels the correct answer at each checkpoint.")
     verifier: str = Field("scripted", description="Verifies the annotator's labels; use another model.")
+
+
+class RoleBound(StrictModel):
+    """The bound on the tokens of a role's answers."""
+
+    output: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Tokens of an answer. Raises the bound of a prompt; without it, 8192 where a prompt has none.",
+    )
+    thinking: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="Tokens added to every bound, for a model that thinks before it answers.",
+    )
+
+
+class Bounds(StrictModel):
+    """The bounds on answers, by role."""
+
+    simulator: RoleBound = RoleBound()
+    judge: RoleBound = RoleBound()
+    backbone: RoleBound = RoleBound()
+    assistant: RoleBound = RoleBound()
+    memory: RoleBound = Field(RoleBound(), description="Requests of memories, to the assistant's model.")
+    annotator: RoleBound = RoleBound()
+    verifier: RoleBound = RoleBound()
+
+    def of(self, role: str) -> TokenBound:
+        """Return the bound of a role."""
+        bound: RoleBound = getattr(self, role)
+        return TokenBound(bound.output, bound.thinking)
+
+    def fingerprint(self, *roles: str) -> str:
+        """Return the content hash of the bounds of some roles, which can change answers; empty for the defaults."""
+        changed = {role: self.of(role) for role in roles if self.of(role) != TokenBound()}
+        return digest(changed) if changed else ""
 
 
 class Embedder(StrictModel):

@@ -5,13 +5,17 @@
     fields: [question, options]   # every $field of the text, no more and no less
     output: ChoiceAnswer          # a class of the `answers` module beside the prompts folder; none for free text
     language: en
-    max_tokens: 64                # optional: bounds the answer; temperature: optional as well
+    max_tokens: 64                # optional: see below; temperature and usual_tokens: optional as well
     ---
     # system
     ...
     # history
     # user
     ... $question ... $$5 ...
+
+`max_tokens` is the least bound on the answer. It is stated where the output type is safely shorter, or for text where a
+published experiment has that limit; [bounds.ROLE] in memflow.toml raises it. Without it, an answer has 8,192 tokens.
+`usual_tokens` is the length of a real model's answers, for forecasts.
 
 `# history` is replaced by the messages of the conversation. A section that is empty after filling is omitted.
 Python modules contain no prompt text, and prompts contain no code.
@@ -46,6 +50,7 @@ class _FrontMatter(BaseModel):
     language: Literal["en", "zh"] = "en"
     max_tokens: int | None = None
     temperature: float | None = None
+    usual_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class Prompt:
     temperature: float | None
     sections: tuple[tuple[str, str], ...]
     digest: str
+    usual_tokens: int = 0
 
     def render(
         self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
@@ -152,6 +158,7 @@ def parse(text: str, package: str, where: str) -> Prompt:
         temperature=front.temperature,
         sections=sections,
         digest=digest(text),
+        usual_tokens=front.usual_tokens,
     )
 
 

@@ -18,6 +18,7 @@ from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
 from memflow.cli.imports import imports
+from memflow.cli.ledger import ledger
 from memflow.cli.memories import memories
 from memflow.cli.models import models
 from memflow.cli.output import message
@@ -95,6 +96,7 @@ app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(checks)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
+app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)

@@ -67,7 +67,8 @@ def plan(
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
     No model is called: the pipeline runs in memory with the scripted chat. The forecast assumes that answers are as
-    long as the scripted chat's answers; `at most` is the maximum that the limits of the answers allow.
+    long as the scripted chat's answers, and replies in dialogues as long as recorded replies of real models. `at most`
+    is the maximum that the limits of the answers allow, which a budget reserves for each request.
     """
     selection = select(
         ctx,
@@ -142,7 +143,8 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
-        "answers are as long as the scripted chat's; `at most` is the sum of their limits",
+        "answers are as long as the scripted chat's, replies in dialogues as long as recorded ones; `at most` is the "
+        "sum of their limits, each of which a budget reserves while the request runs",
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
         *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),

@@ -1,7 +1,7 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import RenderableType
@@ -39,6 +39,8 @@ class Summary:
     duckdb: str
     made: list[dict[str, Any]]
     """The tables of its domains' users, where something in them is quarantined."""
+    failed_requests: dict[str, int] = field(default_factory=dict)
+    """By run: failed requests that the next run sends again."""
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
@@ -67,6 +69,7 @@ class Summary:
                 for row in share_made(selection.settings)
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
+            outcome.failed_requests,
         )
 
     @property
@@ -87,6 +90,7 @@ class Summary:
                 "failed": self.failed,
                 "skipped": self.skipped,
             },
+            "failed_requests": self.failed_requests,
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "duckdb": self.duckdb,
@@ -102,7 +106,7 @@ class Summary:
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
-            shown += [heading("usage of this run"), _usage(self.usage)]
+            shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
@@ -111,6 +115,11 @@ class Summary:
             shown += [Text(f"  {name}") for name in self.former]
             shown.append(Text("Rebuild them with the --limit of their former run; no request is sent twice:"))
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
+        if self.failed_requests:
+            shown.append(heading("failed requests; rerun the command to send them again, and only them"))
+            shown += [
+                Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()
+            ]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
@@ -176,10 +185,27 @@ def cell(score: Score | None) -> str:
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "seconds")
+    names = ("requests", "cache_hits", "failed", "cut", "prompt_tokens", "completion_tokens", "seconds")
     shown = [
         [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
         for row in rows
     ]
     titles = [name.replace("_", " ") for name in names]
-    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed",))
+    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed", "cut"))
+
+
+def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
+    """Return a line per role whose answers the token limit cut, with their share and the setting that raises it."""
+    found = []
+    for role in dict.fromkeys(row["role"] for row in rows if row["cut"]):
+        of_role = [row for row in rows if row["role"] == role]
+        cut = sum(row["cut"] for row in of_role)
+        share = cut / sum(row["requests"] + row["cache_hits"] for row in of_role)
+        found.append(
+            Text(
+                f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                style="red",
+            )
+        )
+    return found

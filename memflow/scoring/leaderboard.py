@@ -16,7 +16,7 @@ from memflow.run.recording import IMPORTED
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
-from memflow.scoring.efficiency import OperationSums, efficiency_scores
+from memflow.scoring.efficiency import OperationSums, cut_score, efficiency_scores
 from memflow.scoring.estimate import MetricContext, probe_score
 from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
@@ -112,6 +112,7 @@ def shared_scores(
     attributions = rows.read("score.attributions", assistant)
     scores = [] if attributions is None else evidence_scores(attributions, context, slices)
     scores += efficiency_scores(rows.operations.get(assistant, ()), rows.probes, context, slices)
+    scores += cut_score(rows.operations.get(assistant, ()), context)
     scores += continual_scores(
         rows.checkpoints.get(assistant, ()), context, none=bound(assistant, "none") in rows.meta
     )

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks import registry
+from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
 from resources.settings import Settings, example, load
-from resources.settings_sections import Model
+from resources.settings_sections import Bounds, Model, Roles
 
 
 @pytest.fixture(autouse=True)
@@ -162,3 +163,21 @@ def test_metric_backends_are_configured_by_file_or_environment(monkeypatch: pyte
     assert settings.encoder["zh"].layer == 8
     with pytest.raises(BadSettings, match="encoder"):
         load(written('[encoder.fr]\nfolder = "x"\n'))
+
+
+def test_bounds_on_answers_are_set_by_role() -> None:
+    bounds = load(written("[bounds.assistant]\noutput = 16384\nthinking = 4096\n")).bounds
+    assert bounds.of("assistant") == TokenBound(16384, 4096)
+    assert bounds.of("memory") == bounds.of("judge") == TokenBound()
+    assert bounds.fingerprint("judge", "memory") == "" != bounds.fingerprint("judge", "assistant")
+    with pytest.raises(BadSettings, match="Did you mean `assistant`"):
+        load(written("[bounds.assistent]\noutput = 1\n"))
+
+
+def test_every_role_has_a_bound() -> None:
+    assert {*Bounds.model_fields} == {*Roles.model_fields, "memory"}
+
+
+def test_token_limit_of_a_model_is_rejected_with_the_setting_that_replaces_it() -> None:
+    with pytest.raises(BadSettings, match=r"has no `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
+        load(written('[models.m]\nurl = "http://h/v1"\nmax_tokens = 2048\n'))
