@@ -114,7 +114,7 @@ class Fingerprints:
                 "model": behind["model"],
                 "fingerprint": self.settings.model(behind["model"]).fingerprint(),
                 "simulator": self.simulator("memory", domain) or NO_SIMULATOR,
-                SCRIPTED: behind[SCRIPTED],
+                **{name: behind[name] for name in (SCRIPTED, "embedder") if name in behind},
             }
         if step.name == "verdicts":
             behind = self.behind(domain, assistant)
@@ -125,7 +125,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata to store with an assistant's verdicts: models, probe version, and recall limits."""
+        """Return the metadata to store with an assistant's verdicts: models, embedder, probe version, recall limits."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -138,11 +138,13 @@ class Fingerprints:
         }
         scripted = self._any_scripted(names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = self._memory(assistant)[0].values
+        memory = self._memory(assistant)[0]
+        values = memory.values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
             **bounds,
+            **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
@@ -177,10 +179,11 @@ class Fingerprints:
         return self._with_prompts((self.settings.roles.judge,), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
-        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder."""
+        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder, if used."""
+        memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
-        embedder = self.settings.embedder
-        return digest(self._memory(assistant)[1], model.fingerprint(), embedder.kind, embedder.model)
+        embedder = self.settings.embedder.fingerprint() if memory.system.needs_embedder else ""
+        return digest(memory_digest, model.fingerprint(), embedder)
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
         """Return the fingerprints of those metric backends of a domain that the settings configure."""

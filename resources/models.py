@@ -62,7 +62,8 @@ class Chats:
         return await self._chat(self.clients.models.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder for the memory of `assistant`."""
+        """Return the chat and the embedder for the memory of `assistant`. Raises like `Settings.check_embedder`."""
+        self.clients.models.settings.check_embedder([assistant])
         model = self.clients.models.settings.model_of(assistant)
         return Tools(await self._chat(model, "memory"), await self.embedder())
 
@@ -179,7 +180,7 @@ class Clients:
         chosen = self.models.settings.embedder
         if chosen.kind == "folder":
             return FolderEmbedder(chosen.model)
-        if chosen.kind != "endpoint":
+        if chosen.kind in (None, "hashing"):
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
             EndpointEmbedder(

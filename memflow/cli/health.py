@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from memflow.cli.selection import Front
-from memflow.errors import BadInput, MemflowError
+from memflow.errors import BadInput, BadSettings, MemflowError
 
 if TYPE_CHECKING:
     from resources.settings import Settings
@@ -211,10 +211,13 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
 
 def _embedder(settings: "Settings") -> Finding:
     chosen = settings.embedder
-    if chosen.kind == "hashing":
-        return Finding(
-            "embedder", "ok", f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
-        )
+    if chosen.kind in (None, "hashing"):
+        what = f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
+        try:
+            settings.check_embedder(settings.assistants)
+        except BadSettings as wrong:
+            return Finding("embedder", "missing", what, str(wrong))
+        return Finding("embedder", "ok", what)
     if chosen.kind == "endpoint":
         return _served("embedder", chosen.url, chosen.model, chosen.key_variable)
     if not Path(chosen.model).expanduser().is_dir():
@@ -248,7 +251,6 @@ def _benchmarks(settings: "Settings") -> Iterator[Finding]:
 
 
 def _own(settings: "Settings") -> Iterator[Finding]:
-    from memflow.errors import BadSettings
     from memflow.memories.registry import resolve_user_memories
 
     own = settings.own_memories()

@@ -1,7 +1,8 @@
 """The comparability columns of the leaderboard: the settings of each assistant, and which of them differ.
 
-Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the model's
-fingerprint, k (the number of entries to recall) and the token budget.
+Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the
+benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall) and the token
+budget.
 """
 
 from collections import defaultdict
@@ -18,28 +19,31 @@ class MeasuredSettings:
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
+    replaced_prompts: tuple[str, ...] = ()
+    embedder: str | None = None
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
 
     @classmethod
-    def of(
-        cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
-    ) -> "MeasuredSettings":
-        """Return the settings that an assistant's replies were computed with, and the memory's k and budget."""
+    def of(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
+        """Return the settings that an assistant's replies were computed with; `meta` is the verdicts' metadata."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
         return cls(
             fingerprint=next((reply.model for reply in answered), None),
             prompts=tuple(sorted({reply.prompt for reply in answered if reply.prompt is not None})),
-            k=k,
-            budget=budget,
+            replaced_prompts=tuple(meta.get("replaced_prompts", "").split()),
+            embedder=meta.get("embedder"),
+            k=int(meta.get("k", 0)) or None,
+            budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
         )
 
     def columns(self) -> dict[str, Any]:
         """Return the settings as columns of a score."""
-        return {**asdict(self), "prompts": list(self.prompts)}
+        lists = {"prompts": list(self.prompts), "replaced_prompts": list(self.replaced_prompts)}
+        return {**asdict(self), **lists}
 
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
@@ -89,13 +93,18 @@ def _has(score: Score, values: Mapping[str, Any]) -> bool:
 def _settings(score: Score) -> list[tuple[str, str]]:
     """Return the (name, value) pairs of a score's settings.
 
-    Prompts are compared under their names, so a prompt with notes is never compared with one without notes.
+    Prompts are compared under their names, so a prompt with notes is never compared with one without notes. A memory's
+    prompts are part of the memory, so replaced prompts are only compared if they are the benchmark's.
     """
     found = [
         (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
     ]
+    if benchmarks := {name.partition("/")[0] for name in score.prompts}:
+        replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in benchmarks]
+        found.append(("replaced prompts", ", ".join(replaced) or "none"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
-    for name, value in (("model", fingerprint), ("k", score.k), ("budget", score.budget)):
+    rest = (("model", fingerprint), ("embedder", score.embedder), ("k", score.k), ("budget", score.budget))
+    for name, value in rest:
         if value is not None:
             found.append((name, str(value)))
     return found

@@ -27,8 +27,9 @@ class DomainRows:
     """The rows of one domain that its scores are computed from.
 
     `meta` contains every assistant that was evaluated, with the metadata of its verdicts (model, simulator, scripted,
-    k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has them; `read` returns its rows of
-    another table, or None. `operations` and `checkpoints` are needed for the assistants that are scored.
+    embedder, replaced prompts, k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has
+    them; `read` returns its rows of another table, or None. `operations` and `checkpoints` are needed for the
+    assistants that are scored.
     """
 
     domain: Domain
@@ -115,8 +116,7 @@ def shared_scores(
         rows.checkpoints.get(assistant, ()), context, none=bound(assistant, "none") in rows.meta
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
-    k, budget = (int(meta.get(each, 0)) or None for each in ("k", "budget"))
-    return scores, MeasuredSettings.of(replies, k, budget)
+    return scores, MeasuredSettings.of(replies, meta)
 
 
 def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:

@@ -11,7 +11,7 @@ from resources import source_code
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Settings, load
-from resources.settings_sections import Model
+from resources.settings_sections import Embedder, Model
 
 RUN = "amemgym_v1_base_run"
 FILE = """
@@ -55,6 +55,21 @@ def test_off_policy_domain_fingerprint_names_the_data_set_as_simulator(fingerpri
     assert of_off["simulator"] == "the data set" and of_off["model"] == "large"
     assert of_off["fingerprint"] == fingerprints.settings.models["large"].fingerprint()
     assert of_on["simulator"] == fingerprints.simulator("memory", on)
+
+
+def test_embedder_is_part_of_the_provenance_and_fingerprint_of_memories_that_embed(fingerprints) -> None:
+    demo = fingerprints.settings.domain("amemgym_demo")
+    embedder = Embedder(kind="endpoint", url="http://127.0.0.1:9/v1", model="bge-m3")
+    settings = fingerprints.settings.model_copy(update={"embedder": embedder})
+    other = Fingerprints(settings, fingerprints.lake, fingerprints.library)
+    assert fingerprints.behind(demo, "rag_2_4_30")["embedder"] == "hashing-256"
+    assert other.behind(demo, "rag_2_4_30")["embedder"] == "bge-m3"
+    assert "embedder" not in other.behind(demo, "full")
+    assert other.provenance(WRITERS["memory.indexes"], demo, "rag_2_4_30")["embedder"] == "bge-m3"
+    changed = [
+        name for name in ("full", "rag_2_4_30") if fingerprints.answering(name) != other.answering(name)
+    ]
+    assert changed == ["rag_2_4_30"]
 
 
 def test_changed_judge_makes_only_tables_with_judge_results_stale(tmp_path: Path) -> None:

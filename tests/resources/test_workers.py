@@ -72,6 +72,7 @@ def runner(
         over |= {
             "models": {"stub": {"url": url, "model": "stub", **model}},
             "roles": dict.fromkeys(ROLES, "stub"),
+            "embedder": {"kind": "hashing"},
         }
     settings: Settings = load(over=over)
     models = Models(settings, SqlLedger(settings.ledger_url), budget)
