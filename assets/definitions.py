@@ -17,8 +17,9 @@ from resources.added_partitions import with_added_partitions
 from resources.configurable import configurable_resources
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
-from resources.models import Models, VllmServers
+from resources.models import Models
 from resources.settings import Settings
+from resources.vllm import VllmServers
 from resources.warehouse import Warehouse
 
 

@@ -7,7 +7,10 @@
     ├── PromptError           a prompt file is malformed, or a field is missing
     ├── ChatError             a chat request failed
     │   ├── EndpointDown      the address cannot be reached
-    │   ├── RequestRefused    the server rejected the request (too long, bad schema, unknown model)
+    │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
+    │   │   └── PromptTooLong the prompt is longer than the model's context window
+    │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
+    │   ├── QuotaExhausted    the provider's quota is used up
     │   └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
@@ -52,6 +55,22 @@ class EndpointDown(ChatError):
 
 class RequestRefused(ChatError):
     """The exception for a chat request that the server rejected and that a retry would not fix."""
+
+
+class PromptTooLong(RequestRefused):
+    """The exception for a prompt that is longer than the model's context window."""
+
+
+class NoAnswer(ChatError):
+    """The exception for a response without an answer. `end` is a value of `memflow.chat.requests.End`."""
+
+    def __init__(self, message: str, end: str) -> None:
+        super().__init__(message)
+        self.end = end
+
+
+class QuotaExhausted(ChatError):
+    """The exception for a provider whose quota is used up; it ends the step, since no request can succeed."""
 
 
 class BudgetSpent(ChatError):

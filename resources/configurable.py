@@ -19,8 +19,9 @@ from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
 from resources.library import CHECKSUMS, Library
-from resources.models import Models, VllmServers
+from resources.models import Models
 from resources.settings import Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.vllm import VllmServers
 from resources.warehouse import Warehouse
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"

@@ -17,10 +17,11 @@ from memflow.records import Record, Score
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
+from resources.clients import Chats
 from resources.lake import Lake
 from resources.library import Library
 from resources.metric_backends import build_metric_backends
-from resources.models import Chats, Models
+from resources.models import Models
 from resources.settings import Settings
 
 

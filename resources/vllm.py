@@ -9,17 +9,20 @@ import shlex
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memflow.errors import BadSettings, EndpointDown
-from resources.adapter import Manifest
+from resources.adapter import Manifest, load_adapter
 from resources.process import default_signals, log_tail, terminate
+from resources.settings_sections import Model
 
 DEFAULTS = (
     # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON
@@ -196,3 +199,39 @@ def _status(url: str) -> int | None:
 def _json(url: str) -> Any:
     with _opener.open(url, timeout=10) as response:
         return json.load(response)
+
+
+class VllmServers:
+    """The vLLM servers of the settings.
+
+    A server starts when its model is first used; closing this object stops all servers.
+    """
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self._models = models
+        self._stack = ExitStack()
+        self._urls: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def url(self, name: str) -> str:
+        """Return the address of a model's server; start the server if necessary."""
+        with self._lock:
+            if name not in self._urls:
+                model = self._models[name]
+                server = VllmServer(
+                    model=model.model,
+                    executable=model.executable,
+                    arguments=model.arguments,
+                    adapter=_adapter(model),
+                )
+                self._urls[name] = self._stack.enter_context(server)
+            return self._urls[name]
+
+    def close(self) -> None:
+        self._stack.close()
+        self._urls.clear()
+
+
+def _adapter(model: Model) -> Adapter | None:
+    folder = Path(model.adapter).expanduser()
+    return Adapter.of(folder, load_adapter(folder, model.revision)) if model.adapter else None

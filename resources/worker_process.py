@@ -23,8 +23,9 @@ from resources.channel import Channel
 from resources.lake import Lake
 from resources.library import CHECKSUMS, Library
 from resources.limits import Budget, Spending
-from resources.models import Models, VllmServers
+from resources.models import Models
 from resources.steps import StepRunner
+from resources.vllm import VllmServers
 from resources.worker import WorkerSetup
 from resources.worker_ledger import Grant, WorkerLedger
 

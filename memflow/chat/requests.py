@@ -97,9 +97,22 @@ class ChatRequest:
         return self._digests[model_fingerprint]
 
 
+End = Literal["answered", "cut", "blank", "refused", "filtered", "broken"]
+"""How a request ended.
+
+`answered`: with a complete text; `cut`: with a text that the token limit ended; `blank`: without a text; `refused`: the
+model declined; `filtered`: the provider withheld the text; `broken`: the response is no chat completion. Only the first
+two are completions; the others are errors (`memflow.errors.NoAnswer`).
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A chat completion and its token usage. Latency is in seconds; cached tokens are prefix cache hits."""
+    """A chat completion and its token usage. Latency is in seconds; cached tokens are prefix cache hits.
+
+    `text` contains no reasoning; `completion_tokens` include the `reasoning_tokens`. With `estimated`, the server
+    reported no usage, and the token counts are estimates.
+    """
 
     text: str
     finish_reason: str = "stop"
@@ -108,6 +121,14 @@ class Completion:
     cached_tokens: int = 0
     latency_s: float = 0.0
     digest: str = ""
+    end: End = "answered"
+    reasoning_tokens: int = 0
+    estimated: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether the token limit ended the text."""
+        return self.end == "cut"
 
 
 class Chat(Protocol):

@@ -142,8 +142,9 @@ def judge(
     from memflow.annotation.judge import annotate as label
     from memflow.annotation.sheet import read_sheet
     from memflow.chat.ledger import RequestContext
+    from resources.clients import Chats
     from resources.ledger import SqlLedger
-    from resources.models import Chats, Models
+    from resources.models import Models
 
     settings = select(ctx, url=url, model=model, judge=judge).settings
     name = _judge(settings)

@@ -15,8 +15,9 @@ from assets.fingerprints import Fingerprints
 from assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS
+from resources.clients import Watch
 from resources.instance import open_instance
-from resources.models import Models, Watch
+from resources.models import Models
 from resources.settings import Settings
 
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}

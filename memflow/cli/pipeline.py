@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assets.fingerprints import Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, plan_runs
+from memflow.errors import MemflowError
 from resources.leaderboard import former_partitions
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
@@ -131,6 +132,10 @@ class Schedule:
     def _execute(self, executor: "Executor", run: PlannedRun) -> None:
         try:
             self._ended.put((run, *executor.run(run)))
+        except MemflowError as error:
+            self._ended.put((run, "", str(error)))
+        except Exception as error:  # noqa: BLE001  (it fails one run; the others continue)
+            self._ended.put((run, "", f"{type(error).__name__}: {error}"))
         except BaseException as error:  # noqa: BLE001  (it is raised in the main thread)
             self._ended.put((run, "", error))
 
@@ -138,7 +143,8 @@ class Schedule:
         del self._threads[id(run)]
         if isinstance(reason, BaseException):
             raise reason
-        self.outcome.runs.append(run_id)
+        if run_id:  # else the run failed before Dagster recorded it
+            self.outcome.runs.append(run_id)
         if reason:
             self.outcome.failed.append((run, reason))
         else:

@@ -1,0 +1,197 @@
+"""The model clients of one event loop, and the chats of a step by role; every request is recorded in the ledger.
+
+chat.py and embedder.py send requests; models.py owns the event loop on which the clients live.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import ScriptedChat
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Embedder, Tools
+from memflow.run.handlers import handlers
+from memflow.shares import Share
+from resources.chat import OpenAIChat
+from resources.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
+from resources.endpoint import Endpoint
+from resources.event_loop import detached
+from resources.ledger import SqlLedger
+from resources.limits import Budget, Prices
+from resources.settings import Settings
+from resources.vllm import VllmServers
+
+BUSY_S = 0.002
+"""Seconds for one iteration of an event loop that has little to do."""
+PAUSE_S = 0.01
+"""Seconds between two looks at a busy event loop."""
+
+T = TypeVar("T")
+Watch = Callable[[RequestContext, int, int], None]
+"""Called with the step's context, the number of finished items and the total."""
+
+
+class Clients:
+    """The model clients of one event loop: each opens on first use, and all steps on the loop share it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: SqlLedger,
+        servers: VllmServers,
+        budget: Budget | None,
+        share: Share,
+        answers: dict[str, bool],
+    ) -> None:
+        self.settings = settings
+        self.ledger = ledger
+        self.servers = servers
+        self.budget = budget
+        self.share = share
+        self.answers = answers
+        """Whether each address was reachable at the last request; the clients of several event loops share it."""
+        self._stack = AsyncExitStack()
+        self._opened: dict[str, asyncio.Task[Any]] = {}
+        self._idle = asyncio.Lock()
+
+    async def chat(self, name: str) -> Chat:
+        """Return the chat of the model `name`, without the ledger."""
+        chat: Chat = await self._once(f"model {name}", lambda: self._open_chat(name))
+        return chat
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder that the settings configure."""
+        embedder: Embedder = await self._once("embedder", self._open_embedder)
+        return embedder
+
+    async def idle(self) -> None:
+        """Wait until one iteration of the event loop takes less than BUSY_S."""
+        async with self._idle:
+            clock = asyncio.get_running_loop().time
+            while True:
+                began = clock()
+                await asyncio.sleep(0)
+                if clock() - began < BUSY_S:
+                    return
+                await asyncio.sleep(PAUSE_S)
+
+    async def close(self) -> None:
+        """Close the connections of all clients."""
+        await self._stack.aclose()
+
+    async def _once(self, key: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the result of `work`, which runs once for concurrent callers, and again after an error."""
+        opening = self._opened.get(key)
+        if opening is None:
+            opening = self._opened[key] = detached(work())
+        try:
+            # A caller that is cancelled must not cancel the others.
+            return await asyncio.shield(opening)
+        except Exception:
+            self._opened.pop(key, None)
+            raise
+
+    async def _open_chat(self, name: str) -> Chat:
+        settings = self.settings
+        model = settings.model(name)
+        if model.kind == "scripted":
+            return ScriptedChat(
+                handlers(settings.own_memories()), name=model.fingerprint(), sampling=model.sampling()
+            )
+        # Starting a server takes minutes, in which other models are called.
+        url = model.url if model.kind == "endpoint" else await asyncio.to_thread(self.servers.url, name)
+        chat = OpenAIChat(
+            url=url,
+            model=model.served_as,
+            fingerprint=model.fingerprint(),
+            sampling=model.sampling(),
+            budget=self.budget,
+            prices=Prices(model.price_in, model.price_out),
+            endpoint=Endpoint(
+                url,
+                key_variable=model.key_variable,
+                concurrency=self.share.of_limit(model.concurrency),
+                patience=model.patience,
+                answers=self.answers,
+                setting=f"`url` of model {name}",
+            ),
+        )
+        return await self._stack.enter_async_context(chat)
+
+    async def _open_embedder(self) -> Embedder:
+        chosen = self.settings.embedder
+        if chosen.kind == "folder":
+            return FolderEmbedder(chosen.model)
+        if chosen.kind in (None, "hashing"):
+            return HashingEmbedder(chosen.dimensions)
+        return await self._stack.enter_async_context(
+            EndpointEmbedder(
+                chosen.url,
+                chosen.model,
+                self.ledger,
+                key_variable=chosen.key_variable,
+                concurrency=self.share.of_limit(CONCURRENCY),
+            )
+        )
+
+
+@dataclass
+class Chats:
+    """The chat models of one step, by role. Every request is recorded with the step's run, stage and partition."""
+
+    clients: Clients
+    account: RequestContext
+    watch: Watch
+    done: int = 0
+    total: int = 0
+    _ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
+
+    async def role(self, role: str) -> LedgeredChat:
+        """Return the chat of `role`, one of the settings' roles."""
+        return await self._chat(getattr(self.clients.settings.roles, role), role)
+
+    async def answering(self, assistant: str) -> LedgeredChat:
+        """Return the chat that answers for `assistant`."""
+        return await self._chat(self.clients.settings.model_of(assistant), "assistant")
+
+    async def tools(self, assistant: str) -> Tools:
+        """Return the chat and the embedder for the memory of `assistant`. Raises like `Settings.check_embedder`."""
+        model = self.clients.settings.model_of(assistant)
+        return Tools(await self._chat(model, "memory"), await self.embedder())
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder of the settings, with open connections."""
+        return await self.clients.embedder()
+
+    def of_stage(self, stage: str) -> "Chats":
+        """Return the same models for another stage of the partition; requests are recorded under that stage."""
+        return Chats(self.clients, replace(self.account, stage=stage), self.watch)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start a task that may continue after the step. The caller must cancel the task."""
+        return detached(work)
+
+    async def idle(self) -> None:
+        """Wait until the event loop has little to do. Callers continue one after another."""
+        await self.clients.idle()
+
+    def expect(self, total: int) -> Callable[[], None]:
+        """Set the number of items of this step, for the progress bar. Return a function to call after each item."""
+        self.done, self.total = 0, total
+
+        def tick() -> None:
+            self.done += 1
+            self.watch(self.account, self.done, self.total)
+
+        return tick
+
+    async def _chat(self, name: str, role: str) -> LedgeredChat:
+        chat = await self.clients.chat(name)
+        if (name, role) not in self._ledgered:
+            account = replace(self.account, role=role, model=name)
+            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account)
+        return self._ledgered[name, role]
