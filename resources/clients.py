@@ -160,6 +160,7 @@ class Chats:
 
     async def tools(self, assistant: str) -> Tools:
         """Return the chat and the embedder for the memory of `assistant`. Raises like `Settings.check_embedder`."""
+        self.clients.settings.check_embedder([assistant])
         model = self.clients.settings.model_of(assistant)
         return Tools(await self._chat(model, "memory"), await self.embedder())
 
