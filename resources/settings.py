@@ -89,6 +89,11 @@ class Settings(BaseSettings):
     cmudict: Path | None = Field(
         None, description="A file cmudict.dict for syllables; without it FKGL has no value."
     )
+    prompts: Path | dict[str, Path] | None = Field(
+        None,
+        description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
+        "benchmark, memory or role.",
+    )
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
     own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)

@@ -21,6 +21,7 @@ from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.plot import plot
+from memflow.cli.prompts import prompts
 from memflow.cli.query import sql
 from memflow.cli.run import run
 from memflow.cli.selection import Front
@@ -95,6 +96,7 @@ app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
+app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)
 app.command(rich_help_panel=KNOW)(data)
 app.command(rich_help_panel=BEGIN)(init)
 app.command(rich_help_panel=BEGIN)(doctor)

@@ -65,6 +65,7 @@ def examine(front: Front) -> list[Finding]:
         *_data(settings),
         *(_model(name, settings.model(name)) for name in _in_use(settings)),
         _embedder(settings),
+        *_prompts(settings),
         *_trainer(settings),
         *_benchmarks(settings),
         *_own(settings),
@@ -233,6 +234,21 @@ def _embedder(settings: "Settings") -> Finding:
         fix = "Install memflow[local-embedder]."
         return Finding("embedder", "missing", "sentence-transformers is not installed", fix)
     return Finding("embedder", "ok", chosen.model)
+
+
+def _prompts(settings: "Settings") -> Iterator[Finding]:
+    from resources.prompt_folders import usable_prompts
+
+    if settings.prompts is None:
+        return
+    try:
+        found = usable_prompts(settings)
+    except MemflowError as wrong:
+        yield Finding(
+            "prompts", "missing", str(wrong), "Fix the files: `memflow prompts check` lists every problem."
+        )
+    else:
+        yield Finding("prompts", "ok", f"{len(found)} replaced")
 
 
 def _benchmarks(settings: "Settings") -> Iterator[Finding]:

@@ -172,11 +172,14 @@ def select(
     annotator: str | None = None,
     verifier: str | None = None,
 ) -> Selection:
-    """Return the domains and assistants that the options select. Raises BadSettings with the name of an invalid option.
+    """Return the domains and assistants that the options select. Use the prompts of the settings in this process.
+
 
     The default is the selection in memflow.toml. For each chat model, the baselines `none` and `oracle` are added.
-    Raises BadSettings as well if a language model would retrieve by the hashing embedder without being asked to.
+    Raises BadSettings for an invalid option, for prompt files that cannot be used, and as `Settings.check_embedder`.
     """
+    from resources.prompt_folders import activate_prompts
+
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
     roles = {role: name for role, name in named.items() if name}
@@ -203,7 +206,9 @@ def select(
     settings.check_embedder(answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
-    return Selection(front.load(**over), wanted, answering, limit)
+    settings = front.load(**over)
+    activate_prompts(settings)
+    return Selection(settings, wanted, answering, limit)
 
 
 def demo_domains() -> tuple[str, ...]:
