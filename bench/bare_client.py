@@ -13,7 +13,8 @@ import aiohttp
 
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.run.play import PlayedEpisode
-from resources.chat import request_body
+from resources.profiles import Profile
+from resources.request_bodies import RequestBodies
 
 Chain = Sequence[bytes]
 """Request bodies, each of which is sent after the answer to the one before."""
@@ -37,8 +38,9 @@ class RecordingChat:
 
     def bodies(self) -> dict[str, bytes]:
         """Return the body of each recorded request by its digest."""
+        build = RequestBodies(Profile()).build
         return {
-            request.digest(self.fingerprint): json.dumps(request_body("stub", request)).encode()
+            request.digest(self.fingerprint): json.dumps(build("stub", request)).encode()
             for request in self.requests
         }
 

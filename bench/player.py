@@ -39,7 +39,7 @@ from memflow.run.play import play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
-from resources.stub_answers import random_text
+from resources.stub.answers import random_text
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.05, 64, 1.25
 USERS, PERIODS, VARIABLES = 12, 11, 20

@@ -6,12 +6,14 @@
     │   └── BadSettings       memflow.toml or the command line is invalid
     ├── PromptError           a prompt file is malformed, or a field is missing
     ├── ChatError             a chat request failed
-    │   ├── EndpointDown      the address cannot be reached
     │   ├── RequestRefused    the server rejected the request (bad schema, unknown model)
     │   │   └── PromptTooLong the prompt is longer than the model's context window
     │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
-    │   ├── QuotaExhausted    the provider's quota is used up
-    │   └── BudgetSpent       the hard limit of a run is reached
+    │   └── FatalChatError    every further request of the step would fail
+    │       ├── EndpointDown      the address cannot be reached
+    │       ├── ProfileMismatch   the server rejects a parameter or schema keyword of the model's profile
+    │       ├── QuotaExhausted    the provider's quota is used up
+    │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
     ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
@@ -49,12 +51,28 @@ class ChatError(MemflowError):
     """The exception for a failed chat request."""
 
 
-class EndpointDown(ChatError):
+class FatalChatError(ChatError):
+    """The base class of chat errors that end the step, since every further request would fail."""
+
+
+class EndpointDown(FatalChatError):
     """The exception for an endpoint whose address cannot be reached."""
 
 
+class ProfileMismatch(FatalChatError):
+    """The exception for a parameter or schema keyword that the server rejects; the message names the fix."""
+
+
 class RequestRefused(ChatError):
-    """The exception for a chat request that the server rejected and that a retry would not fix."""
+    """The exception for a chat request that the server rejected and that a retry would not fix.
+
+    `status` is the HTTP status. `details` is the text of the error response, at most 2,000 characters, without the key.
+    """
+
+    def __init__(self, message: str, status: int = 0, details: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.details = details
 
 
 class PromptTooLong(RequestRefused):
@@ -69,11 +87,11 @@ class NoAnswer(ChatError):
         self.end = end
 
 
-class QuotaExhausted(ChatError):
-    """The exception for a provider whose quota is used up; it ends the step, since no request can succeed."""
+class QuotaExhausted(FatalChatError):
+    """The exception for a provider whose quota is used up."""
 
 
-class BudgetSpent(ChatError):
+class BudgetSpent(FatalChatError):
     """The exception for a chat request above the hard limit of calls, tokens or cost; the request is not sent."""
 
 

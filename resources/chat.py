@@ -1,20 +1,17 @@
-"""Chat over an OpenAI-compatible endpoint: request bodies, and parsing of completions.
+"""Chat over an OpenAI-compatible endpoint: the client, and parsing of completions.
 
-Retries and errors are in endpoint.py, the cache of completions is in memflow.chat.ledger. memflow.chat.asking repeats a
-request if its answer cannot be parsed.
+request_bodies.py builds requests, endpoint.py sends and repeats them. The cache of completions is in
+memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
 """
 
-import re
 from typing import Any
 
-from pydantic import BaseModel
-
-from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
+from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
-
-_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+from resources.profiles import Profile
+from resources.request_bodies import RequestBodies, printable
 
 
 class OpenAIChat:
@@ -38,8 +35,11 @@ class OpenAIChat:
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
+        profile: Profile | None = None,
     ) -> None:
         self.model = model
+        self.profile = profile or Profile()
+        self.bodies = RequestBodies(self.profile)
         self.fingerprint = fingerprint
         self.sampling = sampling or Sampling()
         self.budget = budget or Budget()
@@ -58,12 +58,12 @@ class OpenAIChat:
     async def complete(self, request: ChatRequest) -> Completion:
         """Return the model's answer; its text is empty if the server's response has no text.
 
-        Raises BudgetSpent before the request is sent, and the errors of Endpoint.post.
+        Raises PromptTooLong and BudgetSpent before the request is sent, and the errors of Endpoint.post.
         """
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint)
             answer, latency = await self.endpoint.post(
-                "/chat/completions", request_body(self.model, request), key
+                "/chat/completions", self.bodies.build(self.model, request), key
             )
             completion = parse_completion(answer, latency)
             tokens = completion.prompt_tokens + completion.completion_tokens
@@ -75,28 +75,8 @@ class OpenAIChat:
         if self.budget.tokens is None and self.budget.cost is None:
             return Spending(calls=1)
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
-        answer_tokens = request.sampling.max_tokens
+        answer_tokens = self.bodies.max_tokens(request)
         return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
-
-
-def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
-    """Return the JSON body of a request, without unset sampling parameters."""
-    sampling = request.sampling
-    sent: dict[str, Any] = {
-        "model": model,
-        "messages": [
-            {"role": message.role, "content": _printable(message.content)} for message in request.messages
-        ],
-        "temperature": sampling.temperature,
-        "max_tokens": sampling.max_tokens,
-    }
-    if sampling.top_p is not None:
-        sent["top_p"] = sampling.top_p
-    if sampling.seed is not None:
-        sent["seed"] = sampling.seed
-    if request.output is not None:
-        sent["response_format"] = _response_format(request.output)
-    return sent
 
 
 def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
@@ -104,22 +84,10 @@ def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
     return Completion(
-        text=_printable((choices[0].get("message") or {}).get("content") or ""),
+        text=printable((choices[0].get("message") or {}).get("content") or ""),
         finish_reason=choices[0].get("finish_reason") or "stop",
         prompt_tokens=usage.get("prompt_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
         cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
         latency_s=latency,
     )
-
-
-def _printable(text: str) -> str:
-    """Return the text without characters (lone surrogates, NUL) that JSON servers or PostgreSQL reject."""
-    if text.isascii() and "\0" not in text:  # ten times faster than the pattern
-        return text
-    return _UNWRITABLE.sub("\ufffd", text)
-
-
-def _response_format(output: type[BaseModel]) -> dict[str, Any]:
-    name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema_of(output)}}

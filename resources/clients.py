@@ -111,6 +111,7 @@ class Clients:
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
+            profile=model.profile,
             endpoint=Endpoint(
                 url,
                 key_variable=model.key_variable,

@@ -137,7 +137,8 @@ class Endpoint:
                 raise _RetryableError(
                     f"{code}: {said}", retry_after=_retry_after(headers), overloaded=code == 429
                 )
-            raise RequestRefused(self._redacted(self._refusal(code, said, body)))
+            details = self._redacted(content[:2000].decode(errors="replace"))
+            raise RequestRefused(self._redacted(self._refusal(code, said, body)), code, details)
         try:
             answer = json.loads(content)
         except ValueError as error:

@@ -9,6 +9,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.chat.requests import Sampling
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
+from resources.profiles import DEFAULT, Preset, Profile, preset_fields
 
 
 class StrictModel(BaseModel):
@@ -45,6 +46,10 @@ class Model(StrictModel):
         description="Maximum number of concurrent requests; reduced when the server is overloaded.",
     )
     patience: float = Field(120.0, gt=0, description="Seconds during which a failing request is retried.")
+    preset: Preset = Field(DEFAULT, description="The provider whose profile applies (docs/how-to/model.md).")
+    profile: Profile = Field(
+        default_factory=Profile, description="Fields in which the endpoint differs from the preset."
+    )
     price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens.")
     price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens.")
     executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
@@ -53,6 +58,16 @@ class Model(StrictModel):
         "",
         description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_profile(cls, model: Any) -> Any:
+        if not isinstance(model, dict) or isinstance(model.get("profile"), Profile):
+            return model
+        given = model.get("profile", {})
+        if not isinstance(given, dict):
+            return model
+        return {**model, "profile": {**preset_fields(str(model.get("preset", DEFAULT))), **given}}
 
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
@@ -75,8 +90,13 @@ class Model(StrictModel):
         return Path(self.adapter).name if self.adapter else self.model
 
     def fingerprint(self) -> str:
-        """Return the content hash of name, revision and sampling, which determine the model's answers."""
-        return digest(self.kind == "scripted", self.served_as, self.revision, self.sampling())
+        """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
+
+        The default profile adds nothing.
+        """
+        parts = (self.kind == "scripted", self.served_as, self.revision, self.sampling())
+        profile = self.profile.digest()
+        return digest(*parts, profile) if profile else digest(*parts)
 
     def sampling(self) -> Sampling:
         """Return the sampling parameters; a prompt may override them."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
-from memflow.errors import BudgetSpent, ChatError, EndpointDown
+from memflow.errors import ChatError, FatalChatError
 from memflow.timing import count_completion
 
 T = TypeVar("T")
@@ -58,15 +58,14 @@ async def ask(
     """Return the first answer that can be parsed, after at most `attempts` requests.
 
     The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
-    or None; the error is sent to the model. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which
-    are raised.
+    or None; the error is sent to the model. A ChatError becomes the reason, except FatalChatError, which is raised.
     """
     request = first_request(chat, prompt, fields, history)
     wrong, completion = "", None
     for attempt in range(attempts):
         try:
             completion = await count_completion(chat.complete(request))
-        except (BudgetSpent, EndpointDown):
+        except FatalChatError:
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
@@ -104,8 +103,7 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
 
 
 def _unfenced(text: str) -> str:
-    """Return the JSON of an answer without the code fence or the thinking block around the JSON."""
-    text = text.rpartition("</think>")[2].strip()
+    """Return the JSON of an answer without the code fence around it."""
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]
     return text

@@ -13,7 +13,7 @@ from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, Completion
-from memflow.errors import BadInput, BudgetSpent, EndpointDown, MemflowError
+from memflow.errors import BadInput, FatalChatError, MemflowError
 from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
@@ -79,7 +79,7 @@ async def answer_all(
 
     `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Raises
-    BudgetSpent and EndpointDown.
+    FatalChatError.
     """
     running, reading = asyncio.Semaphore(RUNNING), asyncio.Semaphore(READING)
     memories: dict[_Place, Memory] = {}
@@ -112,7 +112,7 @@ async def answer_all(
     async def one(probe: Probe) -> Reply:
         try:
             reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
-        except (BudgetSpent, EndpointDown):
+        except FatalChatError:
             raise
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
@@ -146,7 +146,7 @@ async def answer_one(
     try:
         read = await _read(benchmark, domain, probe, memory, clock)
         return await _ask(benchmark, domain, assistant, probe, read, chat)
-    except (BudgetSpent, EndpointDown):
+    except FatalChatError:
         raise
     except (MemflowError, KeyError) as wrong:
         return _failed(domain, assistant, probe, wrong)

@@ -16,7 +16,7 @@ from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
-from resources.chat import OpenAIChat, parse_completion, request_body
+from resources.chat import OpenAIChat, parse_completion
 from resources.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget
@@ -84,20 +84,6 @@ async def test_completion_contains_token_counts_and_latency() -> None:
     assert (completion.prompt_tokens, completion.cached_tokens) == (100, 50)
     assert completion.completion_tokens > 0
     assert 0.05 <= completion.latency_s < 1
-
-
-def test_request_body_omits_unset_parameters() -> None:
-    sent = request_body("m", request(sampling=Sampling(temperature=0.5, max_tokens=9)))
-    assert sent == {
-        "model": "m",
-        "messages": [{"role": "user", "content": "hello"}],
-        "temperature": 0.5,
-        "max_tokens": 9,
-    }
-    more = request_body("m", request(sampling=Sampling(top_p=0.9, seed=3), output=Choice))
-    assert (more["top_p"], more["seed"]) == (0.9, 3)
-    assert more["response_format"]["json_schema"]["strict"] is True
-    assert more["response_format"]["json_schema"]["schema"]["required"] == ["answer", "why"]
 
 
 def test_parse_completion_returns_empty_text_for_an_empty_answer() -> None:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from memflow.chat.requests import schema_of
 from resources.stub import Stub, StubBehavior, count_answers, stub_process
-from resources.stub_answers import random_instance
+from resources.stub.answers import random_instance
 
 
 class Part(BaseModel):

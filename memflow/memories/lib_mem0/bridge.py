@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest
-from memflow.errors import BudgetSpent, ChatError, EndpointDown
+from memflow.errors import ChatError, FatalChatError
 from memflow.memories.entries import Vector
 from memflow.memories.lib_mem0.answers import Facts, Operations
 from memflow.timing import count_completion
@@ -90,7 +90,7 @@ class Bridge:
             completion = await count_completion(self.chat.complete(request))
         except ChatError as error:
             self.errors.append(f"{request.prompt}: {error}")
-            if isinstance(error, BudgetSpent | EndpointDown):
+            if isinstance(error, FatalChatError):
                 self.ended = error
             raise
         value, wrong = parse_completion(completion, request.output)

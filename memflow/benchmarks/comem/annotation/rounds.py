@@ -46,7 +46,7 @@ async def annotate(
     """Return both models' labels of every valid question at checkpoints 1 and later.
 
     If a model gives no usable answer, its label has a reason. Such a label of the annotator is not verified. Raises
-    BadSettings, before any request, if both models are the same. Raises BudgetSpent and EndpointDown after all running
+    BadSettings, before any request, if both models are the same. Raises FatalChatError after all running
     requests have finished.
     """
     _require_two_models(domain, annotators)

@@ -8,11 +8,17 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from resources.schema_dialect import stated_bounds
+
 _WORDS = (
     "walk garden river summer bread tea train letter music house friend doctor budget plan week morning city school"
     " north paper light story winter table the a my this quiet early small warm likes wants asks keeps finds"
 )
 WORDS = _WORDS.split()
+
+
+DEVIATION = 0.2
+"""The standard deviation of the length of recorded assistant replies, as a share of their mean."""
 
 
 def random_text(chance: random.Random, least: int = 0, most: int = 80) -> str:
@@ -25,9 +31,29 @@ def random_text(chance: random.Random, least: int = 0, most: int = 80) -> str:
     return said[:-1] + "." if said.endswith(" ") else said
 
 
+def random_prose(chance: random.Random, mean: int) -> str:
+    """Return sentences in paragraphs. Their length is normal with this mean; the deviation is that of recorded runs."""
+    wanted = max(1, round(chance.gauss(mean, DEVIATION * mean)))
+    said = ""
+    while len(said) < wanted:
+        words = " ".join(chance.choices(WORDS, k=chance.randint(6, 20)))
+        said += f"{words.capitalize()}.{chance.choice([' ', ' ', chr(10) * 2])}"
+    return said[:wanted].strip()
+
+
 def random_instance(schema: Mapping[str, Any], chance: random.Random) -> Any:
     """Return a random value of `schema`. Raises ValueError for an unsupported schema."""
     return _of(schema, schema.get("$defs", {}), chance)
+
+
+def obeying(schema: Any) -> Any:
+    """Return a schema with the bounds that its descriptions state in words, as a model obeys them."""
+    if isinstance(schema, list):
+        return [obeying(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: obeying(part) for key, part in schema.items()}
+    return inner | stated_bounds(str(schema.get("description", "")))
 
 
 def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> Any:

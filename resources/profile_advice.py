@@ -1,0 +1,124 @@
+"""Advice for a request that a server rejects because of the model's profile: the line for memflow.toml.
+
+A request is never changed and repeated in silence, since its form affects the answers.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from memflow.errors import ProfileMismatch, RequestRefused
+from resources.profiles import Preset, Profile, profile_of
+
+_REJECTS = re.compile(
+    r"unsupported|not support|not permitted|not allowed|unavailable|not available|extra_forbidden|extra inputs|unknown"
+    r"|unrecogni[sz]ed|invalid|must be|must alternate|only|failed|denied|not found|may not be",
+    re.IGNORECASE,
+)
+_KEYWORD = re.compile(
+    r"[\"'`](minLength|maxLength|minItems|maxItems|minimum|maximum|exclusiveMinimum|exclusiveMaximum|pattern|format"
+    r"|default|uniqueItems|multipleOf|title|examples)[\"'`]"
+)
+_UNKNOWN = re.compile(r"extra_forbidden|extra inputs|unknown|unrecogni[sz]ed", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A profile field that fits, its value, and a preset that has it."""
+
+    field: str
+    value: Any
+    preset: Preset | None = None
+
+
+def profile_mismatch(error: RequestRefused, section: str, profile: Profile) -> ProfileMismatch | None:
+    """Return the error that replaces a rejection of a parameter, keyword or role; None for other rejections.
+
+    `section` is the model's table in memflow.toml, such as models.gpt.
+    """
+    advice = next(_advice(error.details, profile), None) if _REJECTS.search(error.details) else None
+    if advice is None:
+        return None
+    line = f"`{advice.field} = {_toml(advice.value)}` below [{section}.profile]"
+    if advice.preset is not None and profile_of(advice.preset) != profile:
+        line = f'`preset = "{advice.preset}"` below [{section}], or {line}'
+    return ProfileMismatch(f"{str(error).rstrip('.')}. Write {line} in memflow.toml, then rerun.")
+
+
+def _advice(details: str, profile: Profile) -> Iterator[Advice]:
+    """Yield the advice that fits the text of an error response, the most specific first."""
+    if "schema" in details or profile.structured == "tool":
+        yield from _about_keywords(details, profile)
+    yield from _about_sampling(details, profile)
+    yield from _about_formats(details, profile)
+    yield from _about_roles(details, profile)
+    yield from _about_access(details, profile)
+    for key in (*profile.thinking_levels.get(profile.thinking, {}), *profile.body):
+        if _names(details, key):
+            kept = {name: value for name, value in profile.body.items() if name != key}
+            yield Advice("body", kept) if key in profile.body else Advice("thinking", "")
+
+
+def _about_keywords(details: str, profile: Profile) -> Iterator[Advice]:
+    keyword = _KEYWORD.search(details)
+    if keyword:
+        yield Advice("schema_drop", [*profile.schema_drop, keyword[1]], "openai")
+    if _names(details, "oneOf") or _names(details, "discriminator"):
+        yield Advice("schema_unions", "any_of", "openai")
+    if "$ref" in details:
+        yield Advice("schema_inline", True, "llama_cpp")
+
+
+def _about_sampling(details: str, profile: Profile) -> Iterator[Advice]:
+    if profile.bound == "max_tokens" and _names(details, "max_tokens"):
+        yield Advice("bound", "max_completion_tokens", "openai_reasoning")
+    if profile.bound == "max_completion_tokens" and _names(details, "max_completion_tokens"):
+        yield Advice("bound", "max_tokens")
+    if profile.temperature == "send" and _names(details, "temperature"):
+        yield Advice("temperature", "omit", "openai_reasoning")
+    if profile.top_p == "send" and _names(details, "top_p"):
+        yield Advice("top_p", "omit", "openai_reasoning")
+    if profile.seed == "send" and _names(details, "seed"):
+        yield Advice("seed", "random_seed", "mistral")
+    elif profile.seed != "omit" and _names(details, profile.seed):
+        yield Advice("seed", "omit")
+
+
+def _about_formats(details: str, profile: Profile) -> Iterator[Advice]:
+    if profile.structured == "tool" and re.search("tool", details):
+        yield Advice("structured", "object", "deepseek")
+    if not re.search("response_format|json_schema|json_object", details):
+        return
+    if _UNKNOWN.search(details):
+        yield Advice("structured", "prompt", "plain")
+    elif profile.structured == "schema":
+        yield Advice("structured", "object", "deepseek")
+    elif profile.structured == "object":
+        yield Advice("structured", "schema", "lm_studio")
+
+
+def _about_roles(details: str, profile: Profile) -> Iterator[Advice]:
+    if not profile.alternate and re.search("must alternate|only one system", details):
+        yield Advice("alternate", True, "plain")
+    if profile.system != "user" and re.search("system role|system message|developer", details, re.IGNORECASE):
+        yield Advice("system", "user", "plain")
+
+
+def _about_access(details: str, profile: Profile) -> Iterator[Advice]:
+    if profile.auth != "api-key" and "subscription key" in details:
+        yield Advice("auth", "api-key", "azure")
+    if "api-version" not in profile.query and re.search("api-version|Resource not found", details):
+        yield Advice("query", {"api-version": "2024-10-21"}, "azure")
+
+
+def _names(details: str, parameter: str) -> bool:
+    """Return whether an error response names a parameter in quotes, as an echoed prompt rarely does."""
+    return re.search(rf"[\"'`]{re.escape(parameter)}\\?[\"'`]", details) is not None
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value)

@@ -1,0 +1,44 @@
+"""The stub server in a subprocess, and its log."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from resources.process import default_signals
+
+
+def count_answers(log: Path) -> Counter[str]:
+    """Return the number of answered requests in a stub server's log, by request digest."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
+
+
+@contextmanager
+def stub_process(**behavior: Any) -> Iterator[str]:
+    """Run a stub server in a subprocess, and yield its base URL."""
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behavior.items()]
+    with subprocess.Popen(
+        [sys.executable, "-m", "resources.stub", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=default_signals(),  # noqa: PLW1509  (None unless signals are ignored)
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            if not url:
+                raise RuntimeError(
+                    "the stub server did not start. Fix the error that it printed above, then rerun."
+                )
+            yield url
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
