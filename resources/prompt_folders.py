@@ -42,17 +42,21 @@ def activate_prompts(settings: Settings) -> None:
 
 
 def usable_prompts(settings: Settings) -> Replacements:
-    """Return the files of the settings by prompt name. Raises BadSettings with the first problem, if there is one."""
+    """Return the files of the settings by prompt name, without those that equal the packaged files.
+
+    Raises BadSettings with the first problem, if there is one.
+    """
     if settings.prompts is None:
         return {}
-    files, problems = read_prompts(settings.prompts, prompt_catalog(settings.own_memories()))
+    catalog = prompt_catalog(settings.own_memories())
+    files, problems = read_prompts(settings.prompts, catalog)
     if problems:
         file, what, fix = problems[0]
         more = f" There are {len(problems) - 1} more problems." if problems[1:] else ""
         raise BadSettings(
             f"the prompt file {file} cannot be used: {what}. {fix}.{more} `memflow prompts check` lists all."
         )
-    return files
+    return {name: file for name, file in files.items() if file.text != catalog[name].text}
 
 
 def read_prompts(folders: Folders, catalog: Mapping[str, CatalogPrompt]) -> PromptFolders:

@@ -33,7 +33,7 @@ def python_text(source: str, key: str, where: str) -> str:
     name, *path = key.split(".")
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError) as wrong:
+    except (SyntaxError, ValueError, RecursionError) as wrong:
         raise BadInput(f"{where} is not a Python file: {wrong}. Choose another file.") from wrong
     values = {
         target.id: statement.value
@@ -147,8 +147,8 @@ def _literal(node: ast.expr, where: str) -> str:
         case ast.Dict() | ast.List() | ast.Tuple():
             keys = ", ".join(map(str, _items(node)))
             raise BadInput(f"{where} has several texts. Add one of these keys after a dot: {keys}.")
-    kind = "an f-string" if isinstance(node, ast.JoinedStr) else "computed"
-    raise BadInput(f"{where} is {kind} at line {node.lineno}, not a literal text. Copy the text by hand.")
+    kind = "an f-string" if isinstance(node, ast.JoinedStr) else "not a literal text"
+    raise BadInput(f"{where} is {kind} at line {node.lineno}. Copy the text by hand.")
 
 
 def _items(node: ast.expr) -> dict[Any, ast.expr]:

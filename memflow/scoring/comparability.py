@@ -12,6 +12,9 @@ from typing import Any
 
 from memflow.records import Reply, Score
 
+SHARED = "chat"
+"""The owner of prompts that every model may receive, the first part of their names."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
@@ -94,13 +97,14 @@ def _settings(score: Score) -> list[tuple[str, str]]:
     """Return the (name, value) pairs of a score's settings.
 
     Prompts are compared under their names, so a prompt with notes is never compared with one without notes. A memory's
-    prompts are part of the memory, so replaced prompts are only compared if they are the benchmark's.
+    prompts are part of the memory, so replaced prompts are only compared if they are the benchmark's or shared.
     """
     found = [
         (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
     ]
     if benchmarks := {name.partition("/")[0] for name in score.prompts}:
-        replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in benchmarks]
+        owners = {*benchmarks, SHARED}
+        replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
         found.append(("replaced prompts", ", ".join(replaced) or "none"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
     rest = (("model", fingerprint), ("embedder", score.embedder), ("k", score.k), ("budget", score.budget))

@@ -59,14 +59,14 @@ def test_compare_settings_lists_different_embedders_only_of_memories_that_embed(
 def test_compare_settings_compares_replaced_prompts_of_the_benchmark_but_not_of_memories() -> None:
     given = {
         "full": settings("x/choice@1"),
-        "rag": settings("x/choice_with_notes@2", replaced_prompts="x/opening@3"),
-        "awi": settings("x/choice_with_notes@2", replaced_prompts="awi/update@4 x/opening@3"),
+        "rag": settings("x/choice_with_notes@2", replaced_prompts="chat/again@5 x/opening@3"),
+        "awi": settings("x/choice_with_notes@2", replaced_prompts="awi/update@4 chat/again@5 x/opening@3"),
     }
     found = compare_settings([score(assistant=name) for name in given], given)
-    assert found[2].replaced_prompts == ["awi/update@4", "x/opening@3"]
-    other = "replaced prompts x/opening@3, others none"
+    assert found[2].replaced_prompts == ["awi/update@4", "chat/again@5", "x/opening@3"]
+    other = "replaced prompts chat/again@5, x/opening@3, others none"
     assert [each.differing_settings for each in found] == [
-        "replaced prompts none, others x/opening@3",
+        "replaced prompts none, others chat/again@5, x/opening@3",
         other,
         other,
     ]
