@@ -4,13 +4,13 @@ An unusable answer is requested again together with the error, a limited number 
 reason instead of a value. There is no default value.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from memflow.chat.decoding import decode_json
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
 from memflow.errors import ChatError, FatalChatError
@@ -19,9 +19,6 @@ from memflow.timing import count_completion
 T = TypeVar("T")
 
 ATTEMPTS = 3
-
-_JSON = json.JSONDecoder(strict=False)
-"""A decoder that accepts raw control characters, which xgrammar allows in bounded strings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +90,11 @@ def parse_completion(completion: Completion, output: type[BaseModel] | None) -> 
     if completion.finish_reason == "length":
         return None, "it was cut off at the token limit"
     try:
-        return output.model_validate(_JSON.decode(_unfenced(text))), ""
-    except json.JSONDecodeError as error:
-        return None, f"it is not JSON ({error.msg} at character {error.pos})"
+        value = decode_json(_unfenced(text))
+    except ValueError as error:
+        return None, str(error)
+    try:
+        return output.model_validate(value), ""
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"

@@ -133,7 +133,7 @@ def test_embedder_option_is_a_folder_or_a_model_at_the_most_specific_address(
     configured = 'embedder = { kind = "endpoint", url = "http://e/v1", model = "x", key_variable = "KEY" }\n'
     file.write_text(configured + FILE, encoding="utf-8")
     of_file = selected(file, **REAL, embedder="bge-m3").settings.embedder
-    assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", "KEY")
+    assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", ("KEY",))
 
 
 @pytest.mark.parametrize(
