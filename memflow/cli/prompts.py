@@ -118,9 +118,7 @@ def check(
         )
     files, problems = read_prompts(folders, prompt_catalog(settings.own_memories()))
     data = {"usable": sorted(files), "problems": [each._asdict() for each in problems]}
-    answer(
-        form, data, *_problems(problems), note(f"{len(files)} files can be used, {len(problems)} problems.")
-    )
+    answer(form, data, *_problems(problems), note(f"Usable files: {len(files)}. Problems: {len(problems)}."))
     if problems:
         raise typer.Exit(1)
 

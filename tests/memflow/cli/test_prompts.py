@@ -65,7 +65,7 @@ def test_check_lists_every_problem_and_a_run_ends_before_it_starts(empty, tmp_pa
     (tmp_path / "mine/awi/update.md").write_text("---\nname: awi/update\nfields: []\n---\n# user\nHello\n")
     (tmp_path / "mine/choice.md").write_text("")
     checked = empty("prompts", "check", "mine")
-    assert checked.exit_code == 1 and "1 files can be used, 3 problems." in checked.stdout
+    assert checked.exit_code == 1 and "Usable files: 1. Problems: 3." in checked.stdout
     (tmp_path / "memflow.toml").write_text('prompts = "mine"\n')
     assert empty("prompts", "check").exit_code == 1
     said = empty.error("run", "--demo")
