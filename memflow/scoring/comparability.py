@@ -14,6 +14,7 @@ from memflow.records import Reply, Score
 
 SHARED = "chat"
 """The owner of prompts that every model may receive, the first part of their names."""
+_REPLACED = {True: "replaced", False: "partly replaced"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,9 @@ def _has(score: Score, values: Mapping[str, Any]) -> bool:
 def _settings(score: Score) -> list[tuple[str, str]]:
     """Return the (name, value) pairs of a score's settings.
 
-    Prompts are compared under their names, so a prompt with notes is never compared with one without notes. A memory's
-    prompts are part of the memory, so replaced prompts are only compared if they are the benchmark's or shared.
+    Prompts are compared under their names, so a prompt with notes is never compared with one without notes. But answers
+    to a user's prompt are compared with answers to a packaged one. A memory's prompts are part of the memory, so
+    replaced prompts are only compared if they are the benchmark's or shared.
     """
     found = [
         (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
@@ -106,6 +108,8 @@ def _settings(score: Score) -> list[tuple[str, str]]:
         owners = {*benchmarks, SHARED}
         replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
         found.append(("replaced prompts", ", ".join(replaced) or "none"))
+        own = len({*score.prompts} & {*score.replaced_prompts})
+        found.append(("answer prompts", _REPLACED[own == len(score.prompts)] if own else "packaged"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
     rest = (("model", fingerprint), ("embedder", score.embedder), ("k", score.k), ("budget", score.budget))
     for name, value in rest:

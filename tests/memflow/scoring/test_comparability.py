@@ -72,6 +72,21 @@ def test_compare_settings_compares_replaced_prompts_of_the_benchmark_but_not_of_
     ]
 
 
+def test_compare_settings_lists_answers_to_replaced_prompts_beside_answers_to_packaged_ones() -> None:
+    replaced = "x/choice@1 x/state@2"
+    given = {
+        "full": settings("x/choice@1", "x/state@2", replaced_prompts=replaced),
+        "recent": settings("x/choice@1", "x/open@5", replaced_prompts=replaced),
+        "rag": settings("x/choice_with_notes@3", "x/state_with_notes@4", replaced_prompts=replaced),
+    }
+    found = compare_settings([score(assistant=name) for name in given], given)
+    assert [each.differing_settings for each in found] == [
+        "answer prompts replaced, others packaged, partly replaced",
+        "answer prompts partly replaced, others packaged, replaced",
+        "answer prompts packaged, others partly replaced, replaced",
+    ]
+
+
 def test_leaderboard_checks_find_unlisted_setting_differences_and_mixed_models() -> None:
     rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
     hidden, mixed = (
