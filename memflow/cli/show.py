@@ -67,14 +67,14 @@ def leaderboard(
     """
     from memflow.scoring.catalog import is_evidence_score
 
-    published = PublishedScores(_lake(ctx))
+    published = PublishedScores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        check_names("the leaderboard", option, chosen, {getattr(row, option) for row in published.rows})
+        if chosen:
+            check_names("the leaderboard", option, chosen, published.names(option))
     found = [
         place
-        for place, row in enumerate(published.rows)
-        if (slices or row.slice == "all")
-        and _wanted(row.domain, domain)
+        for place, row in published.rows.items()
+        if _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
         and (variants or row.variant == "standard" or is_evidence_score(row))
@@ -82,6 +82,11 @@ def leaderboard(
     shown = published.best(found, limit) if limit and form is Format.text else found
     scores = published.read(shown)
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
+    imported = [
+        note(f"\n{assistant} is imported, not run by memflow: {source}.")
+        for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
+        if source
+    ]
     label = score_label(scores)
     caveat = caveat_of(label or "", "these scores show that the pipeline works; they measure no model.")
     answer(
@@ -89,6 +94,7 @@ def leaderboard(
         {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
         *replaced_prompts(scores),
+        *imported,
         *([note(more)] if len(shown) < len(found) else []),
         *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
     )

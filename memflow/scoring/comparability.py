@@ -1,8 +1,8 @@
 """The comparability columns of the leaderboard: the settings of each assistant, and which of them differ.
 
 Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the
-benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall) and the token
-budget.
+benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall), the token
+budget, and whether the results are imported.
 """
 
 from collections import defaultdict
@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from memflow.records import Reply, Score
+from memflow.run.recording import IMPORTED
 
 SHARED = "chat"
 """The owner of prompts that every model may receive, the first part of their names."""
@@ -28,6 +29,7 @@ class MeasuredSettings:
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
+    imported: str | None = None
 
     @classmethod
     def of(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
@@ -42,6 +44,7 @@ class MeasuredSettings:
             k=int(meta.get("k", 0)) or None,
             budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
+            imported=meta.get(IMPORTED),
         )
 
     def columns(self) -> dict[str, Any]:
@@ -111,8 +114,12 @@ def _settings(score: Score) -> list[tuple[str, str]]:
         own = len({*score.prompts} & {*score.replaced_prompts})
         found.append(("answer prompts", _REPLACED[own == len(score.prompts)] if own else "packaged"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
-    rest = (("model", fingerprint), ("embedder", score.embedder), ("k", score.k), ("budget", score.budget))
-    for name, value in rest:
+    results = "imported" if score.imported else "of memflow"
+    settings = (
+        *(("model", fingerprint), ("embedder", score.embedder)),
+        *(("k", score.k), ("budget", score.budget), ("results", results)),
+    )
+    for name, value in settings:
         if value is not None:
             found.append((name, str(value)))
     return found

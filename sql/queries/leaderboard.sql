@@ -43,6 +43,7 @@ SELECT
     leaderboard.replaced_prompts,
     leaderboard.k,
     leaderboard.budget,
+    leaderboard.imported,
     leaderboard.differing_settings,
     leaderboard.scripted,
     leaderboard.reason
