@@ -131,7 +131,7 @@ class Clients:
         chosen = self.settings.embedder
         if chosen.kind == "folder":
             return FolderEmbedder(chosen.model)
-        if chosen.kind != "endpoint":
+        if chosen.kind in (None, "hashing"):
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
             EndpointEmbedder(
@@ -164,7 +164,8 @@ class Chats:
         return await self._chat(self.clients.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder for the memory of `assistant`."""
+        """Return the chat and the embedder for the memory of `assistant`. Raises like `Settings.check_embedder`."""
+        self.clients.settings.check_embedder([assistant])
         model = self.clients.settings.model_of(assistant)
         return Tools(await self._chat(model, "memory"), await self.embedder())
 

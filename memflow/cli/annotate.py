@@ -146,7 +146,8 @@ def judge(
     from resources.ledger import SqlLedger
     from resources.models import Models
 
-    settings = select(ctx, url=url, model=model, judge=judge).settings
+    # A judge calls no memory, so the memories of the settings are not checked.
+    settings = select(ctx, memories=["none"], bounds=False, url=url, model=model, judge=judge).settings
     name = _judge(settings)
     slug = re.sub(r"[^\w.]+", "-", name)
     models = Models(settings, SqlLedger(settings.ledger_url))

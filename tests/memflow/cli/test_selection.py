@@ -52,9 +52,9 @@ def test_run_selection_without_options_uses_the_settings_file(file: Path) -> Non
 
 
 def test_run_selection_adds_lower_and_upper_bound_of_every_used_model(file: Path) -> None:
-    selection = selected(file, memories=["full"], assistants=["rag_2_4_30@large", "full@large"])
+    selection = selected(file, memories=["full"], assistants=["recent@large", "full@large"])
     assert selection.assistants == (
-        "none", "oracle", "none@large", "oracle@large", "full", "rag_2_4_30@large", "full@large",
+        "none", "oracle", "none@large", "oracle@large", "full", "recent@large", "full@large",
     )  # fmt: skip
 
 
@@ -102,6 +102,50 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
     ],
 )
 def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadSettings, match=said):
+        selected(file, **options)
+
+
+REAL = {"url": "http://127.0.0.1:2/v1", "model": "b/small", "memories": ["rag_2_4_30"]}
+
+
+def test_run_selection_rejects_hashed_retrieval_under_a_language_model_unless_it_is_chosen(
+    file: Path,
+) -> None:
+    with pytest.raises(BadSettings, match=r"model cli, .* by embeddings: rag_2_4_30\. .* --embedder hashing"):
+        selected(file, **REAL)
+    assert selected(file, **REAL, embedder="hashing").settings.embedder.kind == "hashing"
+    assert selected(file, **REAL | {"memories": ["full"]}).settings.embedder.kind is None
+    assert selected(file, demo=True).settings.embedder.kind is None
+    file.write_text(f'embedder = {{ kind = "hashing" }}\n{FILE}', encoding="utf-8")
+    assert selected(file, **REAL).settings.embedder.kind == "hashing"
+
+
+def test_embedder_option_is_a_folder_or_a_model_at_the_most_specific_address(
+    file: Path, tmp_path: Path
+) -> None:
+    folder = selected(file, **REAL, embedder=str(tmp_path)).settings.embedder
+    assert (folder.kind, folder.model) == ("folder", str(tmp_path))
+    of_chat = selected(file, **REAL, embedder="bge-m3").settings.embedder
+    assert (of_chat.kind, of_chat.url, of_chat.model) == ("endpoint", REAL["url"], "bge-m3")
+    given = selected(file, **REAL, embedder="bge-m3", embedder_url="http://127.0.0.1:3/v1").settings.embedder
+    assert given.url == "http://127.0.0.1:3/v1"
+    configured = 'embedder = { kind = "endpoint", url = "http://e/v1", model = "x", key_variable = "KEY" }\n'
+    file.write_text(configured + FILE, encoding="utf-8")
+    of_file = selected(file, **REAL, embedder="bge-m3").settings.embedder
+    assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", ("KEY",))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"embedder_url": "http://x/v1"}, "--embedder-url is given without a model"),
+        ({"embedder": "no/such"}, "no/such is neither an existing folder nor `hashing`, and has no address"),
+    ],
+)
+def test_run_selection_rejects_an_incomplete_embedder_option(
+    file: Path, options: dict[str, Any], said: str
+) -> None:
     with pytest.raises(BadSettings, match=said):
         selected(file, **options)
 
