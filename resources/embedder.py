@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from memflow.errors import BadInput, BadSettings, MissingData
+from memflow.errors import BadInput, BadSettings, MissingData, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
@@ -119,7 +119,18 @@ class EndpointEmbedder:
         batches = [missing[start : start + size] for start in range(0, len(missing), size or 1)]
 
         async def ask(keys: list[str]) -> None:
-            for key, embedded in (await self._batch(keys, text_of)).items():
+            try:
+                vectors = await self._batch(keys, text_of)
+            except PromptTooLong:
+                if len(keys) == 1:
+                    raise
+                # One text is too long for the model; the others are not.
+                halves = (keys[: len(keys) // 2], keys[len(keys) // 2 :])
+                failures = await asyncio.gather(*map(ask, halves), return_exceptions=True)
+                for failure in filter(None, failures):
+                    raise failure from None
+                return
+            for key, embedded in vectors.items():
                 have(key, embedded)
 
         for wrong in await asyncio.gather(*map(ask, batches), return_exceptions=True):

@@ -4,7 +4,6 @@ What an answer needs (choices, message, content) must have the documented types.
 missing, so that an odd token count does not cost the answer.
 """
 
-from math import isfinite
 from typing import Annotated, Any
 
 from pydantic import (
@@ -31,7 +30,7 @@ def _count(value: Any) -> int | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if isfinite(value) and 0 <= value <= MOST_TOKENS else None
+    return int(value) if 0 <= value <= MOST_TOKENS else None  # false for NaN
 
 
 def _or_none(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
