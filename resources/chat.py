@@ -49,7 +49,7 @@ class OpenAIChat:
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
-        section: str = "models.NAME",
+        section: str = "",
     ) -> None:
         self.model = model
         self.fingerprint = fingerprint

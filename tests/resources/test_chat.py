@@ -174,7 +174,7 @@ async def test_chat_completes_all_requests_although_the_server_restarts() -> Non
     ("behavior", "error", "message"),
     [
         (StubBehavior(max_model_len=100), PromptTooLong, "maximum context length is 100 tokens"),
-        (StubBehavior(model="other"), ModelMisconfigured, "`stub` does not exist.*Fix `model`"),
+        (StubBehavior(model="other"), ModelMisconfigured, "`stub` does not exist.*Fix --model"),
     ],
 )
 async def test_chat_quotes_the_server_if_a_request_is_refused(
