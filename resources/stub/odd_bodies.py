@@ -267,7 +267,7 @@ def _errors() -> Iterator[tuple[str, str, Any]]:
         ("with code 503 as text", "ChatError", {"message": "Overloaded", "code": "503"}),
         ("with a code of 400 digits", "broken", {"message": "x", "code": "5" * 400}),
         ("with code 400", "RequestRefused", {"message": "Invalid request", "code": 400}),
-        ("with code 401", "RequestRefused", {"message": "No auth credentials found", "code": 401}),
+        ("with code 401", "ModelMisconfigured", {"message": "No auth credentials found", "code": 401}),
         ("with code 402", "QuotaExhausted", {"message": "Insufficient credits", "code": 402}),
         ("about the context", "PromptTooLong", {"message": "maximum context length is 9", "code": 400}),
         ("about the filter", "filtered", {"message": "flagged", "code": "content_filter"}),

@@ -17,6 +17,8 @@ from typing import Literal
 
 from resources.stub.odd_bodies import MEGABYTE, completion, odd_bodies
 
+FATAL = ("ModelMisconfigured", "QuotaExhausted")
+"""The outcomes that end a step, since all other requests would fail too."""
 HEAD = b"HTTP/1.1 %d X\r\nConnection: close\r\nContent-Type: application/json\r\n"
 LARGE = 50 * MEGABYTE
 _BUFFER = 256 * 1024
@@ -103,6 +105,7 @@ def _of_statuses() -> Iterator[OddResponse]:
             418,
             422,
         ),
+        "ModelMisconfigured": (401, 404),
         "QuotaExhausted": (402,),
         "PromptTooLong": (413,),
         "ChatError": (408, 409, 425, 429, 500, 501, 502, 503, 504, 507, 520, 529, 599),
