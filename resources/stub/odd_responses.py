@@ -85,32 +85,14 @@ def _of_bodies() -> Iterator[OddResponse]:
 def _of_statuses() -> Iterator[OddResponse]:
     error = json.dumps({"error": {"message": "The server cannot do this.", "code": "x"}}).encode()
     for outcome, statuses in {
-        "broken": (201, 202, 204, 205),
-        "RequestRefused": (
-            300,
-            301,
-            302,
-            303,
-            304,
-            307,
-            308,
-            400,
-            401,
-            403,
-            404,
-            405,
-            406,
-            410,
-            415,
-            418,
-            422,
-        ),
-        "ModelMisconfigured": (401, 404),
-        "QuotaExhausted": (402,),
-        "PromptTooLong": (413,),
-        "ChatError": (408, 409, 425, 429, 500, 501, 502, 503, 504, 507, 520, 529, 599),
+        "broken": "201 202 204 205",
+        "RequestRefused": "300 301 302 303 304 307 308 400 403 405 406 410 415 418 422",
+        "ModelMisconfigured": "401 404",
+        "QuotaExhausted": "402",
+        "PromptTooLong": "413",
+        "ChatError": "408 409 425 429 500 501 502 503 504 507 520 529 599",
     }.items():
-        for status in statuses:
+        for status in map(int, statuses.split()):
             body = b"" if status < 300 or status == 304 else error
             yield OddResponse(f"status {status}", outcome, _http(body, status))
     for name, body in (
