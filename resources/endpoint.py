@@ -132,8 +132,7 @@ class Endpoint:
         retries = Retries(self.tries, self.first_wait, self.chance)
         while True:
             async with self._limiter:
-                retries.paused += await self._wait_for_pause()
-                api_key = self._keys.choose()
+                api_key = await self._free_key(retries)
                 try:
                     value = await self._try(request, api_key, read)
                 except RetryableError as failure:
@@ -145,10 +144,11 @@ class Endpoint:
                     self._down = False
                     return value
             wait = retries.next_wait(last, self.clock(), self._patience(last))
-            if retries.paused > self.longest_pause:
+            paused = retries.paused + last.pause
+            if paused > self.longest_pause and not self._keys.set_aside(api_key, str(last)):
                 raise QuotaExhausted(
-                    f"{self.address} asks to wait for {retries.paused:.0f} s, longer than `longest_pause` ({last}). "
-                    "Rerun later, or raise `longest_pause` of the model in memflow.toml."
+                    f"{self.address} asks to wait for {paused:.0f} s, longer than `longest_pause` ({last}). Rerun "
+                    "later, or raise `longest_pause` of the model in memflow.toml."
                 )
             self._pause(api_key, last.pause, str(last))
             if wait is None or (last.unreachable and self._down):
@@ -201,13 +201,13 @@ class Endpoint:
             return RetryableError(str(exception), immediate=True)
         return exception
 
-    async def _wait_for_pause(self) -> float:
-        """Wait while all keys are paused at this address. Return the seconds."""
-        waited = 0.0
-        while (seconds := self._keys.pause_of(self._keys.choose())) > 0:
-            waited += seconds
+    async def _free_key(self, retries: Retries) -> ApiKey:
+        """Return the next key, after a wait if all keys are paused at this address."""
+        while (seconds := self._keys.pause_of(api_key := self._keys.choose())) > 0:
+            seconds += self.chance.uniform(0, self.first_wait)  # not all requests at once
+            retries.paused += seconds
             await self.sleep(seconds)
-        return waited
+        return api_key
 
     def _pause(self, api_key: ApiKey, seconds: float, reason: str) -> None:
         """Pause all requests with this key at this address, unless for more seconds than they may wait."""

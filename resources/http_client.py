@@ -95,11 +95,10 @@ class HttpClient:
 
     async def _read(self, response: "aiohttp.ClientResponse") -> tuple[bytes, bool]:
         """Return the content, at most about `response_bytes` of it, and whether it is complete."""
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > self._response_bytes:
-                return b"".join(chunks), False
-        return b"".join(chunks), True
+        stream = response.content
+        chunks = [await stream.readany()]
+        size = len(chunks[0])
+        while size <= self._response_bytes and not stream.at_eof():
+            chunks.append(await stream.readany())
+            size += len(chunks[-1])
+        return b"".join(chunks), size <= self._response_bytes

@@ -142,7 +142,8 @@ class Stub:
         chance = random.Random(seeded(self.behavior.seed, "odd", key))
         if named is not None or chance.random() >= self.behavior.odd:
             return named
-        return chance.choice([each for each in odd_responses().values() if each.outcome not in FATAL])
+        kept = ("answered", "cut", *FATAL)
+        return chance.choice([each for each in odd_responses().values() if each.outcome not in kept])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
         if self._log is not None:
