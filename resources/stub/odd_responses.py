@@ -15,7 +15,8 @@ from functools import cache
 from itertools import repeat
 from typing import Literal
 
-from resources.stub.odd_bodies import MEGABYTE, completion, odd_bodies
+from resources.stub.odd_bodies import MEGABYTE, odd_bodies
+from resources.stub.odd_json import completion
 
 FATAL = ("ModelMisconfigured", "QuotaExhausted")
 """The outcomes that end a step, since all other requests would fail too."""
@@ -166,7 +167,7 @@ def _of_connections() -> Iterator[OddResponse]:
         yield OddResponse(f"connection: closed {name}", "ChatError", parts)
         yield OddResponse(f"connection: reset {name}", "ChatError", parts, ending="reset")
         yield OddResponse(f"connection: silent {name}", "ChatError", parts, ending="stay open")
-    for name, outcome, parts in (
+    table: list[tuple[str, str, Iterable[bytes]]] = [
         ("no HTTP", "ChatError", [b"220 mail.example.org ESMTP\r\n"]),
         ("TLS", "ChatError", [b"\x15\x03\x01\x00\x02\x02\x46"]),
         ("HTTP/2", "ChatError", [b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" + bytes(18)]),
@@ -184,9 +185,10 @@ def _of_connections() -> Iterator[OddResponse]:
         ("no length", "answered", [head + b"\r\n" + body]),
         ("an interim response", "answered", [b"HTTP/1.1 103 Early Hints\r\n\r\n" + whole]),
         ("an endless interim", "ChatError", repeat(b"HTTP/1.1 100 Continue\r\n\r\n")),
-    ):
-        yield OddResponse(f"connection: {name}", outcome, parts)
-    yield OddResponse("connection: two responses", "ChatError", [whole + whole])
+        ("two responses", "ChatError", [whole + whole]),
+    ]
+    for name, outcome, odd in table:
+        yield OddResponse(f"connection: {name}", outcome, odd)
 
 
 def _of_sizes() -> Iterator[OddResponse]:

@@ -123,6 +123,7 @@ class Stub:
                 await asyncio.sleep(self.behavior.latency)
             odd = self._odd_response(body, key)
             if odd is not None:
+                assert request.transport is not None
                 await odd.send(request.transport)
                 return web.Response()
             status, answer, headers = self._answer(request, body, key, attempt)

@@ -23,7 +23,7 @@ from memflow.errors import (
 from resources.chat import OpenAIChat
 from resources.endpoint import Endpoint
 from resources.stub import Stub, StubBehavior
-from resources.stub.odd_bodies import completion
+from resources.stub.odd_json import completion
 
 KEY, OTHER = "sk-first-abcdefgh1234", "sk-second-abcdefgh5678"
 Answer = Callable[[web.BaseRequest, str], web.StreamResponse]
