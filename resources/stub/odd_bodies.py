@@ -167,7 +167,11 @@ def _roots() -> Iterator[tuple[str, str, Any]]:
     yield "body: with a byte order mark", "answered", b"\xef\xbb\xbf" + whole
     yield "body: with white space around", "answered", b"\n\n " + whole + b" \r\n"
     yield "body: with the same key twice", "answered", b'{"choices": null, ' + whole[1:]
-    yield "body: with 10,000 other keys", "answered", completion(**{f"key {n}": n for n in range(10_000)})
+    yield (
+        "body: with 10,000 other keys",
+        "answered",
+        {**completion(), **{f"key {n}": n for n in range(10_000)}},
+    )
 
 
 def _finish_reasons() -> Iterator[tuple[str, str, Any]]:
