@@ -23,7 +23,7 @@ from memflow.tokens import estimate
 from resources.stub.behavior import StubBehavior
 from resources.stub.calls import Call, Rejection
 from resources.stub.completions import completion, rejection
-from resources.stub.odd_responses import OddResponse, odd_responses
+from resources.stub.odd_responses import FATAL, OddResponse, odd_responses
 from resources.stub.providers import behaviors_of
 
 
@@ -126,6 +126,7 @@ class Stub:
                 await asyncio.sleep(self.behavior.latency)
             odd = self._odd_response(body, key)
             if odd is not None:
+                assert request.transport is not None
                 await odd.send(request.transport)
                 return web.Response()
             status, answer, headers = self._answer(request, body, inputs, key, attempt)
@@ -145,7 +146,8 @@ class Stub:
         chance = random.Random(seeded(self.behavior.seed, "odd", key))
         if named is not None or chance.random() >= self.behavior.odd:
             return named
-        return chance.choice([each for each in odd_responses().values() if each.outcome != "QuotaExhausted"])
+        kept = ("answered", "cut", *FATAL)
+        return chance.choice([each for each in odd_responses().values() if each.outcome not in kept])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
         if self._log is not None:

@@ -1,7 +1,6 @@
 """The behaviors of the stub server, and what the chat makes of each."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,7 +54,7 @@ def test_every_preset_has_a_provider() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"provider": "depseek"}, {"behaviors": "thinks"}])
-def test_stub_rejects_unknown_names_with_the_known_ones(fields: Mapping[str, str]) -> None:
+def test_stub_rejects_unknown_names_with_the_known_ones(fields: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError, match=r"there is no .* Use .*deepseek|there is no .* Use .*thinks_in_tags"
     ):
