@@ -35,6 +35,8 @@ class ModelProfile:
     fingerprint: str = ""
     """Models of one fingerprint share their answers. Without one, every name is a model."""
     scripted: bool = True
+    headroom: int = 0
+    """Tokens for thoughts, which each request may spend beyond the token limit of its prompt."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,7 @@ class _CountingChat:
         self.sampling = profile.sampling
         self.scripted = profile.scripted
         self.count = count
+        self.headroom = profile.headroom
         self.limit = limit
         self.fingerprint = inner.fingerprint
 
@@ -211,7 +214,7 @@ class _CountingChat:
         self.count.calls += 1
         self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
         self.count.completion_tokens += estimate(completion.text)
-        self.count.most_tokens += request.sampling.max_tokens
+        self.count.most_tokens += request.sampling.max_tokens + self.headroom
         async with self.limit:
             await asyncio.sleep(self.dry_run.latency)
         return completion
