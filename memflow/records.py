@@ -431,6 +431,10 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
+    imported: Annotated[
+        str | None,
+        "The recorded run of other code that the results are of; null where memflow ran the assistant.",
+    ] = None
     differing_settings: Annotated[
         str | None, "Settings that differ from those of the assistants it is compared with."
     ] = None
