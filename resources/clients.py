@@ -23,6 +23,7 @@ from resources.event_loop import detached
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
 from resources.settings import Settings
+from resources.settings_sections import COMMAND_LINE_MODEL
 from resources.vllm import VllmServers
 
 BUSY_S = 0.002
@@ -111,7 +112,7 @@ class Clients:
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
-            section=f"models.{name}",
+            section="" if name == COMMAND_LINE_MODEL else f"models.{name}",
             endpoint=Endpoint(
                 url,
                 key_variables=model.key_variable,

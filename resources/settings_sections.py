@@ -36,6 +36,10 @@ Url = Annotated[str, AfterValidator(_without_credentials)]
 """An address without user and password."""
 
 
+COMMAND_LINE_MODEL = "cli"
+"""The name of the model that the options --url and --model define."""
+
+
 class StrictModel(BaseModel):
     """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 

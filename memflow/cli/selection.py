@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 BOUNDS = ("none", "oracle")
-COMMAND_LINE_MODEL = "cli"
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 _WHAT, _WHO = "What is measured", "Models"
@@ -108,6 +107,16 @@ EmbedderUrlOption = Annotated[
     ),
 ]
 
+PresetOption = Annotated[
+    str | None,
+    _option(
+        "--preset",
+        "The provider at --url, such as deepseek, which determines the form of requests (docs/how-to/model.md).",
+        _WHO,
+        metavar="PROVIDER",
+    ),
+]
+
 
 def _role_option(role: str, task: str) -> Any:
     return _option(f"--{role}", f"The model of memflow.toml that {task}, instead of --model.", _WHO)
@@ -167,6 +176,7 @@ def select(
     model: str | None = None,
     embedder: str | None = None,
     embedder_url: str | None = None,
+    preset: str | None = None,
     simulator: str | None = None,
     judge: str | None = None,
     annotator: str | None = None,
@@ -188,7 +198,7 @@ def select(
         raise BadSettings(
             f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
         )
-    over = _models("scripted" if demo else model, url, roles)
+    over = _models("scripted" if demo else model, url, preset, roles)
     if embedder or embedder_url:
         over["embedder"] = _embedder(front.load().embedder, embedder, embedder_url, url)
     paths = _import_paths([*(memories or ()), *(assistants or ())])
@@ -242,16 +252,25 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
         )
 
 
-def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
-    """Return the `models` and `roles` settings that the options --model, --url and the role options set."""
+def _models(
+    model: str | None, url: str | None, preset: str | None, named: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
+    from resources.settings_sections import COMMAND_LINE_MODEL
+
     over: dict[str, Any] = {}
     if url and not model:
         raise BadSettings(
             "--url is given without a model. Add --model with the name of a model at that server."
         )
+    if preset and not url:
+        raise BadSettings(
+            "--preset is given without --url. Set `preset` of the model in memflow.toml instead, or add --url."
+        )
     roles: dict[str, str] = {}
     if url:
-        over["models"] = {COMMAND_LINE_MODEL: {"kind": "endpoint", "url": url, "model": model}}
+        served = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
+        over["models"] = {COMMAND_LINE_MODEL: served}
         model = COMMAND_LINE_MODEL
     if model:
         roles = dict.fromkeys(ROLES, model)

@@ -11,6 +11,7 @@ from memflow.cli.selection import Front, Selection, select
 from memflow.errors import BadSettings
 from memflow.memories.baselines import Recent
 from memflow.memories.user_memories import UserMemory
+from resources.profiles import profile_of
 
 FILE = """
 domains = ["amemgym_demo"]
@@ -77,6 +78,11 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
     assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
 
 
+def test_preset_option_is_the_provider_at_the_url(file: Path) -> None:
+    selection = selected(file, url="http://127.0.0.1:2/v1", model="m", preset="deepseek")
+    assert selection.settings.model("cli").profile == profile_of("deepseek")
+
+
 def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
     assert selected(file, model="large").settings.roles.assistant == "large"
     with pytest.raises(BadSettings, match="nosuch"):
@@ -95,6 +101,8 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
     ("options", "said"),
     [
         ({"url": "http://x/v1"}, "--url is given without a model"),
+        ({"preset": "deepseek"}, "--preset is given without --url"),
+        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli\.preset.*'deepseek'"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
