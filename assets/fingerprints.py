@@ -15,11 +15,13 @@ from typing import Any
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
+from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
+from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
 from resources.lake import RUN, Lake
@@ -114,7 +116,7 @@ class Fingerprints:
                 "model": behind["model"],
                 "fingerprint": self.settings.model(behind["model"]).fingerprint(),
                 "simulator": self.simulator("memory", domain) or NO_SIMULATOR,
-                SCRIPTED: behind[SCRIPTED],
+                **{name: behind[name] for name in (SCRIPTED, "embedder") if name in behind},
             }
         if step.name == "verdicts":
             behind = self.behind(domain, assistant)
@@ -125,7 +127,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata to store with an assistant's verdicts: models, probe version, and recall limits."""
+        """Return the metadata to store with an assistant's verdicts: models, prompts, probe version, recall limits."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -138,16 +140,38 @@ class Fingerprints:
         }
         scripted = self._any_scripted(names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = self._memory(assistant)[0].values
+        memory = self._memory(assistant)[0]
+        values = memory.values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
             **bounds,
+            **self._replaced_prompts(domain, memory),
+            **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
         }
+
+    def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
+        """Return the replaced prompts behind an assistant's verdicts as metadata, empty if there are none."""
+        benchmark = registry.benchmark(domain.benchmark)
+        root = _package(benchmark)
+        judged = {each.name for table in WRITERS for each in benchmark.judge_prompts(domain, table)}
+        roles = {
+            *("assistant", ANY_ROLE),
+            *(["simulator"] if benchmark.simulator_stages(domain) else []),
+            *(["annotator"] if benchmark.annotation_prompts(domain) else []),
+        }
+        names = [
+            f"{name}@{file.digest[:8]}"
+            for name, file in replacements().items()
+            if (f"{file.package}.".startswith(f"{root}.") and (roles & {*file.roles} or name in judged))
+            or ANY_ROLE in file.roles
+            or (memory.system.needs_chat and file.package == memory.system.memory.package())
+        ]
+        return {"replaced_prompts": " ".join(sorted(names))} if names else {}
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for the
@@ -177,17 +201,12 @@ class Fingerprints:
         return self._with_prompts(("judge",), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
-        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder."""
+        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder, if used."""
+        memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
-        embedder = self.settings.embedder
+        embedder = self.settings.embedder.fingerprint() if memory.system.needs_embedder else ""
         bounds = self.settings.bounds.fingerprint("assistant", "memory")
-        return digest(
-            self._memory(assistant)[1],
-            model.fingerprint(),
-            embedder.kind,
-            embedder.model,
-            *filter(None, [bounds]),
-        )
+        return digest(memory_digest, model.fingerprint(), embedder, *filter(None, [bounds]))
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
         """Return the fingerprints of those metric backends of a domain that the settings configure."""

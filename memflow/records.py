@@ -428,6 +428,10 @@ class Score:
     prompts: Annotated[list[str], "The answer prompts behind it, as `name@digest`."] = field(
         default_factory=list
     )
+    replaced_prompts: Annotated[
+        list[str], "The prompts behind it that the user replaced, as `name@digest`; empty where none is."
+    ] = field(default_factory=list)
+    embedder: Annotated[str | None, "The embedder, where the memory retrieves by embeddings."] = None
     k: Annotated[int | None, "Entries that the memory recalls at most, where it has such a parameter."] = None
     budget: Annotated[
         int | None, "Tokens that the memory injects at most, where it has such a parameter."

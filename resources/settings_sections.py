@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.fingerprint import digest
+from memflow.labels import HASHING
 from resources.addresses import display_address, has_credentials
 from resources.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.profiles import DEFAULT, Preset, Profile, preset_fields
@@ -33,6 +34,10 @@ def _without_credentials(url: str) -> str:
 
 Url = Annotated[str, AfterValidator(_without_credentials)]
 """An address without user and password."""
+
+
+COMMAND_LINE_MODEL = "cli"
+"""The name of the model that the options --url and --model define."""
 
 
 class StrictModel(BaseModel):
@@ -204,9 +209,10 @@ class Bounds(StrictModel):
 class Embedder(StrictModel):
     """The settings of the embedding model."""
 
-    kind: Literal["hashing", "endpoint", "folder"] = Field(
-        "hashing",
-        description="hashing: built in, no model; endpoint: an address; folder: sentence-transformers weights.",
+    kind: Literal["hashing", "endpoint", "folder"] | None = Field(
+        None,
+        description="endpoint: an address; folder: sentence-transformers weights; hashing: built in, compares words. "
+        "Without a kind, the scripted chat gets hashing, and a language model is refused memories that need one.",
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
     url: Url = Field("", description="The OpenAI-compatible address.")
@@ -215,6 +221,27 @@ class Embedder(StrictModel):
         description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
     )
     dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Embedder":
+        if self.kind is None and (self.url or self.model):
+            raise ValueError('it has a url or a model, but no kind. Add kind = "endpoint" or kind = "folder"')
+        needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
+        for name in needed:
+            if not getattr(self, name):
+                raise ValueError(f'kind = "{self.kind}" needs `{name}`. Add it')
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name on the leaderboard: that of the model, or `hashing-256`."""
+        if self.kind == "folder":
+            return Path(self.model).name
+        return self.model if self.kind == "endpoint" else f"{HASHING}-{self.dimensions}"
+
+    def fingerprint(self) -> str:
+        """Return the content hash of the settings that determine the vectors."""
+        return digest(self.kind or HASHING, self.model, self.name)
 
 
 class Training(StrictModel):

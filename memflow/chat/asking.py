@@ -133,7 +133,7 @@ def parse_completion(
     if completion.cut:
         return None, "it was cut at the token limit"
     try:
-        value = decode_json(_unfenced(text))
+        value = decode_json(_json_in(text))
     except ValueError as error:
         return None, str(error)
     try:
@@ -162,11 +162,14 @@ async def _complete_with_more_room(
         return request, cut
 
 
-def _unfenced(text: str) -> str:
-    """Return the JSON of an answer without the code fence around it."""
+def _json_in(text: str) -> str:
+    """Return the JSON of an answer without the code fence around it, or without the prose before and after it."""
     if text.startswith("```"):
-        text = text.split("\n", 1)[-1].rsplit("```", 1)[0]
-    return text
+        return text.split("\n", 1)[-1].rsplit("```", 1)[0]
+    first, last = text.find("{"), text.rfind("}")
+    if text.startswith(("{", "[")) or first < 0 or last < first:
+        return text
+    return text[first : last + 1]
 
 
 def _again(request: ChatRequest, completion: Completion, wrong: str) -> ChatRequest:

@@ -96,7 +96,7 @@ def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
     return [
         at
         for at, differences in enumerate(differing_settings(scores))
-        if differences and ("prompt " in differences or "model " in differences)
+        if differences and any(name in differences for name in ("prompt ", "replaced prompts ", "model "))
     ]
 
 

@@ -24,6 +24,7 @@ from memflow.cli.models import models
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.plot import plot
+from memflow.cli.prompts import prompts
 from memflow.cli.query import sql
 from memflow.cli.run import run
 from memflow.cli.selection import Front
@@ -100,6 +101,7 @@ app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
+app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)
 app.command(rich_help_panel=KNOW)(data)
 app.add_typer(models, name="models", rich_help_panel=KNOW)
 app.command(rich_help_panel=BEGIN)(init)

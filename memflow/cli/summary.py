@@ -9,11 +9,12 @@ from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import evidence
+from memflow.cli.evidence import evidence, replaced_prompts
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
+from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
 from resources.lake import rebuild_commands
@@ -73,14 +74,14 @@ class Summary:
         )
 
     @property
-    def scripted(self) -> bool:
-        """Whether a scripted chat replaced a language model in any role."""
-        return any(score.scripted for score in self.scores)
+    def label(self) -> str | None:
+        """The label of the scores: of the scripted chat, or of a hashed embedder."""
+        return score_label(self.scores)
 
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON output."""
         return {
-            "label": LABEL if self.scripted else None,
+            "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
             "usage": self.usage,
             "quarantined": self.made,
@@ -103,6 +104,7 @@ class Summary:
             of_domain = [score for score in self.scores if score.domain == domain]
             primary = [score for score in self.primary if score.domain == domain]
             shown += [heading(domain), leaderboard_table(primary), *evidence(of_domain)]
+        shown += replaced_prompts(self.scores)
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
@@ -121,8 +123,11 @@ class Summary:
                 Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()
             ]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
-        if self.scripted:
+        if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
+        elif self.label:
+            names = ", ".join(dict.fromkeys(score.assistant for score in self.scores if score_label([score])))
+            shown.append(Text(f"\n{names}: {self.label}; {HASHED_CAVEAT}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."

@@ -37,7 +37,7 @@ class ModelProfile:
     """Models of one fingerprint share their answers. Without one, every name is a model."""
     scripted: bool = True
     headroom: int = 0
-    """Tokens that the model's profile adds to every limit."""
+    """Tokens for thoughts, which the model's profile adds to every limit."""
 
 
 @dataclass(frozen=True)
