@@ -327,6 +327,9 @@ class Reply:
     ranked: Annotated[list[str], "Ids of the ten best entries found, including those beyond the budget."] = (
         field(default_factory=list)
     )
+    recall_failures: Annotated[
+        list[str], "Reasons of the items left out of the memory's answers to recall."
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,6 +431,10 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
+    imported: Annotated[
+        str | None,
+        "The recorded run of other code that the results are of; null where memflow ran the assistant.",
+    ] = None
     differing_settings: Annotated[
         str | None, "Settings that differ from those of the assistants it is compared with."
     ] = None

@@ -138,15 +138,17 @@ class Lake:
             self._rows.put(path, state, rows)
         yield from rows
 
-    def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition as Arrow record batches. Raises the errors of `read`."""
+    def batches(
+        self, table: str, partition: str, names: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
         with self._reading(table, partition, vectors=True) as (parquet, _):
-            yield from parquet.iter_batches(row_group_size(table))
+            yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
         with self._reading(table, partition, vectors) as (parquet, names):
-            return parquet.read(names)
+            return parquet.read(names, use_threads=False)
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
         """Return the rows of several partitions, concatenated in the given order."""
@@ -182,7 +184,7 @@ class Lake:
         try:
             with self._open(table, partition) as file:
                 parquet = self._parquet(table, partition, file)
-                stored, found_columns = parquet.metadata.metadata or {}, _columns_digest(parquet.schema_arrow)
+                stored, found_columns = parquet.metadata.metadata or {}, parquet.schema_arrow
         except MissingData:
             return None
         found = {name.decode(): value.decode() for name, value in stored.items()}
@@ -194,7 +196,9 @@ class Lake:
         prefix = "memflow.meta."
         meta = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
         fingerprint = found.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
-        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, found_columns)
+        is_current = found_columns.remove_metadata() == schema(table)
+        columns_hash = _table_columns(table) if is_current else _columns_digest(found_columns)
+        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, columns_hash)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""

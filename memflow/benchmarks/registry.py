@@ -30,7 +30,7 @@ from memflow.suggestions import unknown_name
 if TYPE_CHECKING:
     from memflow.annotation.kind import Kind
     from memflow.benchmarks.api import Benchmark
-    from memflow.benchmarks.views import Export, Plots, View
+    from memflow.benchmarks.views import Export, Import, Plots, View
     from memflow.chat.scripted import Handler
     from memflow.checks.rules import Expectation
     from memflow.scoring.metric import Metric
@@ -161,10 +161,12 @@ def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
 
 def exports() -> "dict[str, dict[str, Export]]":
     """Return all exports by command name; each command maps to the benchmarks that have this export."""
-    found: dict[str, dict[str, Export]] = {}
-    for benchmark_name, export in _items("exports"):
-        found.setdefault(export.name, {})[benchmark_name] = export
-    return found
+    return _by_command("exports")
+
+
+def imports() -> "dict[str, dict[str, Import]]":
+    """Return all imports by command name; each command maps to the benchmarks that have this import."""
+    return _by_command("imports")
 
 
 def plots() -> "dict[str, Plots]":
@@ -197,6 +199,14 @@ def _load(name: str, path: str) -> Any:
 
 def _loads(part: str) -> Callable[[str], Any]:
     return lambda name: _load(name, path) if (path := getattr(spec_of(name), part)) else ()
+
+
+def _by_command(part: str) -> dict[str, dict[str, Any]]:
+    """Return the items of one part by name; each name maps to the benchmarks that have such an item."""
+    found: dict[str, dict[str, Any]] = {}
+    for benchmark_name, item in _items(part):
+        found.setdefault(item.name, {})[benchmark_name] = item
+    return found
 
 
 def _items(part: str) -> Iterator[tuple[str, Any]]:

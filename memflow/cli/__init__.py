@@ -17,6 +17,7 @@ from memflow.cli.checks import checks
 from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
+from memflow.cli.imports import imports
 from memflow.cli.memories import memories
 from memflow.cli.models import models
 from memflow.cli.output import message
@@ -86,6 +87,7 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.command(rich_help_panel=MEASURE)(finetune)
+app.add_typer(imports, name="import", rich_help_panel=MEASURE)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)

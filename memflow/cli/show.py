@@ -67,14 +67,14 @@ def leaderboard(
     from memflow.chat.scripted import LABEL
     from memflow.scoring.catalog import is_evidence_score
 
-    published = PublishedScores(_lake(ctx))
+    published = PublishedScores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        check_names("the leaderboard", option, chosen, {getattr(row, option) for row in published.rows})
+        if chosen:
+            check_names("the leaderboard", option, chosen, published.names(option))
     found = [
         place
-        for place, row in enumerate(published.rows)
-        if (slices or row.slice == "all")
-        and _wanted(row.domain, domain)
+        for place, row in published.rows.items()
+        if _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
         and (variants or row.variant == "standard" or is_evidence_score(row))
@@ -83,11 +83,17 @@ def leaderboard(
     scores = published.read(shown)
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
     scripted = any(score.scripted for score in scores)
+    imported = [
+        note(f"\n{assistant} is imported, not run by memflow: {source}.")
+        for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
+        if source
+    ]
     label = Text(f"\n{LABEL}: these scores show that the pipeline works; they measure no model.", "yellow")
     answer(
         form,
         {"label": LABEL if scripted else None, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *imported,
         *([note(more)] if len(shown) < len(found) else []),
         *([label] if scripted else []),
     )

@@ -163,8 +163,12 @@ class _Stage:
         """Run dialogues concurrently on the unchanged memory, then write their messages to the memory."""
         replier = self._require_replier()
 
+        failed: list[str] = []
+
         async def read(query: str) -> Recall:
-            return await self._recall(query)
+            recall = await self._recall(query)
+            failed.extend(recall.failed)
+            return recall
 
         async def one(event: Event) -> Dialogue:
             if event.lead is None:
@@ -176,7 +180,9 @@ class _Stage:
             lived()
             return led
 
-        for event, led in zip(events, await asyncio.gather(*map(one, events)), strict=True):
+        dialogues = await asyncio.gather(*map(one, events))
+        self._record_failures(sorted(failed))  # sorted, since the order of concurrent reads varies
+        for event, led in zip(events, dialogues, strict=True):
             came = [spoken for spoken in led.spoken if spoken.reason is None]
             if came:
                 await self._write(event, came)
@@ -213,7 +219,12 @@ class _Stage:
             recall = await self._recall(message.text, frozen=False)
         except RecallFailed as failed:
             return Answer(None, str(failed))
+        self._record_failures(recall.failed)
         return await replier.reply(recall, message)
+
+    def _record_failures(self, reasons: Iterable[str]) -> None:
+        for reason in reasons:
+            self.memory.store.add(FAILURE, reason, sources=())
 
     async def _write(
         self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0

@@ -1,7 +1,7 @@
 """The comparability columns of the leaderboard: the settings of each assistant, and which of them differ.
 
 Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the model's
-fingerprint, k (the number of entries to recall) and the token budget.
+fingerprint, k (the number of entries to recall), the token budget, and whether the results are imported.
 """
 
 from collections import defaultdict
@@ -21,12 +21,20 @@ class MeasuredSettings:
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
+    imported: str | None = None
 
     @classmethod
     def of(
-        cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
+        cls,
+        replies: Sequence[Reply],
+        k: int | None = None,
+        budget: int | None = None,
+        imported: str | None = None,
     ) -> "MeasuredSettings":
-        """Return the settings that an assistant's replies were computed with, and the memory's k and budget."""
+        """Return the settings that an assistant's replies were computed with, and the memory's k and budget.
+
+        `imported` names the source of results that memflow did not compute.
+        """
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
         return cls(
@@ -35,6 +43,7 @@ class MeasuredSettings:
             k=k,
             budget=budget,
             injected_tokens=tokens / len(answered) if answered else None,
+            imported=imported,
         )
 
     def columns(self) -> dict[str, Any]:
@@ -95,7 +104,9 @@ def _settings(score: Score) -> list[tuple[str, str]]:
         (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
     ]
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
-    for name, value in (("model", fingerprint), ("k", score.k), ("budget", score.budget)):
+    results = "imported" if score.imported else "of memflow"
+    settings = (("model", fingerprint), ("k", score.k), ("budget", score.budget), ("results", results))
+    for name, value in settings:
         if value is not None:
             found.append((name, str(value)))
     return found

@@ -12,6 +12,7 @@ from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
+from memflow.run.recording import IMPORTED
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -116,7 +117,7 @@ def shared_scores(
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
     k, budget = (int(meta.get(each, 0)) or None for each in ("k", "budget"))
-    return scores, MeasuredSettings.of(replies, k, budget)
+    return scores, MeasuredSettings.of(replies, k, budget, meta.get(IMPORTED))
 
 
 def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:

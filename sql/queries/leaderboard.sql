@@ -41,6 +41,7 @@ SELECT
     leaderboard.injected_tokens,
     leaderboard.k,
     leaderboard.budget,
+    leaderboard.imported,
     leaderboard.differing_settings,
     leaderboard.scripted,
     leaderboard.reason

@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     k BIGINT,
     budget BIGINT,
     injected_tokens DOUBLE,
+    imported VARCHAR,
     differing_settings VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)

@@ -167,6 +167,18 @@ async def test_dialogue_reads_the_memory_with_the_frozen_flag() -> None:
     assert reads == [True, True]
 
 
+async def test_items_that_reads_leave_out_are_recorded_as_failures_of_the_memory() -> None:
+    class Partial(Notebook):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            return Recall(failed=(f"no search for {query}",))
+
+    memory = Partial()
+    events = (event(0, "Hello"), dialogue(1, "B", checkpoint=1), dialogue(2, "A", wait=3, checkpoint=1))
+    await play(Episode("d", events), memory, replier())
+    failures = [(item.text, item.since) for item in memory.store.live(FAILURE)]
+    assert failures == [("no search for Hello", 1), ("no search for A", 2), ("no search for B", 2)]
+
+
 async def test_play_rejects_a_dialogue_without_an_answering_model() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)

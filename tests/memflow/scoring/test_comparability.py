@@ -43,6 +43,23 @@ def test_compare_settings_lists_differing_settings_of_every_score() -> None:
     ]
 
 
+def test_imported_results_differ_from_results_of_memflow_with_the_same_model() -> None:
+    given = {
+        "a": MeasuredSettings(),
+        "b": MeasuredSettings(),
+        "c": MeasuredSettings(imported="a run, hash 1"),
+    }
+    found = compare_settings([score(assistant=name) for name in given], given)
+    assert [each.imported for each in found] == [None, None, "a run, hash 1"]
+    assert [each.differing_settings for each in found] == [
+        "results of memflow, others imported",
+        "results of memflow, others imported",
+        "results imported, others of memflow",
+    ]
+    apart = [score(assistant=name, model=name) for name in given]
+    assert [each.differing_settings for each in compare_settings(apart, given)] == [None, None, None]
+
+
 def test_leaderboard_checks_find_unlisted_setting_differences_and_mixed_models() -> None:
     rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
     hidden, mixed = (
