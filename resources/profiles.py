@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
@@ -106,10 +106,10 @@ class Profile(BaseModel):
         ("<think>", "</think>"), description="The delimiters of thoughts in the content."
     )
     thinking: str = Field("", description="A key of thinking_levels; empty: the server's default.")
-    thinking_levels: dict[str, dict[str, Any]] = Field(
+    thinking_levels: dict[str, dict[str, JsonValue]] = Field(
         default_factory=dict, description="The keys of the request body that set each level of thinking."
     )
-    body: dict[str, Any] = Field(default_factory=dict, description="Further keys of the request body.")
+    body: dict[str, JsonValue] = Field(default_factory=dict, description="Further keys of the request body.")
     headers: dict[str, str] = Field(
         default_factory=dict, description="Further headers of requests; never a key."
     )
