@@ -1,5 +1,7 @@
 """`memflow plan`: predicted calls, time and cost of a run."""
 
+import pytest
+
 
 def plan(home, *more: str) -> dict:
     arguments = ["plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1"]
