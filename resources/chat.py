@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
@@ -49,11 +49,12 @@ class OpenAIChat:
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
-        section: str = "models.NAME",
+        section: str = "",
     ) -> None:
         self.model = model
         self.fingerprint = fingerprint
         self.sampling = sampling or Sampling()
+        self.bound = TokenBound()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False

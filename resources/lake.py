@@ -34,6 +34,8 @@ CACHE = ".cache/facts-2"
 """The cache of facts, below the lake's root; the number is the version of its content."""
 RUN = "run"
 """The metadata key of the run that wrote a partition. It is no part of any fingerprint."""
+FAILED_REQUESTS = "failed_requests"
+"""The metadata key of the number of failed requests behind a partition that a later run has to send again."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Facts:
     def run(self) -> str | None:
         """The id of the run that wrote the partition; None if no run id was stored."""
         return self.meta.get(RUN)
+
+    @property
+    def failed_requests(self) -> int:
+        """The number of failed requests behind the partition that a later run has to send again."""
+        return int(self.meta.get(FAILED_REQUESTS, 0))
 
 
 class Lake:

@@ -94,7 +94,10 @@ class Profile(BaseModel):
         "system",
         description="The role of system messages; user: they are joined with the first user message.",
     )
-    alternate: bool = Field(False, description="Whether consecutive messages of one role are joined.")
+    alternate: bool = Field(
+        False,
+        description="Whether consecutive messages of one role are joined, and a user message comes first.",
+    )
     thoughts: tuple[str, ...] = Field(
         ("reasoning_details", "reasoning_content", "reasoning"),
         description="The fields of a response message that may hold thoughts.",

@@ -122,12 +122,17 @@ def benchmark(name: str) -> "Benchmark":
     return made
 
 
+def benchmarks() -> "list[Benchmark]":
+    """Return all usable benchmarks, memflow's own first."""
+    return [benchmark(name) for name in _usable(benchmark)]
+
+
 def handlers() -> "dict[str, Handler]":
     """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name.
 
     If two benchmarks share a prompt name, the handler of memflow's own benchmark is used.
     """
-    of_each = [benchmark(name).handlers() for name in _usable(benchmark)]
+    of_each = [each.handlers() for each in benchmarks()]
     return {prompt: handler for own in reversed(of_each) for prompt, handler in own.items()}
 
 

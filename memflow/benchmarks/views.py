@@ -121,9 +121,10 @@ class Answer:
     data: Mapping[str, Any]
     parts: Sequence[Part]
     records: Sequence[Mapping[str, Any]] = ()
-    scripted: bool = False
-    """Whether any of it comes from the scripted chat: it is then labeled so, with `caveat`."""
+    label: str | None = None
+    """The label of the result (memflow/labels.py), if it is of the scripted chat or of a hashed embedder."""
     caveat: str = SCRIPTED_CAVEAT
+    """What the label of the scripted chat means for the result."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from memflow.cli.output import (
 )
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
+from memflow.labels import caveat_of
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
@@ -145,14 +146,12 @@ def _view_function(view: View) -> Callable[..., None]:
     """Return a function whose signature contains the view's options, from which typer builds the command."""
 
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
-        from memflow.chat.scripted import LABEL
-
         show = load_object(view.show) if isinstance(view.show, str) else view.show
         found: Answer = show(reader_of(ctx), **options)
-        data = {"label": LABEL if found.scripted else None, **found.data}
+        data = {"label": found.label, **found.data}
         parts = printed(found.parts)
-        if found.scripted:
-            parts.append(Text(f"\n{LABEL}: {found.caveat}", "yellow"))
+        if found.label:
+            parts.append(Text(f"\n{found.label}: {caveat_of(found.label, found.caveat)}", "yellow"))
         if view.csv:
             answer_rows(form, data, found.records, *parts)
         else:

@@ -110,7 +110,10 @@ class Stub:
 
     async def _post(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.json()
-        key = digest(body)
+        inputs = digest(body.get("messages") or body.get("input"))
+        key = digest(
+            [inputs, {name: part for name, part in body.items() if name not in ("messages", "input")}]
+        )
         attempt = self._tries[key]
         self._tries[key] += 1
         counts = self.counts
@@ -127,7 +130,7 @@ class Stub:
                 assert request.transport is not None
                 await odd.send(request.transport)
                 return web.Response()
-            status, answer, headers = self._answer(request, body, key, attempt)
+            status, answer, headers = self._answer(request, body, inputs, key, attempt)
             self._note(request, key, status)
         finally:
             counts.in_flight -= 1
@@ -155,7 +158,7 @@ class Stub:
             self._log.flush()
 
     def _answer(
-        self, request: web.BaseRequest, body: dict[str, Any], key: str, attempt: int
+        self, request: web.BaseRequest, body: dict[str, Any], inputs: str, key: str, attempt: int
     ) -> tuple[int, Any, Mapping[str, str]]:
         rejected = self._rejection(request, body, key, attempt)
         if rejected is not None:
@@ -165,7 +168,7 @@ class Stub:
             return 200, self._embeddings(body), {}
         call = self._call(request, body, attempt)
         self.counts.prompt_tokens += call.tokens
-        answer, garbled = completion(call, self.behaviors)
+        answer, garbled = completion(call, inputs, self.behaviors)
         self.counts.garbled += garbled
         return 200, answer, {}
 

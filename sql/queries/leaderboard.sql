@@ -39,6 +39,8 @@ SELECT
     failures.read_failure,
     failures.utilization_failure,
     leaderboard.injected_tokens,
+    leaderboard.embedder,
+    leaderboard.replaced_prompts,
     leaderboard.k,
     leaderboard.budget,
     leaderboard.imported,

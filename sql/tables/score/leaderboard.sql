@@ -20,6 +20,8 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     scripted BOOLEAN NOT NULL,
     fingerprint VARCHAR,
     prompts VARCHAR[] NOT NULL,
+    replaced_prompts VARCHAR[] NOT NULL,
+    embedder VARCHAR,
     k BIGINT,
     budget BIGINT,
     injected_tokens DOUBLE,

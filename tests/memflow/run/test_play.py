@@ -8,7 +8,7 @@ import pytest
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import BadInput, ChatError, EndpointDown, RequestRefused
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
@@ -37,6 +37,7 @@ class Echo:
 
     fingerprint = "echo"
     sampling = Sampling()
+    bound = TokenBound()
     scripted = True
 
     async def complete(self, request: ChatRequest) -> Completion:
