@@ -5,8 +5,9 @@ SUITES declares expectations on raw/records and score/leaderboard; assets/checks
 (references to other tables, properties of whole rows) become a Boolean column. memflow/checks/evaluation.py evaluates
 rules without Great Expectations.
 
-Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. Great Expectations
-is not thread-safe: the validations of a process run one after another.
+Importing Great Expectations takes seconds and 80 MB, so it is imported on first use, once per process, without the
+libraries of its statistical tests and plots (UNUSED). Great Expectations is not thread-safe: the validations of a
+process run one after another.
 """
 
 import os
@@ -42,9 +43,12 @@ from memflow.checks.rules import (
     WholeTable,
 )
 from memflow.records import KEYS, columns
+from resources.deferred_imports import deferred_imports
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
+UNUSED = ("scipy.stats", "altair")
+"""Libraries that Great Expectations imports for expectations on distributions; half of its memory and import time."""
 
 _VALIDATING = Lock()
 
@@ -290,6 +294,7 @@ def _silent(context: Any) -> Any:
 def _gx() -> Any:
     """Import Great Expectations without its output and usage statistics. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
-    import great_expectations as gx
+    with deferred_imports(*UNUSED):
+        import great_expectations as gx
 
-    return gx
+        return gx
