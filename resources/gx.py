@@ -10,6 +10,7 @@ libraries of its statistical tests and plots (UNUSED). Great Expectations is not
 process run one after another.
 """
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from typing import Any
 from memflow.benchmarks.domains import Domain
 from memflow.checks.evaluation import (
     OFFENDING_KEYS,
+    OtherColumns,
     OtherRows,
     RuleError,
     RuleResult,
@@ -78,10 +80,11 @@ def validate_rows(
     expectations: Sequence[Expectation],
     other: OtherRows,
     domain: Domain | None = None,
+    other_columns: OtherColumns | None = None,
 ) -> list[RuleResult]:
     """Evaluate rules on rows with Great Expectations. Return results of the same form as check_rows."""
     found: dict[str, RuleResult] = {}
-    for each in suites_of(table, rows, expectations, other, domain):
+    for each in suites_of(table, rows, expectations, other, domain, other_columns):
         if isinstance(each, RuleResult):
             found[each.name] = each
             continue
@@ -96,6 +99,7 @@ def suites_of(
     expectations: Sequence[Expectation],
     other: OtherRows,
     domain: Domain | None = None,
+    other_columns: OtherColumns | None = None,
 ) -> Iterator[Suite | RuleResult]:
     """Yield the rules that apply to `domain`, translated into suites of Great Expectations.
 
@@ -106,14 +110,14 @@ def suites_of(
     def rows_of(name: str) -> Sequence[Any]:
         return rows if name == table else other(name)
 
-    known = known_values(rows_of)
+    known = known_values(table, rows_of, other_columns)
     own = Suite(table, rows, {}, [])
     for rule in applicable(expectations, domain):
         try:
             counted = rows_under(rule, rows_of)
             column = None if _is_native(rule) else violations(rule, counted, rows_of, known)
         except RuleError:
-            yield from check_rows(table, rows, [rule], other, domain)
+            yield from check_rows(table, rows, [rule], other, domain, other_columns)
             continue
         suite = own if checked_table(rule) == table else Suite(checked_table(rule), counted, {}, [])
         if column is None:
@@ -296,5 +300,6 @@ def _gx() -> Any:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     with deferred_imports(*UNUSED):
         import great_expectations as gx
-
-        return gx
+    gc.collect()
+    gc.freeze()  # full collections of garbage skip its many objects
+    return gx
