@@ -27,7 +27,7 @@ from memflow.records import TABLES, columns
 from resources.columns import has_vectors, schema, unknown_table
 from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
-from resources.row_groups import RowGroupWriter, read_rows, row_group_size
+from resources.row_groups import RowGroupWriter, read_columns, read_rows, row_group_size
 
 SNAPSHOTS = ".snapshots"
 CACHE = ".cache/facts-2"
@@ -137,6 +137,11 @@ class Lake:
         if state == self.state(table, partition):
             self._rows.put(path, state, rows)
         yield from rows
+
+    def columns(self, table: str, partition: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of some columns, one tuple per row, one row group at a time. Raises the errors of `read`."""
+        with self._reading(table, partition, vectors=False) as (parquet, _):
+            yield from read_columns(table, parquet, names)
 
     def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition as Arrow record batches. Raises the errors of `read`."""

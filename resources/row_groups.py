@@ -3,7 +3,7 @@
 lake.py handles paths, atomic replacement and caches; columns.py handles Arrow types and validation.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import IO, Any
 
@@ -80,6 +80,12 @@ def read_rows(
         found = [from_array(column) for column in kept.columns]
         for values in zip(*found, strict=True):
             yield row(**dict(zip(names, values, strict=True)))
+
+
+def read_columns(table: str, parquet: pq.ParquetFile, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of the columns `names` of a Parquet file, one tuple per row."""
+    for batch in parquet.iter_batches(row_group_size(table), columns=list(names)):
+        yield from zip(*(from_array(batch.column(name)) for name in names), strict=True)
 
 
 def _is_of(batch: pa.RecordBatch, episodes: Collection[str]) -> pa.BooleanArray:
