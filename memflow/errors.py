@@ -11,7 +11,7 @@
     │   ├── NoAnswer          the response contains no answer: blank, refused, filtered or broken
     │   └── FatalChatError    every further request of the step would fail
     │       ├── EndpointDown      the address cannot be reached
-    │       ├── ProfileMismatch   the server rejects a parameter or schema keyword of the model's profile
+    │       ├── ModelMisconfigured    the server rejects the key, the model's name or the form of requests
     │       ├── QuotaExhausted    the provider's quota is used up
     │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
@@ -59,8 +59,11 @@ class EndpointDown(FatalChatError):
     """The exception for an endpoint whose address cannot be reached."""
 
 
-class ProfileMismatch(FatalChatError):
-    """The exception for a parameter or schema keyword that the server rejects; the message names the fix."""
+class ModelMisconfigured(FatalChatError):
+    """The exception for a key, model name, parameter, schema keyword or role that the server rejects.
+
+    The message names the line to write into memflow.toml.
+    """
 
 
 class RequestRefused(ChatError):

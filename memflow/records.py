@@ -327,6 +327,9 @@ class Reply:
     ranked: Annotated[list[str], "Ids of the ten best entries found, including those beyond the budget."] = (
         field(default_factory=list)
     )
+    recall_failures: Annotated[
+        list[str], "Reasons of the items left out of the memory's answers to recall."
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,37 @@
-"""Chat over an OpenAI-compatible endpoint: the client, and parsing of completions.
+"""Chat over an OpenAI-compatible endpoint: the completion or error that a reply becomes.
 
-request_bodies.py builds requests, endpoint.py sends and repeats them. The cache of completions is in
-memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
+request_bodies.py builds requests, replies.py parses replies, endpoint.py sends and repeats requests. The cache of
+completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
 """
 
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
-from resources.profiles import Profile
-from resources.request_bodies import RequestBodies, printable
+from resources.profile_advice import ignored_structure, misconfiguration
+from resources.replies import ChatReply, read_reply
+from resources.request_bodies import RequestBodies
+
+BLANK_TRIES = 3
+"""Maximum number of times that a request is sent while its replies are blank."""
+
+PROSE_REPLIES = 5
+"""Typed replies without JSON, with no other one before, after which the server is known to ignore the structure."""
 
 
 class OpenAIChat:
     """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
-    `fingerprint` identifies model and sampling. `prices` are used only if the budget limits cost.
+    `fingerprint` identifies model, sampling and profile. `prices` are used only if the budget limits cost. `section` is
+    the model's table in memflow.toml.
     """
 
     scripted = False
@@ -29,24 +43,27 @@ class OpenAIChat:
         fingerprint: str,
         sampling: Sampling | None = None,
         *,
-        key_variable: str = "OPENAI_API_KEY",
+        key_variables: Sequence[str] = ("OPENAI_API_KEY",),
         concurrency: int = 64,
         patience: float = 120.0,
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
-        profile: Profile | None = None,
+        section: str = "models.NAME",
     ) -> None:
         self.model = model
-        self.profile = profile or Profile()
-        self.bodies = RequestBodies(self.profile)
         self.fingerprint = fingerprint
         self.sampling = sampling or Sampling()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
+        self._recovered = False
+        self._follows_structure = False
+        self._prose = 0
         self.endpoint = endpoint or Endpoint(
-            url, key_variable=key_variable, concurrency=concurrency, patience=patience
+            url, key_variables=key_variables, concurrency=concurrency, patience=patience
         )
+        self.bodies = RequestBodies(self.endpoint.profile)
+        self.section = section
 
     async def __aenter__(self) -> "OpenAIChat":
         await self.endpoint.__aenter__()
@@ -56,20 +73,95 @@ class OpenAIChat:
         await self.endpoint.__aexit__(*exit_)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the model's answer; its text is empty if the server's response has no text.
+        """Return the model's answer. A blank reply is requested again as it is.
 
-        Raises PromptTooLong and BudgetSpent before the request is sent, and the errors of Endpoint.post.
+        Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
+        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
         """
+        body = self.bodies.build(self.model, request)
+        for repetition in range(BLANK_TRIES):
+            try:
+                reply, latency = await self._send(request, body, repetition)
+            except RequestRefused as error:
+                fatal = misconfiguration(error, self.section, self.endpoint.profile)
+                raise fatal or error from error.__cause__
+            if reply.end != "blank":
+                break
+        if reply.end in ("answered", "cut"):
+            self._require_structure(reply, request)
+            return self._completion(reply, request, latency)
+        reason = {
+            "refused": f"{self.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
+            "filtered": f"the provider of {self.model} withheld the answer ({reply.note})",
+            "blank": f"{self.model} answered without text {BLANK_TRIES} times",
+        }[reply.end]
+        raise NoAnswer(reason, reply.end)
+
+    async def _send(
+        self, request: ChatRequest, body: dict[str, Any], repetition: int
+    ) -> tuple[ChatReply, float]:
+        """Return the reply to a request, and its latency in seconds. Every reply is paid from the budget."""
         async with self.budget.admit(self._most(request)) as took:
-            key = request.digest(self.fingerprint)
-            answer, latency = await self.endpoint.post(
-                "/chat/completions", self.bodies.build(self.model, request), key
+            key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
+            reply, latency = await self.endpoint.post(
+                "/chat/completions",
+                body,
+                partial(read_reply, profile=self.endpoint.profile),
+                key,
             )
-            completion = parse_completion(answer, latency)
-            tokens = completion.prompt_tokens + completion.completion_tokens
-            cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
-            took.append(Spending(1, tokens, cost))
-            return completion
+            reply = self._with_recovered_text(reply, request)
+            paid = self._completion(reply, request, latency)
+            cost = self.prices.cost(paid.prompt_tokens, paid.completion_tokens)
+            took.append(Spending(1, paid.prompt_tokens + paid.completion_tokens, cost))
+        return reply, latency
+
+    def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
+        """Return a reply without secrets. Thoughts that are the wanted JSON become its text, which is logged once.
+
+        Servers with a reasoning parser but without thoughts return the JSON there (vllm#19222).
+        """
+        text = self.endpoint.redact(reply.text)
+        thoughts, note = self.endpoint.redact(reply.thoughts), self.endpoint.redact(reply.note)
+        reply = replace(reply, text=text, thoughts=thoughts, note=note)
+        if text.strip() or not thoughts or request.output is None or reply.end not in ("blank", "cut"):
+            return reply
+        if parse_completion(Completion(thoughts), request.output)[0] is None:
+            return reply
+        if not self._recovered:
+            self._recovered = True
+            logging.getLogger("memflow").warning(
+                "%s at %s returns JSON answers in the field of its thoughts; they are used. Switch its thinking on or "
+                "its reasoning parser off.",
+                self.model,
+                self.endpoint.address,
+            )
+        return replace(reply, end="answered", text=thoughts, thoughts="")
+
+    def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
+        """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""
+        profile = self.endpoint.profile
+        if self._follows_structure or request.output is None or profile.structured == "prompt":
+            return
+        self._follows_structure = "{" in reply.text
+        self._prose += reply.end == "answered"
+        if self._prose >= PROSE_REPLIES and not self._follows_structure:
+            raise ignored_structure(self.model, self.section, profile)
+
+    def _completion(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
+        """Return the completion of a reply. Token counts that the server does not report are estimated."""
+        usage = reply.usage
+        thoughts = estimate(reply.thoughts) if reply.thoughts else 0
+        return Completion(
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            prompt_tokens=usage.prompt or sum(estimate(message.content) for message in request.messages),
+            completion_tokens=usage.completion or estimate(reply.text) + thoughts,
+            cached_tokens=usage.cached or 0,
+            latency_s=latency,
+            end=reply.end,
+            reasoning_tokens=thoughts if usage.reasoning is None else usage.reasoning,
+            estimated=not (usage.prompt and usage.completion),
+        )
 
     def _most(self, request: ChatRequest) -> Spending:
         if self.budget.tokens is None and self.budget.cost is None:
@@ -77,17 +169,3 @@ class OpenAIChat:
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
         answer_tokens = self.bodies.max_tokens(request)
         return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
-
-
-def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
-    """Return the completion in a server's response. Missing text becomes "", missing token counts become 0."""
-    choices = answer.get("choices") or [{}]
-    usage = answer.get("usage") or {}
-    return Completion(
-        text=printable((choices[0].get("message") or {}).get("content") or ""),
-        finish_reason=choices[0].get("finish_reason") or "stop",
-        prompt_tokens=usage.get("prompt_tokens") or 0,
-        completion_tokens=usage.get("completion_tokens") or 0,
-        cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
-        latency_s=latency,
-    )

@@ -45,7 +45,7 @@ class Clients:
         servers: VllmServers,
         budget: Budget | None,
         share: Share,
-        answers: dict[str, bool],
+        answers: dict[str, float],
     ) -> None:
         self.settings = settings
         self.ledger = ledger
@@ -53,7 +53,7 @@ class Clients:
         self.budget = budget
         self.share = share
         self.answers = answers
-        """Whether each address was reachable at the last request; the clients of several event loops share it."""
+        """When each reachable address last answered; the clients of several event loops share it."""
         self._stack = AsyncExitStack()
         self._opened: dict[str, asyncio.Task[Any]] = {}
         self._idle = asyncio.Lock()
@@ -111,12 +111,16 @@ class Clients:
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
-            profile=model.profile,
+            section=f"models.{name}",
             endpoint=Endpoint(
                 url,
-                key_variable=model.key_variable,
+                key_variables=model.key_variable,
+                profile=model.profile,
                 concurrency=self.share.of_limit(model.concurrency),
                 patience=model.patience,
+                longest_pause=model.longest_pause,
+                timeout=model.timeout,
+                response_bytes=model.response_bytes,
                 answers=self.answers,
                 setting=f"`url` of model {name}",
             ),
@@ -134,7 +138,7 @@ class Clients:
                 chosen.url,
                 chosen.model,
                 self.ledger,
-                key_variable=chosen.key_variable,
+                key_variables=chosen.key_variable,
                 concurrency=self.share.of_limit(CONCURRENCY),
             )
         )

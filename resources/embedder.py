@@ -10,17 +10,21 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from memflow.errors import BadInput, BadSettings, MissingData
+from memflow.errors import BadInput, BadSettings, MissingData, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
 from resources.checksums import checksums
 from resources.endpoint import Endpoint
+from resources.replies import BrokenReply, ErrorReply
 from resources.request_batcher import OnResult, RequestBatcher
 
 BATCH = 128
 """Maximum number of texts per request."""
+RESPONSE_BYTES = 64 * 2**20
+"""Maximum size of a response: BATCH vectors of 16,384 numbers, each of 32 characters."""
 CONCURRENCY = 16
 """Maximum number of concurrent requests."""
 
@@ -58,7 +62,7 @@ class EndpointEmbedder:
         model: str,
         ledger: VectorStore,
         *,
-        key_variable: str = "OPENAI_API_KEY",
+        key_variables: Sequence[str] = ("OPENAI_API_KEY",),
         concurrency: int = CONCURRENCY,
         patience: float = 120.0,
         endpoint: Endpoint | None = None,
@@ -69,9 +73,10 @@ class EndpointEmbedder:
         self.fingerprint = digest("embedding", model)
         self.endpoint = endpoint or Endpoint(
             url,
-            key_variable=key_variable,
+            key_variables=key_variables,
             concurrency=concurrency,
             patience=patience,
+            response_bytes=RESPONSE_BYTES,
             setting="`url` of [embedder]",
         )
         self._batcher: RequestBatcher[TimedVector] | None = None
@@ -114,7 +119,18 @@ class EndpointEmbedder:
         batches = [missing[start : start + size] for start in range(0, len(missing), size or 1)]
 
         async def ask(keys: list[str]) -> None:
-            for key, embedded in (await self._batch(keys, text_of)).items():
+            try:
+                vectors = await self._batch(keys, text_of)
+            except PromptTooLong:
+                if len(keys) == 1:
+                    raise
+                # One text is too long for the model; the others are not.
+                halves = (keys[: len(keys) // 2], keys[len(keys) // 2 :])
+                failures = await asyncio.gather(*map(ask, halves), return_exceptions=True)
+                for failure in filter(None, failures):
+                    raise failure from None
+                return
+            for key, embedded in vectors.items():
                 have(key, embedded)
 
         for wrong in await asyncio.gather(*map(ask, batches), return_exceptions=True):
@@ -123,19 +139,43 @@ class EndpointEmbedder:
 
     async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
-        answer, latency = await self.endpoint.post("/embeddings", sent)
-        data = sorted(answer.get("data") or (), key=lambda one: one["index"])
-        if len(data) != len(keys):
+        received, latency = await self.endpoint.post("/embeddings", sent, read_vectors)
+        if len(received) != len(keys):
             raise BadInput(
-                f"{self.endpoint.url} returned {len(data)} vectors for {len(keys)} texts. Check that "
+                f"{self.endpoint.address} returned {len(received)} vectors for {len(keys)} texts. Check that "
                 f"{self.model} is an embedding model."
             )
         vectors = {
-            key: TimedVector(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
-            for key, one in zip(keys, data, strict=True)
+            key: TimedVector(_unit(vector), latency / len(keys))
+            for key, vector in zip(keys, received, strict=True)
         }
         await asyncio.to_thread(self.ledger.keep_vectors, vectors)
         return vectors
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[FiniteFloat] = Field(min_length=1)
+
+
+class _Embeddings(BaseModel):
+    error: Any = None
+    data: list[_Embedding] = Field(default_factory=list)
+
+
+def read_vectors(content: bytes) -> list[Vector]:
+    """Return the vectors in a response in the order of their texts. Raises BrokenReply and ErrorReply."""
+    try:
+        response = _Embeddings.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BrokenReply(f"the response contains no list of embeddings ({first['msg']})") from error
+    if response.error:
+        raise ErrorReply(response.error)
+    data = sorted(response.data, key=lambda one: one.index)
+    if len({len(one.embedding) for one in data}) > 1:
+        raise BrokenReply("the response contains vectors of different lengths")
+    return [np.asarray(one.embedding, dtype=np.float32) for one in data]
 
 
 class FolderEmbedder:

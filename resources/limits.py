@@ -33,6 +33,8 @@ class AdaptiveLimiter:
         self._halved_at = float("-inf")
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._arrivals = count()
+        self.paused_until: dict[str, float] = {}
+        """Until when the server asks all requests with a key to wait, by the key's variable (api_keys.py)."""
 
     async def __aenter__(self) -> "AdaptiveLimiter":
         if self._waiting or self.in_flight >= int(self.limit):

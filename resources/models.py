@@ -44,8 +44,8 @@ class Models:
         """The share of each model's concurrency that this process may use."""
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models)
-        self.answers: dict[str, bool] = {}
-        """Whether each address was reachable at the last request."""
+        self.answers: dict[str, float] = {}
+        """When each reachable address last answered."""
         self.early: dict[str, EarlyAnswers] = {}
         """The early answers of each run that plays."""
         self.workers = Workers(budget, self.servers.url, self.report)

@@ -1,4 +1,4 @@
-"""Advice for a request that a server rejects because of the model's profile: the line for memflow.toml.
+"""Advice for requests that a server rejects because of the model's settings: the line for memflow.toml.
 
 A request is never changed and repeated in silence, since its form affects the answers.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.errors import ProfileMismatch, RequestRefused
+from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
 from resources.profiles import Preset, Profile, profile_of
 
 _REJECTS = re.compile(
@@ -33,18 +33,36 @@ class Advice:
     preset: Preset | None = None
 
 
-def profile_mismatch(error: RequestRefused, section: str, profile: Profile) -> ProfileMismatch | None:
-    """Return the error that replaces a rejection of a parameter, keyword or role; None for other rejections.
+def misconfiguration(error: RequestRefused, section: str, profile: Profile) -> ModelMisconfigured | None:
+    """Return the error that replaces a rejection which all requests of the model would get; None for others.
 
     `section` is the model's table in memflow.toml, such as models.gpt.
     """
+    if isinstance(error, PromptTooLong):
+        return None
     advice = next(_advice(error.details, profile), None) if _REJECTS.search(error.details) else None
     if advice is None:
-        return None
+        if error.status not in (401, 404):
+            return None
+        fix = (
+            ""
+            if error.status == 401
+            else f" Fix `model` or `url` below [{section}] in memflow.toml, then rerun."
+        )
+        return ModelMisconfigured(f"{error}{fix}")
     line = f"`{advice.field} = {_toml(advice.value)}` below [{section}.profile]"
     if advice.preset is not None and profile_of(advice.preset) != profile:
         line = f'`preset = "{advice.preset}"` below [{section}], or {line}'
-    return ProfileMismatch(f"{str(error).rstrip('.')}. Write {line} in memflow.toml, then rerun.")
+    return ModelMisconfigured(f"{str(error).rstrip('.')}. Write {line} in memflow.toml, then rerun.")
+
+
+def ignored_structure(model: str, section: str, profile: Profile) -> ModelMisconfigured:
+    """Return the error for a server that answers in prose although the request asks for JSON."""
+    return ModelMisconfigured(
+        f"{model} answers in prose: its server ignores `structured = {_toml(profile.structured)}`. Write "
+        f'`preset = "anthropic"` below [{section}], or `structured = "prompt"` below [{section}.profile] in '
+        "memflow.toml, then rerun."
+    )
 
 
 def _advice(details: str, profile: Profile) -> Iterator[Advice]:

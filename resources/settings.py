@@ -47,7 +47,11 @@ class Settings(BaseSettings):
     """The content of memflow.toml. The environment variable MEMFLOW_<FIELD> overrides a field."""
 
     model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix="MEMFLOW_", env_nested_delimiter="__"
+        extra="forbid",
+        frozen=True,
+        env_prefix="MEMFLOW_",
+        env_nested_delimiter="__",
+        hide_input_in_errors=True,
     )
 
     home: Path = Field(

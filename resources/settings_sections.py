@@ -1,20 +1,44 @@
 """The sections of memflow.toml: models, roles, embedder, encoders, and a user's memories, data sets and domains."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.requests import Sampling
 from memflow.fingerprint import digest
+from resources.addresses import display_address, has_credentials
+from resources.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.profiles import DEFAULT, Preset, Profile, preset_fields
+
+
+def _listed(names: object) -> object:
+    return (names,) if isinstance(names, str) else names
+
+
+KeyVariables = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+"""Names of environment variables. A single name may be given without a list."""
+
+
+def _without_credentials(url: str) -> str:
+    if has_credentials(url):
+        raise ValueError(
+            f"the address {display_address(url)} contains a user or password, and settings contain no secrets. Remove "
+            'them from the address. Then set `auth = "Authorization: Basic"` in the model\'s profile, and the '
+            "variable of `key_variable` to the base64 of user:password."
+        )
+    return url
+
+
+Url = Annotated[str, AfterValidator(_without_credentials)]
+"""An address without user and password."""
 
 
 class StrictModel(BaseModel):
     """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class Model(StrictModel):
@@ -25,11 +49,14 @@ class Model(StrictModel):
         description="scripted: no model; endpoint: an address; vllm: a server that is started for the run.",
     )
     model: str = Field("scripted", max_length=300, description="The model's name at its server.")
-    url: str = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
+    url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
     revision: str = Field(
         "", description="The revision of the weights, where the name does not identify them."
     )
-    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
+    key_variable: KeyVariables = Field(
+        ("OPENAI_API_KEY",),
+        description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
+    )
     temperature: float = Field(0.0, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     seed: int | None = Field(
@@ -44,7 +71,22 @@ class Model(StrictModel):
         le=4096,
         description="Maximum number of concurrent requests; reduced when the server is overloaded.",
     )
-    patience: float = Field(120.0, gt=0, description="Seconds during which a failing request is retried.")
+    patience: float = Field(
+        120.0,
+        gt=0,
+        description="Seconds during which a failing request is retried, without the pauses that the server asks for.",
+    )
+    longest_pause: float = Field(
+        LONGEST_PAUSE,
+        ge=0,
+        description="Seconds that a request waits at most because the server asks for it (Retry-After).",
+    )
+    timeout: float = Field(
+        600.0, gt=0, description="Deadline of an attempt in seconds: connection, headers and body."
+    )
+    response_bytes: int = Field(
+        RESPONSE_BYTES, ge=1000, description="Maximum size of a response in bytes, after decompression."
+    )
     preset: Preset = Field(DEFAULT, description="The provider whose profile applies (docs/how-to/model.md).")
     profile: Profile = Field(
         default_factory=Profile, description="Fields in which the endpoint differs from the preset."
@@ -121,8 +163,11 @@ class Embedder(StrictModel):
         description="hashing: built in, no model; endpoint: an address; folder: sentence-transformers weights.",
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
-    url: str = Field("", description="The OpenAI-compatible address.")
-    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
+    url: Url = Field("", description="The OpenAI-compatible address.")
+    key_variable: KeyVariables = Field(
+        ("OPENAI_API_KEY",),
+        description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
+    )
     dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
 
 

@@ -1,16 +1,17 @@
 """Functions that request one typed answer for one prompt.
 
 An unusable answer is requested again together with the error, a limited number of times. If all fail, the Answer has a
-reason instead of a value. There is no default value.
+reason instead of a value. There is no default value. Lists with a limit are accepted item by item (limits.py).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from memflow.chat.decoding import decode_json
+from memflow.chat.limits import ItemCheck, ItemReport, drop_invalid_items, has_content
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
 from memflow.errors import ChatError, FatalChatError
@@ -20,18 +21,21 @@ T = TypeVar("T")
 
 ATTEMPTS = 3
 
-_JSON = json.JSONDecoder(strict=False)
-"""A decoder that accepts raw control characters, which xgrammar allows in bounded strings."""
-
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last completion, if any."""
+    """The result of `ask`: a `value`, or None and the `reason`. `completion` is the last completion, if any.
+
+    `failed` has the reasons of the items that are not part of the value. `at_limit` names the strings and lists that
+    are as long as their limit allows.
+    """
 
     value: T | None
     reason: str | None = None
     completion: Completion | None = None
     attempts: int = 0
+    failed: tuple[str, ...] = ()
+    at_limit: tuple[str, ...] = ()
 
 
 def first_request(
@@ -53,12 +57,14 @@ async def ask(
     history: Sequence[ChatMessage] = (),
     *,
     check: Any = None,
+    check_item: ItemCheck | None = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
     """Return the first answer that can be parsed, after at most `attempts` requests.
 
-    The value is an instance of the prompt's output type, or text. `check(value)` returns the error in a parsed value,
-    or None; the error is sent to the model. A ChatError becomes the reason, except FatalChatError, which is raised.
+    The value is an instance of the prompt's output type, or text. `check_item` removes invalid items from the lists of
+    a parsed value, which is unusable if it is empty then. `check(value)` returns the error in the rest, or None; the
+    error is sent to the model. A ChatError becomes the reason, except FatalChatError, which is raised.
     """
     request = first_request(chat, prompt, fields, history)
     wrong, completion = "", None
@@ -69,13 +75,15 @@ async def ask(
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
-        value, wrong = parse_completion(completion, prompt.output)
-        if value is not None and check is not None:
-            complaint = check(value)
-            if complaint:
-                value, wrong = None, complaint
+        report = ItemReport()
+        value, wrong = parse_completion(completion, prompt.output, report)
         if value is not None:
-            return Answer(value, None, completion, attempt + 1)
+            wrong = _find_error(value, check, check_item, report)
+        if not wrong:
+            failed, at_limit = (
+                (f"{prompt.name}: {one}" for one in found) for found in (report.failed, report.at_limit)
+            )
+            return Answer(value, None, completion, attempt + 1, tuple(failed), tuple(at_limit))
         request = _again(request, completion, wrong)
     return Answer(
         None,
@@ -85,17 +93,33 @@ async def ask(
     )
 
 
-def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """Return (value, "") for a completion that can be parsed, otherwise (None, error message)."""
+def _find_error(value: Any, check: Any, check_item: ItemCheck | None, report: ItemReport) -> str:
+    """Drop the invalid items of a parsed answer. Return the error that makes the rest unusable, or an empty text."""
+    if check_item is not None:
+        drop_invalid_items(value, check_item, report)
+    if report.failed and not has_content(value):
+        return report.failed[0]
+    return (check(value) if check is not None else None) or ""
+
+
+def parse_completion(
+    completion: Completion, output: type[BaseModel] | None, report: ItemReport | None = None
+) -> tuple[Any, str]:
+    """Return (value, "") for a completion that can be parsed, otherwise (None, error message).
+
+    With a `report`, lists with a limit are accepted item by item.
+    """
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
     if completion.finish_reason == "length":
         return None, "it was cut off at the token limit"
     try:
-        return output.model_validate(_JSON.decode(_unfenced(text))), ""
-    except json.JSONDecodeError as error:
-        return None, f"it is not JSON ({error.msg} at character {error.pos})"
+        value = decode_json(_unfenced(text))
+    except ValueError as error:
+        return None, str(error)
+    try:
+        return output.model_validate(value, context=report), ""
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"

@@ -18,6 +18,7 @@ from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
 from memflow.cli.memories import memories
+from memflow.cli.models import models
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.plot import plot
@@ -96,5 +97,6 @@ app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
 app.command(rich_help_panel=KNOW)(data)
+app.add_typer(models, name="models", rich_help_panel=KNOW)
 app.command(rich_help_panel=BEGIN)(init)
 app.command(rich_help_panel=BEGIN)(doctor)

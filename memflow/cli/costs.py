@@ -3,6 +3,7 @@
 instance_costs.py shows the costs per instance (a user), from generation to the last answer.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -52,7 +53,11 @@ class MeanRequests:
 
 @dataclass(frozen=True)
 class Costs:
-    """The mean requests of one assistant's memory in one domain. `failures` is the number of failed writes."""
+    """The mean requests of one assistant's memory in one domain.
+
+    `failures` is the number of failed writes and failed items. `at_limit` is the share of the write requests whose
+    answer has a text or list as long as its limit allows; 0 without requests.
+    """
 
     domain: str
     assistant: str
@@ -60,6 +65,7 @@ class Costs:
     read: MeanRequests
     injected_tokens: float
     failures: int
+    at_limit: float
 
 
 def costs(
@@ -101,7 +107,7 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
 
     Partitions of old versions without a run id are skipped.
     """
-    from memflow.memories.memory import FAILURE
+    from memflow.memories.memory import AT_LIMIT, FAILURE
 
     answered = set(lake.partitions("answer.replies"))
     for partition in lake.partitions("memory.transcripts"):
@@ -111,14 +117,16 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
         name, _, assistant = partition.partition("/")
         said = [line for line in lake.read("memory.transcripts", partition) if line.reason is None]
         replies = [reply for reply in lake.read("answer.replies", partition) if reply.model is not None]
-        entries = lake.read("memory.indexes", partition, vectors=False)
+        kinds = Counter(entry.kind for entry in lake.read("memory.indexes", partition, vectors=False))
+        write = MeanRequests.over(len(said), _usage(ledger, runs[0], "memory", name, assistant))
         yield Costs(
             domain=name,
             assistant=assistant,
-            write=MeanRequests.over(len(said), _usage(ledger, runs[0], "memory", name, assistant)),
+            write=write,
             read=MeanRequests.over(len(replies), _usage(ledger, runs[1], "answer", name, assistant)),
             injected_tokens=sum(reply.injected_tokens for reply in replies) / max(1, len(replies)),
-            failures=sum(entry.kind == FAILURE for entry in entries),
+            failures=kinds[FAILURE],
+            at_limit=kinds[AT_LIMIT] / (write.calls * write.of) if write.calls else 0.0,
         )
 
 
@@ -152,10 +160,12 @@ def _table(domain: str, found: list[Costs]) -> Iterator[Any]:
         "seconds ": lambda one: one.read.seconds,
         "injected\ntokens": lambda one: round(one.injected_tokens),
         "failures": lambda one: one.failures,
+        "answers\nat limit": lambda one: f"{one.at_limit:.0%}",
     }
     yield heading(domain)
     rows = [[one.assistant, *(of(one) for of in titles.values())] for one in found if one.domain == domain]
     yield table("", ["memory", *titles], rows, right=titles)
     yield note(
-        "Means per message written and per probe read; injected tokens are recalled tokens in a probe's prompt."
+        "Means per message written and per probe read; injected tokens are recalled tokens in a probe's prompt. "
+        "Failures include single items. Answers at limit: a text or list is as long as max_text or max_items allows."
     )

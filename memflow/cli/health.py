@@ -1,20 +1,21 @@
 """The environment checks of `memflow doctor`. Each returns findings: a state and, if there is a fault, its fix."""
 
+import asyncio
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from memflow.cli.selection import Front
 from memflow.errors import BadInput, MemflowError
 
 if TYPE_CHECKING:
+    from resources.profiles import Profile
     from resources.settings import Settings
     from resources.settings_sections import Model
 
@@ -184,7 +185,7 @@ def _model(name: str, model: "Model") -> Finding:
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
         fix = "Set `executable` of the model in memflow.toml to the vllm program of an environment that has vLLM."
         return Finding(what, "missing", f"the program {program} was not found", fix)
-    return _served(what, model.url, model.model, model.key_variable)
+    return _served(what, model.url, model.model, model.key_variable, model.profile)
 
 
 def _unserved(model: "Model") -> str | None:
@@ -210,13 +211,15 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
 
 
 def _embedder(settings: "Settings") -> Finding:
+    from resources.profiles import Profile
+
     chosen = settings.embedder
     if chosen.kind == "hashing":
         return Finding(
             "embedder", "ok", f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
         )
     if chosen.kind == "endpoint":
-        return _served("embedder", chosen.url, chosen.model, chosen.key_variable)
+        return _served("embedder", chosen.url, chosen.model, chosen.key_variable, Profile())
     if not Path(chosen.model).expanduser().is_dir():
         return Finding(
             "embedder",
@@ -261,45 +264,37 @@ def _own(settings: "Settings") -> Iterator[Finding]:
             yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")
 
 
-def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
+def _served(what: str, url: str, model: str, key_variables: Sequence[str], profile: "Profile") -> Finding:
     """Request the model list of an endpoint. Return a finding that states whether the endpoint serves the model."""
-    import httpx2
-    import openai
+    from memflow.errors import ChatError, EndpointDown, NoAnswer, RequestRefused
+    from resources.endpoint import Endpoint
+    from resources.model_list import read_model_names
 
-    from resources.endpoint import NO_KEY
+    endpoint = Endpoint(url, key_variables, profile, timeout=PATIENCE, tries=1)
 
-    key = os.environ.get(key_variable, "")
-    near = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    async def names() -> list[str]:
+        async with endpoint:
+            return await endpoint.get("/models", read_model_names)
+
     try:
-        with openai.OpenAI(
-            base_url=url,
-            api_key=key or NO_KEY,
-            timeout=PATIENCE,
-            max_retries=0,
-            http_client=openai.DefaultHttpxClient(trust_env=not near),
-        ) as client:
-            known = [each.id for each in client.models.list().data]
-    except openai.APIStatusError as error:
-        code = error.status_code
-        if code in (401, 403):
-            fix = f"Set the environment variable {key_variable} to the key."
-            return Finding(what, "missing", f"{url} requires {'another' if key else 'a'} key ({code})", fix)
-        reason = f"{url}/models returned the HTTP status {code}"
-        return Finding(what, "missing", reason, "Fix `url` in memflow.toml.")
-    except (openai.APIConnectionError, httpx2.InvalidURL) as error:
-        reason = f"cannot connect to {url} ({error.__cause__ or error})"
-        return Finding(what, "missing", reason, "Start the server, or fix `url` in memflow.toml.")
-    except (openai.OpenAIError, ValueError, AttributeError, TypeError):
-        reason = f"the answer of {url}/models is not a model list"
-        return Finding(
-            what, "missing", reason, "Use an OpenAI-compatible server, or fix `url` in memflow.toml."
-        )
+        known = asyncio.run(names())
+    except EndpointDown as error:
+        return Finding(what, "missing", str(error), "Start the server, or fix `url` in memflow.toml.")
+    except NoAnswer as error:
+        fix = "Use an OpenAI-compatible server, or fix `url` in memflow.toml."
+        return Finding(what, "missing", str(error), fix)
+    except RequestRefused as error:
+        keys = " or ".join(key_variables)
+        fix = f"Set the environment variable {keys} to a key." if error.status in (401, 403) else "Fix `url`."
+        return Finding(what, "missing", str(error), fix)
+    except (ChatError, BadInput) as error:
+        return Finding(what, "missing", str(error), "Rerun when the server works.")
     if model not in known:
-        load_adapter = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
+        shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         return Finding(
             what,
             "missing",
-            f"{url} serves {load_adapter}, but not {model!r}",
+            f"{endpoint.address} serves {shown or 'no model'}, but not {model!r}",
             "Fix `model` in memflow.toml, or start a server with this model.",
         )
-    return Finding(what, "ok", f"{model} at {url}")
+    return Finding(what, "ok", f"{model} at {endpoint.address}")

@@ -233,6 +233,8 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
             facts += f", from {', '.join(entry['sources'])}"
         yield _inset(Text(facts, "dim"))
         yield _block(entry["text"])
+    for reason in reply["recall_failures"]:
+        yield _inset(Text(f"left out: {reason}", "red"))
 
 
 def _block(text: str) -> RenderableType:

@@ -25,7 +25,7 @@ class PolicyStep:
 
     `cycle` is the number of episodes played before. `checkpoint` is the last checkpoint whose questions the evolver
     saw: `asked`, `answered` and `correct` count these questions. A failed step has a `reason`, and `kinds` is the
-    previous policy.
+    previous policy. `failed` has the reasons of the items of the evolver's answer that are not part of the policy.
     """
 
     kinds: tuple[str, ...]
@@ -37,6 +37,7 @@ class PolicyStep:
     correct: int = 0
     completion: str | None = None
     reason: str | None = None
+    failed: tuple[str, ...] = ()
 
 
 def policy_step(item: Item) -> PolicyStep | None:
@@ -80,7 +81,9 @@ class EvolvingMemory(Memory):
             self._take(step)
 
     def _take(self, step: PolicyStep) -> None:
-        meta = {name: value for name, value in asdict(step).items() if name != "reason"}
+        meta = {name: value for name, value in asdict(step).items() if name not in ("reason", "failed")}
+        for reason in step.failed:
+            self.store.add(FAILURE, reason, sources=())
         before = self.store.newest(POLICY)
         if step.reason is not None:
             self.store.add(FAILURE, step.reason, sources=(), meta=meta)

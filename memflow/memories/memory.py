@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from memflow.chat.asking import ask
+from memflow.chat.asking import Answer, ask
+from memflow.chat.limits import ITEMS, TEXT, ItemCheck, limit_prompt
 from memflow.chat.prompts import Prompt, all_prompts, has_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
@@ -42,7 +43,8 @@ class Recall:
 
     `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries used
     in either: search results best first, then entries included for every query. If a budget dropped search results,
-    `ranking` lists all results. Tokens are estimated by `tokens.estimate`.
+    `ranking` lists all results. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of the items that
+    the read left out of its model's answers.
     """
 
     notes: str = ""
@@ -51,6 +53,7 @@ class Recall:
     injected_tokens: int = 0
     dropped_tokens: int = 0
     ranking: tuple[Item, ...] | None = None
+    failed: tuple[str, ...] = ()
 
     @property
     def ranked(self) -> tuple[Item, ...]:
@@ -84,6 +87,8 @@ class Tools:
 
 FAILURE = "failure"
 """Kind of the entries that record what a memory failed to write, and why."""
+AT_LIMIT = "at_limit"
+"""Kind of the entries that record an answer with a string or list as long as its limit, which may be incomplete."""
 DATE = "date"
 """Kind of the entries that date stored messages (verbatim.py)."""
 
@@ -110,6 +115,7 @@ class PromptRequest:
     stem: str
     fields: Mapping[str, Any]
     sources: Iterable[str] = ()
+    check_item: ItemCheck | None = None
     check: Callable[[Any], str | None] | None = None
 
 
@@ -152,7 +158,7 @@ class Memory(ABC):
     """The file stems of the prompts it uses; empty for all of its package."""
     requires: ClassVar[str] = ""
     """The distribution it needs beyond memflow's dependencies, as a pip requirement: `mem0ai==1.0.11`."""
-    bookkeeping_kinds: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
+    bookkeeping_kinds: ClassVar[frozenset[str]] = frozenset({FAILURE, AT_LIMIT, DATE})
     """Kinds of entries without remembered content: access times, failures, dates."""
     global_kinds: ClassVar[frozenset[str]] = frozenset()
     """Kinds of entries that summarize everything. Their sources do not show that they still contain a message, so
@@ -196,14 +202,15 @@ class Memory(ABC):
         fields: Mapping[str, Any],
         *,
         sources: Iterable[str] = (),
+        check_item: ItemCheck | None = None,
         check: Callable[[Any], str | None] | None = None,
     ) -> Any:
         """Send the prompt `prompts/<stem>.md` of the memory's package during a write. Return the answer.
 
-        Without a usable answer, return None and add an entry of kind `failure` with the reason and `sources`. `check`
-        returns the error in a parsed answer, or None.
+        Without a usable answer, return None. `check_item` returns the error in an item of the answer's lists, which is
+        removed; `check` returns the error in the whole answer. Both return None for no error. Failures are recorded.
         """
-        [value] = await self.ask_all([PromptRequest(stem, fields, sources, check)])
+        [value] = await self.ask_all([PromptRequest(stem, fields, sources, check_item, check)])
         return value
 
     async def ask_all(self, asks: Iterable[PromptRequest]) -> list[Any]:
@@ -213,26 +220,53 @@ class Memory(ABC):
         """
         asks = list(asks)
         answers = await asyncio.gather(
-            *(ask(self._chat(), self.prompt(one.stem), one.fields, check=one.check) for one in asks)
+            *(self.request(one.stem, one.fields, one.check_item, one.check) for one in asks)
         )
         for one, answer in zip(asks, answers, strict=True):
-            if answer.value is None:
-                self.store.add(FAILURE, answer.reason or "no answer", sources=one.sources)
+            self.record(answer, one.sources)
         return [answer.value for answer in answers]
 
     async def ask_to_read(
-        self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None
+        self,
+        stem: str,
+        fields: Mapping[str, Any],
+        *,
+        failed: list[str] | None = None,
+        check_item: ItemCheck | None = None,
+        check: Callable[[Any], str | None] | None = None,
     ) -> Any:
         """Send a prompt during a read. Return the answer.
 
-        Raises RecallFailed without a usable answer, since a read records no failures.
+        The reasons of failed items are added to `failed`, for the Recall, since a read records no failures. Raises
+        RecallFailed without a usable answer.
         """
-        answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
+        answer = await self.request(stem, fields, check_item, check)
         if answer.value is None:
             raise RecallFailed(
                 f"the memory {type(self).__name__} could not recall: {answer.reason}. Rerun the probe."
             )
+        if failed is not None:
+            failed += answer.failed
         return answer.value
+
+    async def request(
+        self,
+        stem: str,
+        fields: Mapping[str, Any],
+        check_item: ItemCheck | None = None,
+        check: Callable[[Any], str | None] | None = None,
+    ) -> Answer[Any]:
+        """Send a prompt, with its output type limited by the memory's parameters, and record nothing."""
+        prompt = limit_prompt(self.prompt(stem), vars(self))
+        return await ask(self._chat(), prompt, fields, check=check, check_item=check_item)
+
+    def record(self, answer: Answer[Any], sources: Iterable[str]) -> None:
+        """Add an entry of kind `failure` per failed item, or for an unusable answer, and one if it is at a limit."""
+        sources = tuple(sources)
+        for reason in answer.failed if answer.value is not None else [answer.reason or "no answer"]:
+            self.store.add(FAILURE, reason, sources=sources)
+        if answer.at_limit:
+            self.store.add(AT_LIMIT, "; ".join(answer.at_limit), sources=sources)
 
     @classmethod
     def package(cls) -> str:
@@ -271,6 +305,16 @@ class Memory(ABC):
                 "memflow.toml."
             )
         return self.tools.chat
+
+
+@dataclass
+class ModelWrittenMemory(Memory):
+    """The base class of memories whose entries a chat model writes. Its parameters limit the answers."""
+
+    max_text: int = parameter(
+        TEXT.size, "Characters of one text in an answer, against endless answers.", low=1
+    )
+    max_items: int = parameter(ITEMS.size, "Items of one list in an answer, against endless answers.", low=1)
 
 
 for _former, _name in _FORMER_NAMES.items():  # so that a subclass can extend `Memory.bookkeeping`

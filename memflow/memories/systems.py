@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from importlib import metadata
 from typing import Any
 
+from memflow.chat.limits import ITEMS, TEXT
 from memflow.chat.prompts import Prompt
 from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awe import Awe
@@ -72,12 +73,13 @@ class System:
 
     @property
     def parameters(self) -> list[Parameter]:
-        """The parameters of the system that a user can set, in order."""
-        return [
+        """The parameters of the system that a user can set, in order; the limits of answers come last."""
+        found = [
             Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
             for one in fields(self.memory)
             if "description" in one.metadata and one.name not in self.fixed
         ]
+        return sorted(found, key=lambda one: one.name in (TEXT.name, ITEMS.name))
 
     @property
     def kinds_without_evidence(self) -> frozenset[str]:

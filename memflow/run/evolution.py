@@ -14,6 +14,7 @@ from itertools import groupby
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
+from memflow.chat.limits import limit_prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput, BadSettings
 from memflow.memories.entries import EntryStore
@@ -180,7 +181,7 @@ class _Evolution:
                 f"the memory {self.config.name} needs a chat model to evolve, but none is configured. "
                 "Configure one in memflow.toml."
             )
-        prompt = self.config.system.memory.prompt("evolve")
+        prompt = limit_prompt(self.config.system.memory.prompt("evolve"), self.config.values)
         answer = await ask(place.evolver, prompt, {"kinds": numbered_list(policy), "feedback": told})
         step = PolicyStep(
             kinds=policy,
@@ -193,7 +194,7 @@ class _Evolution:
         if answer.value is None:
             return replace(step, reason=answer.reason or "no answer")
         kinds = tuple(dict.fromkeys(" ".join(kind.split()) for kind in answer.value.kinds))
-        return replace(step, kinds=kinds, changes=tuple(answer.value.changes))
+        return replace(step, kinds=kinds, changes=tuple(answer.value.changes), failed=answer.failed)
 
 
 def add_checkpoints(

@@ -16,9 +16,9 @@ from memflow.chat.asking import Answer, ask
 from memflow.chat.priority import REMAINING
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.errors import BadInput, RecallFailed
+from memflow.errors import BadInput, ChatError, FatalChatError, RecallFailed
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import Memory, Message, Recall
+from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
@@ -163,8 +163,12 @@ class _Stage:
         """Run dialogues concurrently on the unchanged memory, then write their messages to the memory."""
         replier = self._require_replier()
 
+        failed: list[str] = []
+
         async def read(query: str) -> Recall:
-            return await self.memory.read(query)
+            recall = await self._recall(query)
+            failed.extend(recall.failed)
+            return recall
 
         async def one(event: Event) -> Dialogue:
             if event.lead is None:
@@ -176,7 +180,9 @@ class _Stage:
             lived()
             return led
 
-        for event, led in zip(events, await asyncio.gather(*map(one, events)), strict=True):
+        dialogues = await asyncio.gather(*map(one, events))
+        self._record_failures(sorted(failed))  # sorted, since the order of concurrent reads varies
+        for event, led in zip(events, dialogues, strict=True):
             came = [spoken for spoken in led.spoken if spoken.reason is None]
             if came:
                 await self._write(event, came)
@@ -210,10 +216,15 @@ class _Stage:
 
     async def _reply(self, replier: Replier, message: Message) -> Answer[str]:
         try:
-            recall = await self.memory.read(message.text, frozen=False)
+            recall = await self._recall(message.text, frozen=False)
         except RecallFailed as failed:
             return Answer(None, str(failed))
+        self._record_failures(recall.failed)
         return await replier.reply(recall, message)
+
+    def _record_failures(self, reasons: Iterable[str]) -> None:
+        for reason in reasons:
+            self.memory.store.add(FAILURE, reason, sources=())
 
     async def _write(
         self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0
@@ -226,11 +237,29 @@ class _Stage:
             )
             self.lines.append(line)
         self.memory.store.advance(len(round_) - counted)
-        _, took = await timed(self.memory.write([one.message for one in round_]), self.clock)
+        _, took = await timed(self._remember([one.message for one in round_]), self.clock)
         if took is not None:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
             )
+
+    async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
+        """Read the memory. Raises RecallFailed if it could not recall, or if its embedder fails."""
+        try:
+            return await self.memory.read(query, frozen)
+        except FatalChatError:
+            raise
+        except ChatError as error:
+            raise RecallFailed(str(error)) from error
+
+    async def _remember(self, messages: Sequence[Message]) -> None:
+        """Write messages to the memory. If its embedder fails, add an entry of kind `failure` with the reason."""
+        try:
+            await self.memory.write(messages)
+        except FatalChatError:
+            raise
+        except ChatError as error:
+            self.memory.store.add(FAILURE, str(error), sources=[one.message_id for one in messages])
 
     def _lose(self, event: Event, lost: SpokenMessage, position: int) -> None:
         sequence = self.memory.store.sequence

@@ -16,6 +16,13 @@ class StubBehavior:
     behaviors: str = field(default="", metadata={"help": "further behaviors, separated by commas"})
     latency: float = field(default=0.0, metadata={"help": "seconds before an answer"})
     fail: float = field(default=0.0, metadata={"help": "share of attempts answered with 429 or 500"})
+    odd: float = field(
+        default=0.0,
+        metadata={
+            "help": "share of chat requests that get an odd response, and no answer; above 0, the prompt "
+            "'odd response: NAME' gets that of odd_responses.py"
+        },
+    )
     retry_after: float = field(default=0.05, metadata={"help": "seconds in the Retry-After header of a 429"})
     garble: float = field(
         default=0.0, metadata={"help": "share of structured answers truncated to invalid JSON"}

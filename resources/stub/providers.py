@@ -33,14 +33,14 @@ PROVIDERS: Mapping[str, tuple[str, ...]] = {
     "together": ("overflow_together", "thinks_in_tags"),
     "fireworks": ("no_defaults", "overflow_vllm", "thinks_in_field"),
     "openrouter": (ROUTES, "one_system", "overflow_openai", "thinks_in_details"),
-    "vllm": ("overflow_vllm", "thinks_in_reasoning"),
-    "sglang": ("overflow_sglang", "thinks_in_field"),
-    "ollama": ("truncates_silently", "thinks_in_reasoning"),
-    "llama_cpp": ("no_nested_references", "alternates_500", "overflow_llama_cpp", "thinks_in_field"),
-    "lm_studio": ("schema_only", "overflow_sglang", "thinks_in_reasoning"),
+    "vllm": ("overflow_vllm",),
+    "sglang": ("overflow_sglang",),
+    "ollama": ("truncates_silently",),
+    "llama_cpp": ("no_nested_references", "alternates_500", "overflow_llama_cpp"),
+    "lm_studio": ("schema_only", "overflow_sglang"),
     "plain": ("text_only", "rejects_unknown", "no_system", "alternates", "no_usage", "fenced"),
 }
-"""The behaviors of each provider."""
+"""The behaviors of each provider. Models that users serve themselves do not think unless a further behavior says so."""
 
 CHECKS: Mapping[str, Check] = {**FORM_CHECKS, **LIMIT_CHECKS}
 """The behaviors that reject requests, by name."""

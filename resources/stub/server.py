@@ -23,6 +23,7 @@ from memflow.tokens import estimate
 from resources.stub.behavior import StubBehavior
 from resources.stub.calls import Call, Rejection
 from resources.stub.completions import completion, rejection
+from resources.stub.odd_responses import OddResponse, odd_responses
 from resources.stub.providers import behaviors_of
 
 
@@ -120,6 +121,10 @@ class Stub:
         try:
             if self.behavior.latency:
                 await asyncio.sleep(self.behavior.latency)
+            odd = self._odd_response(body, key)
+            if odd is not None:
+                await odd.send(request.transport)
+                return web.Response()
             status, answer, headers = self._answer(request, body, key, attempt)
             self._note(request, key, status)
         finally:
@@ -129,6 +134,15 @@ class Stub:
         return web.Response(
             text=json.dumps(answer), status=status, headers=headers, content_type="application/json"
         )
+
+    def _odd_response(self, body: dict[str, Any], key: str) -> OddResponse | None:
+        if not self.behavior.odd or "messages" not in body:
+            return None
+        named = odd_responses().get(body["messages"][-1]["content"].removeprefix("odd response: "))
+        chance = random.Random(seeded(self.behavior.seed, "odd", key))
+        if named is not None or chance.random() >= self.behavior.odd:
+            return named
+        return chance.choice([each for each in odd_responses().values() if each.outcome != "QuotaExhausted"])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
         if self._log is not None:

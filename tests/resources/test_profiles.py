@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from memflow.errors import BadSettings
 from resources.profiles import PRESETS, Preset, Profile, profile_of
@@ -96,11 +95,6 @@ def test_settings_reject_an_invalid_profile_with_the_fix(
     settings_error: Any, lines: str, message: str
 ) -> None:
     assert re.search(message, settings_error(lines))
-
-
-def test_profile_is_immutable() -> None:
-    with pytest.raises(ValidationError):
-        Profile().bound = "none"
 
 
 @pytest.mark.parametrize("preset", PRESETS)

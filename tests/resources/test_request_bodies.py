@@ -17,10 +17,13 @@ class Choice(BaseModel):
     why: Annotated[str, Field(max_length=80)]
 
 
+HELLO: tuple[tuple[Role, str], ...] = (("user", "hello"),)
+
+
 def request(
     *messages: tuple[Role, str], output: type[BaseModel] | None = None, **sampling: Any
 ) -> ChatRequest:
-    conversation = tuple(ChatMessage(role, text) for role, text in messages or [("user", "hello")])
+    conversation = tuple(ChatMessage(role, text) for role, text in messages or HELLO)
     return ChatRequest("test/prompt", {}, conversation, Sampling(**sampling), output)
 
 

@@ -5,13 +5,14 @@ query finds notes and the notes linked with them (3.4). Deviations are in docs/f
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
-from memflow.memories.a_mem.answers import LINKED, Decision, Described, Evolved, Keywords
+from memflow.chat.limits import ItemCheck
+from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
@@ -96,12 +97,12 @@ class NoteLinks:
 
 
 @dataclass
-class AMem(Memory):
+class AMem(ModelWrittenMemory):
     """A memory of notes on messages that a model writes, links and rewrites, found by embeddings and links."""
 
     k: int = parameter(10, "How many notes are found by the query.", low=1)
     linked: int = parameter(10, "How many notes join them over their links, at most.")
-    k_links: int = parameter(5, f"How many older notes a new one is set beside; it links {LINKED} at most.")
+    k_links: int = parameter(5, "How many older notes a new one is set beside, and links at most.")
     query: str = parameter(
         "question", "What is searched for: the question, or keywords.", choices=("question", "keywords")
     )
@@ -129,14 +130,16 @@ class AMem(Memory):
         """Return the notes found by the query, then the notes that they link to. The text is in message order."""
         if self.store.newest(NOTE) is None:
             return Recall()
+        failed: list[str] = []
         if self.query == "keywords":
-            wanted: Keywords = await self.ask_to_read("keywords", {"question": query})
+            wanted: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failed)
             query = ", ".join(wanted.keywords)
         vectors = await self.embed([query])
         found = self.index.search(vectors[0], self.k)
         entries = (*found, *self._joining(found))
         notes = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
-        return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
+        tokens = estimate(notes)
+        return Recall(notes=notes, entries=entries, injected_tokens=tokens, failed=tuple(failed))
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
         """Return a note without description for each message. A message without a date gets the date before it."""
@@ -155,7 +158,7 @@ class AMem(Memory):
         decision: Decision | None = None
         if near:
             fields = {"neighbours": note_sections(near), "note": note.text}
-            decision = await self.ask("connect", fields, sources=source, check=_named(len(near)))
+            decision = await self.ask("connect", fields, sources=source, check_item=_named(len(near)))
         if decision is not None:
             linked = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
             note = replace(note, links=[*linked])
@@ -187,15 +190,17 @@ def note_sections(notes: Sequence[Item]) -> str:
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
-def _named(count: int) -> Callable[[Decision], str | None]:
-    """Return a function that finds the error in a decision: a note number above `count`, or a note changed twice."""
+def _named(count: int) -> ItemCheck:
+    """Return a function that finds the error in a link or change: a number above `count`, or a note changed twice."""
 
-    def check(decision: Decision) -> str | None:
-        changed = [change.note for change in decision.evolved]
-        if unknown := sorted({number for number in [*decision.links, *changed] if number > count}):
-            return f"there is no note {unknown[0]}: the notes are numbered 1 to {count}"
-        if len(set(changed)) < len(changed):
-            return "a note is changed once at most"
+    def check(item: int | Evolved, accepted: Sequence[int | Evolved]) -> str | None:
+        number = item.note if isinstance(item, Evolved) else item
+        if number > count:
+            return f"there is no note {number}: the notes are numbered 1 to {count}"
+        if isinstance(item, Evolved) and item.note in [
+            one.note for one in accepted if isinstance(one, Evolved)
+        ]:
+            return f"note {number} is changed twice"
         return None
 
     return check

@@ -4,12 +4,14 @@ import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.a_mem.answers import LINKED, Decision, Described, Evolved, Keywords
+from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
 from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.words import search_words
 
 ALIKE = 0.2
 """The share of common words from which two notes are linked."""
+LINKED = 5
+"""The most notes that a note is linked with."""
 
 _HEADING = re.compile(r"^## Note (\d+)\n", re.MULTILINE)
 

@@ -2,27 +2,28 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, StringConstraints
 
-Kind = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-Change = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=160)]
+from memflow.chat.limits import TEXT, Items, SomeItems, Text
+
+StrippedText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), TEXT]
 
 
 class Fact(BaseModel):
     """A label of the dictionary, and what is now known under it."""
 
-    label: Annotated[str, Field(min_length=1, max_length=60)]
-    value: Annotated[str, Field(min_length=1, max_length=200)]
+    label: Text
+    value: Text
 
 
 class Facts(BaseModel):
     """Labels to add or to replace: none, where nothing worth keeping was said."""
 
-    facts: Annotated[list[Fact], Field(max_length=8)]
+    facts: Items[Fact]
 
 
 class Policy(BaseModel):
     """Kinds of information to keep from now on, and what was changed about them."""
 
-    kinds: Annotated[list[Kind], Field(min_length=1, max_length=16)]
-    changes: Annotated[list[Change], Field(max_length=8)]
+    kinds: SomeItems[StrippedText]
+    changes: Items[StrippedText]

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from memflow.memories.awi.answers import Facts
 from memflow.memories.evolving import EvolvingMemory, numbered_list
-from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.verbatim import (
     StoredMessage,
@@ -36,7 +36,7 @@ KINDS = (
 
 
 @dataclass
-class Awi(Memory):
+class Awi(ModelWrittenMemory):
     """A memory with a dictionary of facts that a model updates; prompts contain the whole dictionary."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)

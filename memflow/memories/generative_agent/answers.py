@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-QUESTIONS, INSIGHTS, STATEMENTS = 3, 5, 99
-"""The most questions of a reflection, insights for each, and numbered statements that these are drawn from."""
+from memflow.chat.limits import Items, Number, SomeItems, Text
 
 
 class Rating(BaseModel):
@@ -17,19 +16,17 @@ class Rating(BaseModel):
 class Questions(BaseModel):
     """What is most worth asking about the newest memories."""
 
-    questions: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=160)]], Field(min_length=1, max_length=QUESTIONS)
-    ]
+    questions: SomeItems[Text]
 
 
 class Insight(BaseModel):
     """A conclusion, and the numbers of the statements that it rests on."""
 
-    insight: Annotated[str, Field(min_length=1, max_length=200)]
-    because: Annotated[list[Annotated[int, Field(ge=1, le=STATEMENTS)]], Field(min_length=1, max_length=6)]
+    insight: Text
+    because: SomeItems[Number]
 
 
 class Insights(BaseModel):
     """Conclusions from numbered statements: none, where they allow none."""
 
-    insights: Annotated[list[Insight], Field(max_length=INSIGHTS)]
+    insights: Items[Insight]

@@ -5,15 +5,23 @@ A read ranks by recency, importance and relevance. When the importance since the
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from memflow.chat.limits import ItemCheck
 from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item, Vector, sources_of
-from memflow.memories.generative_agent import answers
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
 from memflow.memories.search import Dense, SearchHit
 
@@ -77,10 +85,12 @@ QUESTIONS = "questions"
 
 SHOWN = 8_000
 """The maximum tokens of memories in one reflection request."""
+MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
+"""The most questions of a reflection, and the most insights per question."""
 
 
 @dataclass
-class GenerativeAgent(Memory):
+class GenerativeAgent(ModelWrittenMemory):
     """A memory of rated observations and of reflections, found by recency, importance and relevance.
 
     Recency counts messages, not hours. As in the published code, retrieval for a reflection counts as an access; each
@@ -101,18 +111,14 @@ class GenerativeAgent(Memory):
     threshold: int = parameter(150, "Importance, added up, that sets off a reflection.", low=1)
     recent: int = parameter(100, "How many of the newest memories a reflection's questions are about.", low=1)
     questions: int = parameter(
-        answers.QUESTIONS, "How many questions a reflection asks.", low=1, high=answers.QUESTIONS
+        MOST_QUESTIONS, "How many questions a reflection asks.", low=1, high=MOST_QUESTIONS
     )
-    reflect_k: int = parameter(
-        30, "How many memories are retrieved for a question.", low=1, high=answers.STATEMENTS
-    )
-    insights: int = parameter(
-        answers.INSIGHTS, "How many insights a question gives.", low=1, high=answers.INSIGHTS
-    )
+    reflect_k: int = parameter(30, "How many memories are retrieved for a question.", low=1)
+    insights: int = parameter(MOST_INSIGHTS, "How many insights a question gives.", low=1, high=MOST_INSIGHTS)
 
     calls: ClassVar[Calls] = Calls(
         # A rating; and where it sets off a reflection: questions, insights for each, a rating for each of these.
-        chat_write=1 + 1 + answers.QUESTIONS * (1 + answers.INSIGHTS),
+        chat_write=1 + 1 + MOST_QUESTIONS * (1 + MOST_INSIGHTS),
         embed_write=3,
         embed_read=1,
         per="message",
@@ -213,9 +219,9 @@ def _cited(insight: Insight, shown: Sequence[Item]) -> list[Item]:
     return [shown[number - 1] for number in dict.fromkeys(insight.because)]
 
 
-def _cites_only(count: int) -> Callable[[Insights], str | None]:
-    def check(drawn: Insights) -> str | None:
-        wrong = [number for insight in drawn.insights for number in insight.because if number > count]
+def _cites_only(count: int) -> ItemCheck:
+    def check(insight: Insight, accepted: Sequence[Insight]) -> str | None:
+        wrong = [number for number in insight.because if number > count]
         return f"there is no statement {wrong[0]}; they are numbered 1 to {count}" if wrong else None
 
     return check

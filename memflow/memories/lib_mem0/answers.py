@@ -1,28 +1,28 @@
-"""What the package's two prompts ask a model for. The names are the package's; the bounds are ours."""
+"""What the package's two prompts ask a model for. The names are the package's; the limits are ours."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-FACTS, OPERATIONS = 32, 64
+from memflow.chat.limits import Items, OptionalText
 
 
 class Facts(BaseModel):
     """Facts of a dialogue."""
 
-    facts: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=FACTS)]
+    facts: Items[OptionalText]
 
 
 class Operation(BaseModel):
     """What is to become of one memory. `id` is its number in the prompt, or a new one."""
 
-    id: Annotated[str, Field(max_length=8)]
-    text: Annotated[str, Field(max_length=300)]
+    id: OptionalText
+    text: OptionalText
     event: Literal["ADD", "UPDATE", "DELETE", "NONE"]
-    old_memory: Annotated[str, Field(max_length=300)] = ""
+    old_memory: OptionalText = ""
 
 
 class Operations(BaseModel):
     """What is to become of the memories, after new facts."""
 
-    memory: Annotated[list[Operation], Field(max_length=OPERATIONS)]
+    memory: Items[Operation]

@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from memflow.chat.asking import parse_completion
+from memflow.chat.limits import ItemReport, limit_output
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import ChatError, FatalChatError
 from memflow.memories.entries import Vector
@@ -22,8 +23,6 @@ T = TypeVar("T")
 
 EXTRACT, UPDATE = "lib_mem0/extract", "lib_mem0/update"
 """Names of the package's two prompts; their field is `messages`."""
-MAX_TOKENS = 2000
-"""The package's own limit on an answer."""
 PATIENCE_S = 1.0
 """Seconds between checks whether the event loop still waits for the thread."""
 
@@ -34,8 +33,12 @@ class Bridge:
 
     chat: Chat
     embed: Callable[[Sequence[str]], Awaitable[Vector]]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The memory's parameters, which limit the answers."""
     vectors: dict[str, Vector] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    at_limit: list[str] = field(default_factory=list)
+    """The strings and lists of answers that are as long as their limit."""
     wanted: int = 0
     """Number of changes that the model asked for."""
     ended: ChatError | None = None
@@ -48,7 +51,7 @@ class Bridge:
         The event loop's default threads are not used, since they may be needed to answer the requests of `work`.
         """
         self._loop = asyncio.get_running_loop()
-        self.errors, self.wanted, self.ended = [], 0, None
+        self.errors, self.at_limit, self.wanted, self.ended = [], [], 0, None
         thread = ThreadPoolExecutor(1)
         try:
             # What it takes is counted where it is asked for (memflow/timing.py): the thread is told of it.
@@ -70,7 +73,7 @@ class Bridge:
         return self.vectors[text]
 
     def answer(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """Send the package's messages to the chat model. Return the answer as text."""
+        """Send the package's messages to the chat model. Return the answer as text, without its invalid items."""
         return self._wait(self._answer(messages))
 
     async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
@@ -83,8 +86,8 @@ class Bridge:
                 ChatMessage("system" if extracts and not at else "user", message["content"])
                 for at, message in enumerate(messages)
             ),
-            replace(self.chat.sampling, max_tokens=MAX_TOKENS),
-            Facts if extracts else Operations,
+            self.chat.sampling,
+            limit_output(Facts if extracts else Operations, self.parameters),
         )
         try:
             completion = await count_completion(self.chat.complete(request))
@@ -93,7 +96,10 @@ class Bridge:
             if isinstance(error, FatalChatError):
                 self.ended = error
             raise
-        value, wrong = parse_completion(completion, request.output)
+        report = ItemReport()
+        value, wrong = parse_completion(completion, request.output, report)
+        self.errors += [f"{request.prompt}: {reason}" for reason in report.failed]
+        self.at_limit += [f"{request.prompt}: {place}" for place in report.at_limit]
         if value is None:
             self.errors.append(f"{request.prompt}: {wrong}")
         elif isinstance(value, Facts):
@@ -102,7 +108,7 @@ class Bridge:
             changing = [one for one in value.memory if one.text and one.event != "NONE"]
             self.wanted = len(changing)
             await self.embed_missing([one.text for one in changing if one.event != "DELETE"])
-        return completion.text
+        return value.model_dump_json() if report.failed and value is not None else completion.text
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the event loop, wait in this thread, and return the result.

@@ -13,7 +13,7 @@ from memflow.errors import BadSettings
 from memflow.memories.entries import Item
 from memflow.memories.lib_mem0.bridge import Bridge
 from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
-from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import AT_LIMIT, FAILURE, Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.verbatim import with_date
 
@@ -21,7 +21,7 @@ MEMORY = "memory"
 
 
 @dataclass
-class LibMem0(Memory):
+class LibMem0(ModelWrittenMemory):
     """A memory of facts that the installed package mem0ai adds, updates and deletes with a model.
 
     An entry's `meta` contains its number in order of creation, the package's text and the date. Its sources are the
@@ -60,6 +60,8 @@ class LibMem0(Memory):
             )
         for reason in bridge.errors:
             self.store.add(FAILURE, reason, sources=sources)
+        if bridge.at_limit:
+            self.store.add(AT_LIMIT, "; ".join(bridge.at_limit), sources=sources)
         self._mirror(library, changes, sources, date)
         bridge.vectors.clear()
         self._seen = self.store.version
@@ -90,7 +92,7 @@ class LibMem0(Memory):
             (await self.embed([text]))[0]
         )
         made = sum(item.kind == MEMORY and item.previous is None for item in self.store)
-        self._library = Library(Bridge(self._chat(), self.embed), length, made)
+        self._library = Library(Bridge(self._chat(), self.embed, vars(self)), length, made)
         self._library.restore(held)
         self._seen = self.store.version
         return self._library

@@ -8,9 +8,12 @@ from typing import Any
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.lib_mem0.answers import FACTS, OPERATIONS, Facts, Operation, Operations
+from memflow.memories.lib_mem0.answers import Facts, Operation, Operations
 from memflow.memories.lib_mem0.bridge import EXTRACT, UPDATE
 from memflow.memories.script_helpers import statements, subject
+
+FACTS, OPERATIONS = 32, 64
+"""The most facts and operations of an answer."""
 
 _SAID = "Input:\n"
 _KNOWN, _NEW, _END = (

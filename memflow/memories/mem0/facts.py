@@ -4,15 +4,14 @@ Facts of independent passages are extracted concurrently and embedded with one r
 each depends on the result of the one before.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.mem0.answers import Decision, Decisions, Facts
+from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts
 from memflow.memories.mem0.passages import Passage, number_lines
-from memflow.memories.memory import Memory, PromptRequest, Recall, parameter
+from memflow.memories.memory import FAILURE, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
@@ -55,23 +54,15 @@ class FactUpdate:
         sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
         return PromptRequest("decide", fields, tuple(sources), self.find_error)
 
-    def find_error(self, answer: Decisions) -> str | None:
-        """Return the first error in the decisions, such as an unknown fact number, or None for a valid answer."""
-        for decision in answer.decisions:
-            complaint = self._misfit(decision)
-            if complaint:
-                return complaint
-        changed = Counter(each.memory for each in answer.decisions if each.operation in CHANGES)
-        for memory, times in changed.items():
-            if times > 1:
-                return f"memory {memory} is changed {times} times; once is enough"
-        kept = Counter(each.fact for each in answer.decisions if each.operation != "DELETE")
-        decided = {each.fact for each in answer.decisions}
-        for fact in range(1, len(self.facts) + 1):
-            if fact not in decided:
-                return f"fact {fact} is not decided on"
-            if kept[fact] > 1:
-                return f"fact {fact} has {kept[fact]} of ADD, UPDATE and NOOP; it can have one, beside DELETE"
+    def find_error(self, decision: Decision, accepted: Sequence[Decision]) -> str | None:
+        """Return the error in a decision, such as an unknown fact number, or None for a valid decision."""
+        if complaint := self._misfit(decision):
+            return complaint
+        if decision.operation in CHANGES and decision.memory in _changed(accepted):
+            return f"memory {decision.memory} is changed twice; once is enough"
+        kept = [each.fact for each in accepted if each.operation != "DELETE"]
+        if decision.operation != "DELETE" and decision.fact in kept:
+            return f"fact {decision.fact} has 2 of ADD, UPDATE and NOOP; it can have one, beside DELETE"
         return None
 
     def _misfit(self, decision: Decision) -> str | None:
@@ -92,11 +83,18 @@ class FactUpdate:
         return [*(fact.text for fact in self.facts), *updates]
 
     def apply(self, answer: Decisions | None, vectors: Mapping[str, Vector]) -> None:
-        """Apply the decisions to the store, in order; without an answer, add all facts."""
+        """Apply the decisions to the store, in order; without an answer, add all facts.
+
+        A fact without a decision is lost, and recorded as a failure.
+        """
         if answer is None:
             for fact in self.facts:
                 self._add(fact, vectors)
             return
+        decided = {decision.fact for decision in answer.decisions}
+        for number, fact in enumerate(self.facts, 1):
+            if number not in decided:
+                self.store.add(FAILURE, f"mem0/decide: fact {number} is not decided on", sources=fact.sources)
         for decision in answer.decisions:
             if decision.operation == "ADD":
                 self._add(self.facts[decision.fact - 1], vectors)
@@ -137,6 +135,10 @@ class FactUpdate:
         return text
 
 
+def _changed(decisions: Iterable[Decision]) -> set[int]:
+    return {each.memory for each in decisions if each.operation in CHANGES}
+
+
 def _of(answer: Decisions | None, operation: str) -> list[Decision]:
     return [each for each in (answer.decisions if answer else ()) if each.operation == operation]
 
@@ -163,7 +165,7 @@ class StoreChange(Protocol):
 
 
 @dataclass
-class FactMemory(Memory):
+class FactMemory(ModelWrittenMemory):
     """The base class of memories that extract facts from messages and update the stored facts."""
 
     similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
@@ -181,8 +183,8 @@ class FactMemory(Memory):
     def extraction(self, passage: Passage) -> PromptRequest:
         """Return the request to extract facts from the new messages of a passage."""
 
-        def wrong(answer: Facts) -> str | None:
-            return passage.find_unknown(number for fact in answer.facts for number in fact.messages)
+        def wrong(fact: Fact, accepted: Sequence[Fact]) -> str | None:
+            return passage.find_unknown(fact.messages)
 
         return PromptRequest("extract", passage.fields(), passage.sources, wrong)
 

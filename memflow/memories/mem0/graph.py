@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.memories.mem0.answers import Entities, Names, Relations
+from memflow.memories.mem0.answers import Entities, Names, Relation, Relations
 from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import Mem0
 from memflow.memories.mem0.passages import Passage, number_lines
@@ -73,7 +73,8 @@ class Mem0Graph(Mem0):
         """Return facts, then relations; the notes list both in the order of writing, the entries by cosine."""
         if not self.store.live(RELATION):
             return await self.recall_facts(query)
-        meant: Names = await self.ask_to_read("identify", {"query": query})
+        failed: list[str] = []
+        meant: Names = await self.ask_to_read("identify", {"query": query}, failed=failed)
         names = list(dict.fromkeys(meant.names))
         vectors = await self.embed([query, *names])
         facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
@@ -83,7 +84,7 @@ class Mem0Graph(Mem0):
         notes = "\n".join(part.notes for part in parts if part.notes)
         nearest = sorted((*facts, *relations), key=lambda found: -found.score)
         entries = tuple(found.item for found in nearest)
-        return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
+        return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failed))
 
     async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:
         """Extract relations. Return the triplets of each passage; empty for a passage with fewer than two entities."""
@@ -96,13 +97,14 @@ class Mem0Graph(Mem0):
 
     def _relating(self, passage: Passage, named: Entities) -> PromptRequest:
 
-        def wrong(answer: Relations) -> str | None:
-            for each in answer.relations:
-                if max(each.source, each.target) > len(named.entities):
-                    return f"there is no entity {max(each.source, each.target)}; the last is {len(named.entities)}"
-                if each.source == each.target:
-                    return f"a relation joins entity {each.source} to itself"
-            return passage.find_unknown(number for each in answer.relations for number in each.messages)
+        def wrong(each: Relation, accepted: Sequence[Relation]) -> str | None:
+            if max(each.source, each.target) > len(named.entities):
+                return (
+                    f"there is no entity {max(each.source, each.target)}; the last is {len(named.entities)}"
+                )
+            if each.source == each.target:
+                return f"a relation joins entity {each.source} to itself"
+            return passage.find_unknown(each.messages)
 
         entities = number_lines(f"{entity.name} ({entity.type})" for entity in named.entities)
         return PromptRequest("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)

@@ -161,11 +161,10 @@ class RelationUpdate:
         sources = dict.fromkeys(source for each in self.new for source in each.triplet.sources)
         return PromptRequest("resolve", fields, tuple(sources), self.find_error)
 
-    def find_error(self, answer: Obsolete) -> str | None:
-        """Return an error message if the answer contains the number of no old relation, or None."""
-        for number in answer.obsolete:
-            if number > len(self.old):
-                return f"there is no old relation {number}; the last is {len(self.old)}"
+    def find_error(self, number: int, accepted: Sequence[int]) -> str | None:
+        """Return an error message if no old relation has this number, or None."""
+        if number > len(self.old):
+            return f"there is no old relation {number}; the last is {len(self.old)}"
         return None
 
     def texts(self, answer: Obsolete | None) -> list[str]:

@@ -8,11 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-Number = Annotated[int, Field(ge=1, le=9999)]
-"""A number that the prompt put before a line."""
-Numbers = Annotated[list[Number], Field(min_length=1, max_length=4)]
-Text = Annotated[str, Field(min_length=1, max_length=200)]
-Query = Annotated[str, Field(min_length=1, max_length=120)]
+from memflow.chat.limits import Items, Number, OptionalText, SomeItems, Text
 
 
 class WorkingAppend(BaseModel):
@@ -20,7 +16,7 @@ class WorkingAppend(BaseModel):
 
     function: Literal["working_append"]
     text: Text
-    rests_on: Numbers
+    rests_on: SomeItems[Number]
 
 
 class WorkingReplace(BaseModel):
@@ -29,8 +25,8 @@ class WorkingReplace(BaseModel):
 
     function: Literal["working_replace"]
     line: Number
-    text: Annotated[str, Field(max_length=200)]
-    rests_on: Numbers
+    text: OptionalText
+    rests_on: SomeItems[Number]
 
 
 class ArchivalInsert(BaseModel):
@@ -38,21 +34,21 @@ class ArchivalInsert(BaseModel):
 
     function: Literal["archival_insert"]
     text: Text
-    rests_on: Numbers
+    rests_on: SomeItems[Number]
 
 
 class ArchivalSearch(BaseModel):
     """A search of what was put into the archive."""
 
     function: Literal["archival_search"]
-    query: Query
+    query: Text
 
 
 class RecallSearch(BaseModel):
     """A search of the messages that have left the main context."""
 
     function: Literal["recall_search"]
-    query: Query
+    query: Text
 
 
 Keeping = WorkingAppend | WorkingReplace | ArchivalInsert
@@ -62,24 +58,22 @@ Searching = ArchivalSearch | RecallSearch
 class Saves(BaseModel):
     """What to keep before messages are evicted: no calls, where nothing more is worth it."""
 
-    calls: Annotated[list[Annotated[Keeping, Field(discriminator="function")]], Field(max_length=4)]
+    calls: Items[Annotated[Keeping, Field(discriminator="function")]]
 
 
 class Searches(BaseModel):
     """What to look up: no calls, where enough is in view."""
 
-    calls: Annotated[list[Annotated[Searching, Field(discriminator="function")]], Field(max_length=3)]
+    calls: Items[Annotated[Searching, Field(discriminator="function")]]
 
 
 class Acts(BaseModel):
     """What to look up and what to keep."""
 
-    calls: Annotated[
-        list[Annotated[Searching | Keeping, Field(discriminator="function")]], Field(max_length=4)
-    ]
+    calls: Items[Annotated[Searching | Keeping, Field(discriminator="function")]]
 
 
 class Summary(BaseModel):
     """The summary of everything that was evicted so far."""
 
-    summary: Annotated[str, Field(min_length=1, max_length=800)]
+    summary: Text

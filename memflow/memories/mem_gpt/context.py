@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memflow.memories.entries import EntryStore, Item
-from memflow.memories.mem_gpt.answers import (
-    Acts,
-    Keeping,
-    Saves,
-    Searches,
-    Searching,
-    WorkingAppend,
-    WorkingReplace,
-)
+from memflow.memories.mem_gpt.answers import Keeping, Searching, WorkingAppend, WorkingReplace
 from memflow.memories.memory import Recall
 from memflow.memories.notes import join_texts
 from memflow.memories.verbatim import StoredMessage, as_turns, stored_messages, with_buffer
@@ -88,19 +80,17 @@ class Context:
         """Return the entry of the working context that has this line number."""
         return self.working[number - 1]
 
-    def find_error(self, told: Saves | Searches | Acts) -> str | None:
-        """Return the first error in the function calls of an answer, or None."""
-        calls = told.calls
-        complaint = next((wrong for wrong in map(self._wrong, calls) if wrong), None)
-        if complaint:
+    def find_error(self, call: Keeping | Searching, accepted: Sequence[Keeping | Searching]) -> str | None:
+        """Return the error in a function call that follows the calls `accepted`, or None."""
+        if complaint := self._wrong(call):
             return complaint
-        replaced = [call.line for call in calls if isinstance(call, WorkingReplace)]
-        if len(set(replaced)) < len(replaced):
-            return "a line of the working context is replaced twice"
-        added = [call.text for call in calls if isinstance(call, WorkingAppend | WorkingReplace)]
-        freed = [self.line(number).text for number in replaced]
-        room = self.room + sum(map(estimate, freed)) - sum(map(estimate, added))
-        if room < min(0, self.room):
+        replaced = [each.line for each in accepted if isinstance(each, WorkingReplace)]
+        if isinstance(call, WorkingReplace) and call.line in replaced:
+            return f"line {call.line} of the working context is replaced twice"
+        calls = [each for each in (*accepted, call) if isinstance(each, WorkingAppend | WorkingReplace)]
+        freed = [self.line(each.line).text for each in calls if isinstance(each, WorkingReplace)]
+        room = self.room + sum(map(estimate, freed)) - sum(estimate(each.text) for each in calls)
+        if room < min(0, self.room) and isinstance(call, WorkingAppend | WorkingReplace):
             return f"the working context would be {-room} tokens too large: shorten it, or use the archive"
         return None
 

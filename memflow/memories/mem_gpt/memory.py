@@ -6,7 +6,7 @@ summary and to recall storage. Frozen reads offer search functions only. Deviati
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from memflow.memories.entries import Item
@@ -23,7 +23,7 @@ from memflow.memories.mem_gpt.answers import (
     WorkingAppend,
 )
 from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, Context
-from memflow.memories.memory import Calls, Memory, Message, Recall, Vector, parameter
+from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, Vector, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import retire_messages, store_messages
@@ -32,7 +32,7 @@ RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
 
 
 @dataclass
-class MemGpt(Memory):
+class MemGpt(ModelWrittenMemory):
     """A memory with a small main context that a model manages by function calls, and with searchable storage."""
 
     budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
@@ -67,6 +67,7 @@ class MemGpt(Memory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the main context and the results of up to `steps` rounds of function calls."""
         found: list[Item] = []
+        failed: list[str] = []
         for _ in range(self.steps):
             if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
                 break
@@ -75,12 +76,12 @@ class MemGpt(Memory):
             if not frozen:
                 fields["room"] = str(max(0, context.room))
             answer: Searches | Acts = await self.ask_to_read(
-                "search" if frozen else "act", fields, check=context.find_error
+                "search" if frozen else "act", fields, failed=failed, check_item=context.find_error
             )
             found += [item for item in await self._call(context, answer.calls) if item not in found]
             if not any(isinstance(call, Searching) for call in answer.calls):
                 break
-        return self._context(found).recall()
+        return replace(self._context(found).recall(), failed=tuple(failed))
 
     def _context(self, found: Sequence[Item] = ()) -> Context:
         return Context.of(self.store, int(self.working * self.budget), found)
@@ -91,7 +92,7 @@ class MemGpt(Memory):
         del fields["found"]
         fields["room"] = str(max(0, context.room))
         sources = [source for message in context.queue for source in message.item.sources]
-        saves: Saves | None = await self.ask("save", fields, sources=sources, check=context.find_error)
+        saves: Saves | None = await self.ask("save", fields, sources=sources, check_item=context.find_error)
         if saves is not None:
             await self._call(context, saves.calls)
 

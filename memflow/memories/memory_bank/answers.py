@@ -1,23 +1,23 @@
 """What a model answers when a day has ended, or when what all days say is brought up to date."""
 
-from typing import Annotated
+from pydantic import BaseModel
 
-from pydantic import BaseModel, Field
+from memflow.chat.limits import OptionalText, Text
 
 
 class Summary(BaseModel):
     """What happened and what was said, in a day or in all of them."""
 
-    text: Annotated[str, Field(min_length=1, max_length=600)]
+    text: Text
 
 
 class Traits(BaseModel):
     """What a day shows of the user's nature; empty, where it shows nothing."""
 
-    text: Annotated[str, Field(max_length=300)]
+    text: OptionalText
 
 
 class Portrait(BaseModel):
     """What the user is like, as far as all days show."""
 
-    text: Annotated[str, Field(min_length=1, max_length=600)]
+    text: Text

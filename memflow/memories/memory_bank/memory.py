@@ -14,7 +14,15 @@ from typing import Any, ClassVar, Literal
 from memflow.fingerprint import seeded
 from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item, sources_of
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
@@ -75,7 +83,7 @@ LONGEST = 4_000
 
 
 @dataclass
-class MemoryBank(Memory):
+class MemoryBank(ModelWrittenMemory):
     """A memory of messages and daily summaries that are forgotten over time, with a global summary and portrait."""
 
     k: int = parameter(5, "How many messages and daily summaries are recalled (MemEngine's).", low=1)

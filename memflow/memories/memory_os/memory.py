@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
-from memflow.memories.memory_os.answers import Facts, Link, Topic, Traits
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
+from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
 from memflow.memories.memory_os.mid import HEAT, NOTHING, PAGE, MidTerm, SegmentHeat, normalize_keywords
 from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
 from memflow.memories.notes import join_texts
@@ -70,7 +78,7 @@ class LongTerm:
 
 
 @dataclass
-class MemoryOs(Memory):
+class MemoryOs(ModelWrittenMemory):
     """A memory of dialogue pages that move from short-term to mid-term and long-term storage, by age and heat.
 
     A recall contains profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time
@@ -176,10 +184,8 @@ class MemoryOs(Memory):
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
         profile = {"profile": join_texts(self.long.profile()) or NOTHING, "pages": listed}
 
-        def cited(answer: Traits | Facts) -> str | None:
-            told = answer.traits if isinstance(answer, Traits) else (*answer.user, *answer.assistant)
-            wrong = [one.page for one in told if one.page > len(pages)]
-            return f"there is no page {wrong[0]}; there are {len(pages)}" if wrong else None
+        def cited(told: Trait | Fact, accepted: Sequence[Trait | Fact]) -> str | None:
+            return f"there is no page {told.page}; there are {len(pages)}" if told.page > len(pages) else None
 
         traits: Traits | None
         facts: Facts | None

@@ -1,17 +1,17 @@
 """What a model answers when Memp asks it: a procedure, how an exchange came out, and better workflows."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-Workflow = Annotated[str, Field(min_length=1, max_length=600)]
+from memflow.chat.limits import Items, Number, OptionalText, Text
 
 
 class Procedure(BaseModel):
     """When a procedure is of use, and what to do then."""
 
-    query: Annotated[str, Field(min_length=1, max_length=160)]
-    workflow: Workflow
+    query: Text
+    workflow: Text
 
 
 class Outcome(BaseModel):
@@ -23,12 +23,12 @@ class Outcome(BaseModel):
 class Rewrite(BaseModel):
     """A procedure that misled, by its number in the list shown, and its workflow as it should have been."""
 
-    number: Annotated[int, Field(ge=1, le=999)]
-    workflow: Workflow
+    number: Number
+    workflow: Text
 
 
 class Reflection(BaseModel):
     """Why it went wrong, and the procedures to rewrite: none, where they were not to blame."""
 
-    analysis: Annotated[str, Field(max_length=240)]
-    rewrites: Annotated[list[Rewrite], Field(max_length=3)]
+    analysis: OptionalText
+    rewrites: Items[Rewrite]

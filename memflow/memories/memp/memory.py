@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memflow.chat.asking import Answer, ask
+from memflow.chat.asking import Answer
 from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
 from memflow.memories.entries import Item
-from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
-from memflow.memories.memp.answers import Outcome, Procedure, Reflection
+from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, parameter
+from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import (
@@ -67,7 +67,7 @@ ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
 
 
 @dataclass
-class Memp(Memory):
+class Memp(ModelWrittenMemory):
     """A memory of procedures that a model distills from dialogue, retrieved if the use case is similar to the query.
 
     `update` is the handling of failures: `vanilla` learns from every trajectory, `validation` only from those without
@@ -129,8 +129,8 @@ class Memp(Memory):
         )
         for trajectory, answers in zip(lived, learnt, strict=True):
             for answer in answers:
-                if answer is not None and answer.value is None:
-                    self.store.add(FAILURE, answer.reason or "no answer", sources=trajectory.sources)
+                if answer is not None:
+                    self.record(answer, trajectory.sources)
         # Of an arrival that was cut, the end says how it came out for what was read before it.
         outcome = _outcome(learnt[-1][0])
         hit = self._counted(hit, outcome)
@@ -152,10 +152,10 @@ class Memp(Memory):
 
     async def _judge(self, one: Trajectory, wanted: bool) -> Answer[Outcome] | None:
         fields = {"exchange": one.text, "after": one.after or "(nothing)"}
-        return await ask(self._chat(), self.prompt("outcome"), fields) if wanted else None
+        return await self.request("outcome", fields) if wanted else None
 
     async def _build(self, one: Trajectory) -> Answer[Procedure]:
-        return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
+        return await self.request("build", {"trajectory": one.text})
 
     def _retire_bookkeeping(self, kind: str) -> list[Item]:
         """Retire the bookkeeping entries of a kind. Return the current versions of the procedures that they list."""
@@ -203,16 +203,16 @@ class Memp(Memory):
 
     async def _reflect(self, one: Trajectory, hit: Sequence[Item]) -> None:
 
-        def wrong(answer: Reflection) -> str | None:
-            unknown = sorted({rewrite.number for rewrite in answer.rewrites} - set(range(1, len(hit) + 1)))
-            return f"there is no procedure {unknown[0]}; they go from 1 to {len(hit)}" if unknown else None
+        def wrong(rewrite: Rewrite, accepted: Sequence[Rewrite]) -> str | None:
+            known = rewrite.number <= len(hit)
+            return None if known else f"there is no procedure {rewrite.number}; they go from 1 to {len(hit)}"
 
         fields = {
             "procedures": "\n".join(f"{number}. {item.text}" for number, item in enumerate(hit, 1)),
             "exchange": one.text,
             "after": one.after or "(nothing)",
         }
-        answer: Reflection | None = await self.ask("reflect", fields, sources=one.sources, check=wrong)
+        answer: Reflection | None = await self.ask("reflect", fields, sources=one.sources, check_item=wrong)
         for rewrite in answer.rewrites if answer else ():
             item = self.store.latest(hit[rewrite.number - 1].entry_id)
             if item is not None and item.meta["workflow"] != rewrite.workflow:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from memflow.memories.entries import Item
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
-from memflow.memories.nemori.answers import Boundaries, Narration, Prediction, Statements
+from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
+from memflow.memories.nemori.answers import Boundaries, Boundary, Narration, Prediction, Statement, Statements
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense, SearchHit
 from memflow.memories.verbatim import (
@@ -64,7 +64,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 
 @dataclass
-class Nemori(Memory):
+class Nemori(ModelWrittenMemory):
     """A memory of episodes split at topic changes, and of statements about content that a model did not predict."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)
@@ -118,16 +118,15 @@ class Nemori(Memory):
         shown = [*segments.open, *new]
         judged = shown[numbers.start - 1 :]
 
-        def stray(answer: Boundaries) -> str | None:
-            wrong = [one.line for one in answer.boundaries if one.line not in numbers]
-            return f"{wrong[0]} is not one of {numbers[0]} to {numbers[-1]}" if wrong else None
+        def stray(one: Boundary, accepted: Sequence[Boundary]) -> str | None:
+            return None if one.line in numbers else f"{one.line} is not one of {numbers[0]} to {numbers[-1]}"
 
         fields = {
             "before": number_messages(shown[: numbers.start - 1]),
             "new": number_messages(judged, numbers.start),
         }
         sources = [source for message in judged for source in message.item.sources]
-        answer: Boundaries | None = await self.ask("boundaries", fields, sources=sources, check=stray)
+        answer: Boundaries | None = await self.ask("boundaries", fields, sources=sources, check_item=stray)
         return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
 
     async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
@@ -171,13 +170,13 @@ class Nemori(Memory):
     async def _learn(self, segment: Sequence[StoredMessage], predicted: str | None) -> None:
         """Add statements about content of the segment that the prediction lacks; equal statements are added once."""
 
-        def stray(answer: Statements) -> str | None:
-            wrong = [line for one in answer.statements for line in one.lines if line > len(segment)]
+        def stray(one: Statement, accepted: Sequence[Statement]) -> str | None:
+            wrong = [line for line in one.lines if line > len(segment)]
             return f"there is no message {wrong[0]}; the last is {len(segment)}" if wrong else None
 
         fields = {"predicted": predicted or "(nothing)", "messages": number_messages(segment)}
         sources = [source for message in segment for source in message.item.sources]
-        answer: Statements | None = await self.ask("calibrate", fields, sources=sources, check=stray)
+        answer: Statements | None = await self.ask("calibrate", fields, sources=sources, check_item=stray)
         held = {item.text for item in self.store.live(STATEMENT)}
         news: dict[str, list[str]] = {}
         for one in answer.statements if answer else ():

@@ -1,14 +1,14 @@
 """What a model answers for a self-controlled memory: a summary, and the controller's two judgements."""
 
-from typing import Annotated
+from pydantic import BaseModel
 
-from pydantic import BaseModel, Field
+from memflow.chat.limits import Text
 
 
 class Summary(BaseModel):
     """A message in one sentence."""
 
-    summary: Annotated[str, Field(min_length=1, max_length=240)]
+    summary: Text
 
 
 class Activation(BaseModel):

@@ -11,7 +11,15 @@ from typing import ClassVar
 
 from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item
-from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.notes import recalled
 from memflow.memories.sc_memory.answers import Activation, Sufficiency
 from memflow.memories.search import Dense
@@ -29,7 +37,7 @@ FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
 
 @dataclass
-class ScMemory(Memory):
+class ScMemory(ModelWrittenMemory):
     """A memory that recalls the newest messages, and older messages if its controller finds that a query needs them."""
 
     flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)

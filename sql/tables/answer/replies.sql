@@ -25,5 +25,6 @@ CREATE TABLE IF NOT EXISTS answer.replies (
     own_s DOUBLE,
     model_calls BIGINT,
     ranked VARCHAR[] NOT NULL,
+    recall_failures VARCHAR[] NOT NULL,
     PRIMARY KEY (domain, assistant, probe_id)
 );

@@ -4,7 +4,7 @@ import pytest
 
 COMMANDS = (
     *("run", "plan", "dev", "show", "export", "usage", "sql"),
-    *("domains", "memories", "data", "init", "doctor"),
+    *("domains", "memories", "data", "models", "init", "doctor"),
 )
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),

@@ -83,7 +83,8 @@ def test_memories_command_lists_user_memories_and_why_a_memory_is_unusable(empty
     rows = listed(empty)
     assert rows["mine"]["origin"] == "memflow.toml" and rows["mine"]["class"] == "my_memory:MyMemory"
     assert rows["mine"]["parameters"][0]["value"] == 2 and rows["mine"]["parameters"][0]["default"] == 10
-    assert rows["pets"]["parameters"][-1]["value"] == ["pets"]
+    values = {each["name"]: each["value"] for each in rows["pets"]["parameters"]}
+    assert values["kinds"] == ["pets"]
     assert "no_such_module" in rows["broken"]["unusable"] and rows["rag"]["unusable"] is None
     shown = empty("memories").stdout
     assert "unusable: the memory broken: no_such_module:Mine cannot be imported" in shown

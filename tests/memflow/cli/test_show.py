@@ -1,6 +1,8 @@
 """`memflow show`, `usage` and `sql` after a run."""
 
 import json
+import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +51,21 @@ def test_show_costs_prints_costs_per_written_message_and_per_read(measured) -> N
     assert awi["read"]["calls"] == 0 and awi["failures"] == 0
     shown = measured("show", "costs", "--domain", "amemgym_demo").stdout
     assert "per message" in shown and "awi" in shown
+
+
+def test_show_costs_prints_the_share_of_answers_at_their_limit(measured, empty) -> None:
+    shutil.copytree(measured.folder, empty.folder)
+    partition = "amemgym_demo/awi"
+    entries, facts = (
+        empty.lake.read("memory.indexes", partition),
+        empty.lake.facts("memory.indexes", partition),
+    )
+    reached = [replace(entry, kind="at_limit") for entry in entries[:3]]
+    empty.write("memory.indexes", partition, [*reached, *entries[3:]], run=facts.run)
+    [awi] = [row for row in empty.json("show", "costs") if row["assistant"] == "awi"]
+    assert awi["at_limit"] == pytest.approx(3 / (awi["write"]["calls"] * awi["write"]["of"]))
+    shown = empty("show", "costs").stdout
+    assert "at limit" in shown and f"{awi['at_limit']:.0%}" in shown
 
 
 def test_show_costs_per_instance_groups_costs_by_part_of_the_pipeline(measured) -> None:

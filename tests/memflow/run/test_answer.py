@@ -83,6 +83,19 @@ async def test_reply_has_a_reason_if_recall_fails_and_other_probes_are_answered(
     assert replies[2].reason == "recall for p2: KeyError: 7"
 
 
+async def test_reply_has_the_reasons_of_items_that_the_recall_left_out():
+    class Partial(Nothing):
+        async def read(self, query, frozen=True):
+            return Recall(failed=("a_mem/keywords: keywords, item 1: too long",))
+
+    chat = Waiting()
+    chat.go.set()
+    pasts = {"e": EpisodeHistory([], {0: 0})}
+    [reply] = await answer_all(MemBench(), DOMAIN, "a", [probe(0, 0)], pasts, Partial, chat)
+    assert reply.recall_failures == ["a_mem/keywords: keywords, item 1: too long"]
+    assert (reply.parsed, reply.reason) == ("1", None)
+
+
 async def test_running_probes_are_bounded_and_replies_keep_the_order_of_probes(monkeypatch):
     monkeypatch.setattr(answer, "RUNNING", 5)
     chat, probes = Waiting(5), [probe(at, 0) for at in range(40)]

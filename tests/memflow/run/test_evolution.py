@@ -5,6 +5,7 @@ change. With the questions or complete feedback, it adds kinds and its scores ri
 """
 
 import asyncio
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -272,6 +273,19 @@ def test_failed_evolution_step_has_a_reason_and_keeps_the_policy() -> None:
         assert set(second.kinds) < set(last.kinds)
         assert first.kinds == list(NARROW["kinds"])
     assert not [reply for reply in found.replies if reply.reason]
+
+
+def test_invalid_kind_of_an_evolved_policy_is_recorded_and_the_other_kinds_are_adopted() -> None:
+    def careless(request: ChatRequest) -> str:
+        answer = json.loads(handlers()["awi/evolve"](request).model_dump_json())
+        return json.dumps({**answer, "kinds": ["", *answer["kinds"]]})
+
+    usual, found = evolved("complete"), measure("complete", {"awi/evolve": careless})
+    assert [step.kinds for step in found.policies] == [step.kinds for step in usual.policies]
+    for one in found.played:
+        assert [item.text for item in one.store if item.kind == FAILURE] == [
+            "awi/evolve: kinds, item 1: String should have at least 1 character"
+        ] * 3
 
 
 def test_policy_step_does_not_count_unparsed_answers_as_answered() -> None:

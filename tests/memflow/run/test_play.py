@@ -10,7 +10,7 @@ from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput, RequestRefused
-from memflow.memories.memory import Memory, Message, Recall
+from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
 from memflow.timing import count_completion
 
@@ -165,6 +165,18 @@ async def test_dialogue_reads_the_memory_with_the_frozen_flag() -> None:
 
     await play(Episode("d", (dialogue(0, "one"), dialogue(1, "two"))), Watched(), replier())
     assert reads == [True, True]
+
+
+async def test_items_that_reads_leave_out_are_recorded_as_failures_of_the_memory() -> None:
+    class Partial(Notebook):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            return Recall(failed=(f"no search for {query}",))
+
+    memory = Partial()
+    events = (event(0, "Hello"), dialogue(1, "B", checkpoint=1), dialogue(2, "A", wait=3, checkpoint=1))
+    await play(Episode("d", events), memory, replier())
+    failures = [(item.text, item.since) for item in memory.store.live(FAILURE)]
+    assert failures == [("no search for Hello", 1), ("no search for A", 2), ("no search for B", 2)]
 
 
 async def test_play_rejects_a_dialogue_without_an_answering_model() -> None:

@@ -12,7 +12,7 @@ from memflow.memories.awi.answers import Fact, Facts
 from memflow.memories.awi.memory import FACT, Awi, EvolvingAwi
 from memflow.memories.entries import EntryStore
 from memflow.memories.evolving import POLICY, PolicyStep, policy_step
-from memflow.memories.memory import FAILURE, PromptRequest, Tools
+from memflow.memories.memory import AT_LIMIT, FAILURE, PromptRequest, Tools
 
 CARS, CATS = (
     PolicyStep(("cars",)),
@@ -60,6 +60,27 @@ async def test_unparsed_update_is_recorded_as_failure_with_its_message() -> None
     [lost] = memory.store.live()
     assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text
     assert (await memory.read("car")).entries == ()
+
+
+async def test_invalid_fact_is_recorded_and_the_other_facts_are_stored() -> None:
+    answer = '{"facts": [{"label": "pet", "value": "a cat"}, {"label": "car"}, {"label": "job", "value": "baker"}]}'
+    memory = build(Awi, {"update": answer}, freq=1, ns=0)
+    await give(memory, said("I bake, and I have a cat."))
+    assert [fact.text for fact in memory.store.live(FACT)] == ["- pet: a cat", "- job: baker"]
+    [lost] = memory.store.live(FAILURE)
+    assert (lost.text, lost.sources) == ("awi/update: facts, item 2: value: Field required", ("m0",))
+    assert len(requests(memory)) == 1
+
+
+async def test_parameters_limit_the_answers_and_answers_at_the_limit_are_recorded() -> None:
+    answer = '{"facts": [{"label": "pet", "value": "a cat"}, {"label": "job", "value": "baker, of bread"}]}'
+    memory = build(Awi, {"update": answer}, freq=1, ns=0, max_text=5, max_items=2)
+    await give(memory, said("I bake, and I have a cat."))
+    assert [fact.text for fact in memory.store.live(FACT)] == ["- pet: a cat"]
+    [reached], [lost] = memory.store.live(AT_LIMIT), memory.store.live(FAILURE)
+    assert reached.text == "awi/update: facts has 2 items; awi/update: value has 5 characters"
+    assert reached.sources == lost.sources == ("m0",)
+    assert (await memory.read("pet")).notes == "- pet: a cat"
 
 
 async def test_policy_determines_the_kinds_of_facts_that_are_stored() -> None:

@@ -76,7 +76,7 @@ async def test_mem0_package_receives_speakers_and_the_simulated_date() -> None:
     assert "- Today's date is 8 May 2023.\n" in system.content and user.content == "Input:\nuser: Mel: Hi\n"
     assert "Today's date" not in second.messages[0].content
     assert [message.role for message in first.messages] == ["system", "user"]
-    assert first.sampling.max_tokens == 2000 and first.output is Facts
+    assert first.output is Facts
 
 
 @with_package

@@ -185,18 +185,47 @@ async def test_update_prompt_contains_similar_facts_and_read_returns_k_facts() -
         ([decided(1, "DELETE", 0)], "DELETE needs the number"),
         ([decided(1, "UPDATE", 1, " ")], "says no new text"),
         ([decided(3, "ADD")], "there is no fact 3"),
-        ([decided(1, "ADD")], "fact 2 is not decided on"),
-        ([decided(1, "DELETE", 1), decided(2, "DELETE", 1)], "memory 1 is changed 2 times"),
-        ([decided(1, "ADD"), decided(1, "NOOP"), decided(2, "ADD")], "fact 1 has 2 of ADD"),
     ],
 )
-async def test_invalid_update_decisions_are_recorded_as_failure(wrong: list[Decision], reason: str) -> None:
+async def test_answer_with_only_invalid_decisions_is_recorded_as_failure(
+    wrong: list[Decision], reason: str
+) -> None:
     memory = mem0(*[wrong] * 3)
     await give(memory, said("The car is red."))
     await give(memory, said("The car is blue.", "It is fast.", first=1))
     assert [fact.text for fact in memory.store.live(FACT)] == ["The car is red."]
     [lost] = memory.store.live(FAILURE)
     assert lost.sources == ("m1", "m2") and reason in lost.text
+
+
+@pytest.mark.parametrize(
+    ("decisions", "facts", "reasons"),
+    [
+        (
+            [decided(1, "ADD")],
+            ["The car is red.", "The car is blue."],
+            ["mem0/decide: fact 2 is not decided on"],
+        ),
+        (
+            [decided(1, "DELETE", 1), decided(2, "DELETE", 1)],
+            [],
+            ["mem0/decide: decisions: memory 1 is changed twice", "mem0/decide: fact 2 is not decided on"],
+        ),
+        (
+            [decided(1, "ADD"), decided(1, "NOOP"), decided(2, "ADD")],
+            ["The car is red.", "The car is blue.", "It is fast."],
+            ["mem0/decide: decisions: fact 1 has 2 of ADD, UPDATE and NOOP"],
+        ),
+    ],
+)
+async def test_invalid_or_missing_decision_costs_only_its_own_fact(
+    decisions: list[Decision], facts: list[str], reasons: list[str]
+) -> None:
+    memory = mem0(decisions)
+    await give(memory, said("The car is red."))
+    await give(memory, said("The car is blue.", "It is fast.", first=1))
+    assert [fact.text for fact in memory.store.live(FACT)] == facts
+    assert [lost.text.partition(";")[0] for lost in memory.store.live(FAILURE)] == reasons
 
 
 async def test_failed_extraction_is_recorded_with_the_affected_messages() -> None:

@@ -1,0 +1,157 @@
+"""Limits of the strings and lists of an output type, and the acceptance of an answer item by item.
+
+A limit bounds runaway answers; a parameter of a memory sets its size. A list with a limit accepts the valid items of an
+answer and reports the others. bounds.py checks that a type is bounded; the bound on tokens belongs to the request.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError, ValidationInfo, create_model
+from pydantic_core import CoreSchema, core_schema
+
+from memflow.chat.prompts import Prompt
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+ItemCheck = Callable[[Any, Sequence[Any]], str | None]
+"""Returns the error in an item of an answer, given the items accepted before it; None for a valid item."""
+
+
+@dataclass
+class ItemReport:
+    """What one validation found: reasons of invalid items, and the strings and lists that are as long as their limit.
+
+    It is the validation context. Without it, an invalid item makes the whole answer invalid.
+    """
+
+    failed: list[str] = field(default_factory=list)
+    at_limit: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The last annotation of a string or list: its maximum length `size`, set by the parameter `name`."""
+
+    name: str
+    size: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the core schema of the annotated type with its maximum length."""
+        schema = cast(Any, {**handler(source), "max_length": self.size})
+        if schema["type"] == "list":
+            return core_schema.with_info_wrap_validator_function(self._accept_items, schema)
+        return core_schema.with_info_after_validator_function(self._report_string, schema)
+
+    def _report_string(self, value: str, info: ValidationInfo) -> str:
+        if isinstance(info.context, ItemReport) and len(value) == self.size:
+            info.context.at_limit.append(f"{info.field_name} has {self.size:,} characters")
+        return value
+
+    def _accept_items(self, value: Any, handler: Callable[[Any], Any], info: ValidationInfo) -> Any:
+        """Return the valid ones of the first `size` items. Raises ValidationError if the rest is too short a list."""
+        report, name = info.context, info.field_name
+        if not isinstance(report, ItemReport) or not isinstance(value, list):
+            return handler(value)
+        if len(value) >= self.size:
+            report.at_limit.append(f"{name} has {self.size:,} items")
+        if len(value) > self.size:
+            report.failed.append(f"{name}: {len(value) - self.size:,} items after the first {self.size:,}")
+        items, failed, at_limit = value[: self.size], len(report.failed), len(report.at_limit)
+        try:
+            return handler(items)
+        except ValidationError as error:
+            wrong = _errors_by_item(error)
+            if not wrong:
+                raise
+        # The valid items are validated again, which reports what is inside of them again.
+        del report.failed[failed:], report.at_limit[at_limit:]
+        report.failed += [f"{name}, item {number + 1}: {reason}" for number, reason in wrong.items()]
+        return handler([item for number, item in enumerate(items) if number not in wrong])
+
+
+TEXT, ITEMS = Limit("max_text", 8_000), Limit("max_items", 200)
+"""The limits of every string and of every list, with their default sizes."""
+
+OptionalText = Annotated[str, TEXT]
+Text = Annotated[str, Field(min_length=1), TEXT]
+Items = Annotated[list[T], ITEMS]
+SomeItems = Annotated[list[T], Field(min_length=1), ITEMS]
+Number = Annotated[int, Field(ge=1, le=9_999)]
+"""The number of an item that the prompt shows in a numbered list."""
+
+
+def _errors_by_item(error: ValidationError) -> dict[int, str]:
+    """Return the first error in each invalid item of a list, by the position of the item."""
+    found: dict[int, str] = {}
+    for each in error.errors(include_url=False, include_input=False, include_context=False):
+        if each["loc"]:
+            place = ".".join(str(part) for part in each["loc"][1:])
+            found.setdefault(cast(int, each["loc"][0]), f"{place}: {each['msg']}" if place else each["msg"])
+    return found
+
+
+def drop_invalid_items(answer: BaseModel, check: ItemCheck, report: ItemReport) -> None:
+    """Remove the items in which `check` finds an error from the lists of `answer`, and report the errors."""
+    accepted: list[Any] = []
+    for name, items in answer:
+        if isinstance(items, list):
+            before = len(accepted)
+            for item in items:
+                if (wrong := check(item, accepted)) is None:
+                    accepted.append(item)
+                else:
+                    report.failed.append(f"{name}: {wrong}")
+            setattr(answer, name, accepted[before:])
+
+
+def has_content(answer: BaseModel) -> bool:
+    """Return whether an answer has anything but empty lists."""
+    return any(value != [] for _, value in answer)
+
+
+def limit_prompt(prompt: Prompt, parameters: Mapping[str, Any]) -> Prompt:
+    """Return the prompt with an output type whose limits have the sizes in `parameters`."""
+    if prompt.output is None or (output := limit_output(prompt.output, parameters)) is prompt.output:
+        return prompt
+    return replace(prompt, output=output)
+
+
+def limit_output(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
+    """Return an output type whose limits have the sizes in `parameters`; a limit without a parameter keeps its size."""
+    sizes = tuple(parameters.get(limit.name, limit.size) for limit in (TEXT, ITEMS))
+    return cast(type[M], _limit_output(output, sizes))
+
+
+@cache
+def _limit_output(output: type[BaseModel], sizes: tuple[int, int]) -> type[BaseModel]:
+    hints = get_type_hints(output, include_extras=True)
+    changed: dict[str, Any] = {}
+    for name, info in output.model_fields.items():
+        resized = _resize(hints[name], sizes)
+        if resized != hints[name]:
+            default = cast(Any, Field)(default=info.default, default_factory=info.default_factory)
+            changed[name] = (resized, default)
+    if not changed:
+        return output
+    return create_model(output.__name__, __base__=output, __doc__=output.__doc__, **changed)
+
+
+def _resize(hint: Any, sizes: tuple[int, int]) -> Any:
+    """Return a type hint, or an annotation of one, with these sizes of its limits."""
+    if isinstance(hint, Limit):
+        return replace(hint, size=sizes[hint.name == ITEMS.name])
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        return _limit_output(hint, sizes)
+    parts = tuple(_resize(part, sizes) for part in get_args(hint))
+    match get_origin(hint):
+        case origin if origin is Annotated:
+            return cast(Any, Annotated)[parts]
+        case origin if origin is list:
+            return cast(Any, list)[parts]
+        case origin if origin in (Union, UnionType):
+            return cast(Any, Union)[parts]
+    return hint

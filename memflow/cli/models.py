@@ -1,0 +1,118 @@
+"""`memflow models`: the models of the settings with roles, profiles and prices, and the check of a model's endpoint."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from memflow.cli.output import Format, FormatOption, answer, heading, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from resources.model_check import Observation
+    from resources.settings import Settings
+    from resources.settings_sections import Model
+
+models = typer.Typer(invoke_without_command=True)
+
+
+@models.callback()
+def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+    """List the models of the settings: address, roles, profile and prices. `check` tries one of them."""
+    if ctx.invoked_subcommand is not None:
+        return
+    settings = front_of(ctx).load()
+    rows = [_row(settings, name, model) for name, model in settings.models.items()]
+    shown = [(*(row[name] for name in _COLUMNS[:-1]), _prices(row)) for row in rows]
+    answer(
+        form,
+        rows,
+        table("Models", _COLUMNS, shown, optional=("changed fields", "served as")),
+        note(
+            "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model."
+        ),
+        note(
+            "`memflow models check NAME` sends small requests to an endpoint, and prints the profile that fits."
+        ),
+    )
+
+
+_COLUMNS = ("model", "served as", "address", "roles", "preset", "changed fields", "prices")
+
+
+def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
+    from resources.profiles import profile_of
+
+    roles = [role for role, chosen in settings.roles if chosen == name]
+    assistants = [each for each in settings.assistants if each.endswith(f"@{name}")]
+    preset = profile_of(model.preset)
+    scripted = model.kind == "scripted"
+    return {
+        "model": name,
+        "served as": "" if scripted else model.served_as,
+        "address": {"scripted": "no model", "vllm": "started by memflow"}.get(model.kind, model.url),
+        "roles": [*roles, *assistants],
+        "preset": "" if scripted else model.preset,
+        "changed fields": [
+            field
+            for field in type(preset).model_fields
+            if getattr(model.profile, field) != getattr(preset, field)
+        ],
+        "price_in": model.price_in,
+        "price_out": model.price_out,
+        "profile": {} if scripted else model.profile.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def _prices(row: dict[str, Any]) -> str:
+    return f"{row['price_in']:g} / {row['price_out']:g}" if row["price_in"] or row["price_out"] else ""
+
+
+@models.command()
+def check(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of memflow.toml.")],
+    form: FormatOption = Format.text,
+) -> None:
+    """Send about ten small requests to a model, say what it accepts, and print the settings that fit.
+
+    Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
+    """
+    from resources.model_check import ModelCheck
+    from resources.model_check_requests import open_post
+    from resources.profile_proposal import propose
+
+    async def examine() -> tuple[list["Observation"], int]:
+        async with open_post(model) as post:
+            made = ModelCheck(model.served_as, post, model.profile)
+            return await made.run(), made.requests
+
+    model = front_of(ctx).load().model(name)
+    if model.kind != "endpoint":
+        raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
+    observations, requests = asyncio.run(examine())
+    proposal = propose(observations, model.url, model.preset)
+    fits = proposal.profile() == model.profile
+    answer(
+        form,
+        {
+            "model": name,
+            "requests": requests,
+            "observations": [{"topic": each.topic, "seen": each.seen} for each in observations],
+            "preset": proposal.preset,
+            "fields": dict(proposal.fields),
+            "fits": fits,
+        },
+        table(f"{model.served_as} at {model.url}", ("topic", "seen"), _seen(observations)),
+        heading("The settings fit" if fits else "Settings that fit"),
+        Text(proposal.toml(name)),
+        note(
+            f"\n{requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
+        ),
+    )
+
+
+def _seen(observations: "list[Observation]") -> list[tuple[str, str]]:
+    return [(each.topic, each.seen) for each in observations]

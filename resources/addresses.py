@@ -1,0 +1,38 @@
+"""Addresses of endpoints: how messages show them, and the proxy of each."""
+
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def display_address(url: str) -> str:
+    """Return an address for messages: without user, password and query, all of which may be secrets."""
+    address = url.partition("?")[0].partition("#")[0]
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        return address.rpartition("@")[2]
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
+def has_credentials(url: str) -> bool:
+    """Return whether an address contains a user or a password."""
+    return "@" in url.partition("://")[2].partition("/")[0]
+
+
+def proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment sets for an address; None for an address on this machine.
+
+    A client calls this once, because aiohttp's own lookup costs two thread switches per request.
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:  # the request reports an invalid address
+        return None
+    if host is None or host in _LOCAL or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"

@@ -1,0 +1,79 @@
+"""The headers with which a server asks its clients to wait.
+
+Sources: openai-python (`_base_client._parse_retry_after_header`, `_should_retry`), OpenAI's guide to rate limits, and
+Anthropic's reference of response headers.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+
+_LIMITS = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_EPOCH = 1e9
+"""A plain number above this is seconds since 1970, not a duration."""
+
+
+def should_retry(headers: Mapping[str, str]) -> bool | None:
+    """Return the server's own decision whether to repeat a request (`x-should-retry`); None if it makes none."""
+    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").lower())
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Return the seconds that `retry-after-ms` or `Retry-After` asks for; 0 if both are missing or invalid."""
+    in_ms = _number(headers.get("retry-after-ms", ""))
+    if in_ms is not None:
+        return in_ms / 1000
+    return _seconds_until(headers.get("retry-after", ""))
+
+
+def seconds_until_reset(headers: Mapping[str, str]) -> float:
+    """Return the seconds until a used-up rate limit is reset; 0 if none is used up, or the reset is not reported."""
+    return max(
+        (
+            _seconds_until(headers.get(reset, ""))
+            for remaining, reset in _LIMITS
+            if remaining in headers and _number(headers[remaining]) == 0
+        ),
+        default=0.0,
+    )
+
+
+def _seconds_until(text: str) -> float:
+    """Return the seconds in a number (of seconds, or since 1970), a duration such as 6m1.5s, or until a date."""
+    number = _number(text)
+    if number is not None:
+        return (
+            number if number < _EPOCH else _seconds_from_now(datetime.fromtimestamp(min(number, 1e11), UTC))
+        )
+    parts = _DURATION.findall(text)
+    if parts and "".join(map("".join, parts)) == text.strip():
+        return sum(float(count) * _SECONDS[unit] for count, unit in parts)
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            return _seconds_from_now(parse(text))
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return 0.0
+
+
+def _seconds_from_now(time: datetime) -> float:
+    return max(0.0, (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def _number(text: str) -> float | None:
+    """Return a number of at least 0; None for anything else (Azure has sent -1)."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) and number >= 0 else None

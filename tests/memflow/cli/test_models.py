@@ -1,0 +1,57 @@
+"""`memflow models`: the list of models, and the check of an endpoint."""
+
+import tomllib
+from pathlib import Path
+
+from resources.stub import stub_process
+
+
+def write_settings(url: str) -> None:
+    Path("memflow.toml").write_text(
+        f"""
+        assistants = ["full@hosted"]
+        [models.hosted]
+        url = "{url}"
+        model = "stub"
+        preset = "deepseek"
+        profile = {{ window = 65536 }}
+        price_in = 0.3
+        price_out = 1.2
+        [roles]
+        judge = "hosted"
+        """,
+        encoding="utf-8",
+    )
+
+
+def test_models_command_lists_roles_profile_and_prices(empty) -> None:
+    write_settings("http://127.0.0.1:1/v1")
+    scripted, hosted = empty.json("models")
+    assert (scripted["model"], scripted["address"]) == ("scripted", "no model")
+    assert hosted["roles"] == ["judge", "full@hosted"]
+    assert (hosted["preset"], hosted["changed fields"]) == ("deepseek", ["window"])
+    assert "0.3 / 1.2" in empty("models").stdout
+
+
+def test_models_check_prints_the_settings_that_fit_an_endpoint(empty) -> None:
+    with stub_process() as url:
+        write_settings(url)
+        result = empty.json("models", "check", "hosted")
+        shown = empty("models", "check", "hosted").stdout
+    assert (result["preset"], result["fields"], result["fits"]) == ("vllm", {}, False)
+    assert "follows a JSON schema" in shown
+    proposed = shown[shown.index("[models.hosted]") :].split("\n\n")[0]
+    assert tomllib.loads(proposed) == {"models": {"hosted": {"preset": "vllm"}}}
+
+
+def test_models_check_of_an_unreachable_address_names_the_setting(empty) -> None:
+    write_settings("http://127.0.0.1:1/v1")
+    result = empty("models", "check", "hosted")
+    assert result.exit_code == 1
+    assert "127.0.0.1:1" in result.stderr and "`url`" in result.stderr
+
+
+def test_models_check_rejects_a_model_without_an_address(empty) -> None:
+    result = empty("models", "check", "scripted")
+    assert result.exit_code == 1
+    assert "no address" in result.stderr
