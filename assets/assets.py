@@ -16,7 +16,7 @@ from assets.partitions import Partitions, parts
 from assets.report import RowSummary, described, report, usage_of
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.recording import scripted_meta
-from resources.lake import RUN, Lake, rebuild_commands
+from resources.lake import FAILED_REQUESTS, RUN, Lake, rebuild_commands
 from resources.lance import LanceIndex
 from resources.leaderboard import CachedScores, former_partitions, leaderboard_rows
 from resources.library import Library
@@ -29,7 +29,8 @@ from resources.steps import StepRunner
 from resources.warehouse import Warehouse
 
 UNFINISHED = "some requests failed"
-"""Replaces a fingerprint where requests failed, so that the next run sends them again."""
+"""Replaces a fingerprint where requests failed, so that the next run sends them again. Requests that would fail again
+(refused or filtered by the model, longer than its context window) do not count."""
 CONDITIONS = {
     "dataset": None,
     "domain": when_models_change,
@@ -116,6 +117,8 @@ def _assets(
             fingerprint = fingerprints.step(step, domain, assistant)
             provenance = fingerprints.provenance(step, domain, assistant)
         usage = usage_of(models.ledger, run_id, step.stage)
+        unfinished = models.ledger.unfinished(run_id, step.stage)
+        failed = {FAILED_REQUESTS: str(unfinished)} if unfinished else {}
         key = partition_key(where, assistant)
         summaries = {table: RowSummary() for table in step.writes}
         facts = {
@@ -123,8 +126,8 @@ def _assets(
                 table,
                 key,
                 summary.observe(tables[table]),
-                fingerprint=UNFINISHED if usage["failed"] else fingerprint,
-                meta={RUN: run_id, **provenance},
+                fingerprint=UNFINISHED if unfinished else fingerprint,
+                meta={RUN: run_id, **provenance, **failed},
             )
             for table, summary in summaries.items()
         }

@@ -18,6 +18,7 @@ from resources.configurable import configurable_resources
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
 from resources.models import Models
+from resources.prompt_folders import activate_prompts
 from resources.settings import Settings
 from resources.vllm import VllmServers
 from resources.warehouse import Warehouse
@@ -91,4 +92,6 @@ def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerpri
 @dg.definitions
 def defs() -> dg.Definitions:
     """Return the definitions for memflow.toml, with the partitions that command-line runs added."""
-    return build_defs(with_added_partitions(settings_file.load()))
+    settings = settings_file.load()
+    activate_prompts(settings)
+    return build_defs(with_added_partitions(settings))

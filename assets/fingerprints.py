@@ -15,11 +15,13 @@ from typing import Any
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
+from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
+from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
 from resources.lake import RUN, Lake
@@ -114,7 +116,7 @@ class Fingerprints:
                 "model": behind["model"],
                 "fingerprint": self.settings.model(behind["model"]).fingerprint(),
                 "simulator": self.simulator("memory", domain) or NO_SIMULATOR,
-                SCRIPTED: behind[SCRIPTED],
+                **{name: behind[name] for name in (SCRIPTED, "embedder") if name in behind},
             }
         if step.name == "verdicts":
             behind = self.behind(domain, assistant)
@@ -125,7 +127,7 @@ class Fingerprints:
         return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata to store with an assistant's verdicts: models, probe version, and recall limits."""
+        """Return the metadata to store with an assistant's verdicts: models, prompts, probe version, recall limits."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -138,16 +140,38 @@ class Fingerprints:
         }
         scripted = self._any_scripted(names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = self._memory(assistant)[0].values
+        memory = self._memory(assistant)[0]
+        values = memory.values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
             **bounds,
+            **self._replaced_prompts(domain, memory),
+            **({"embedder": self.settings.embedder.name} if memory.system.needs_embedder else {}),
             "model": answering,
             "simulator": next((each for each in simulated if each), NO_SIMULATOR),
             SCRIPTED: "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
         }
+
+    def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
+        """Return the replaced prompts behind an assistant's verdicts as metadata, empty if there are none."""
+        benchmark = registry.benchmark(domain.benchmark)
+        root = _package(benchmark)
+        judged = {each.name for table in WRITERS for each in benchmark.judge_prompts(domain, table)}
+        roles = {
+            *("assistant", ANY_ROLE),
+            *(["simulator"] if benchmark.simulator_stages(domain) else []),
+            *(["annotator"] if benchmark.annotation_prompts(domain) else []),
+        }
+        names = [
+            f"{name}@{file.digest[:8]}"
+            for name, file in replacements().items()
+            if (f"{file.package}.".startswith(f"{root}.") and (roles & {*file.roles} or name in judged))
+            or ANY_ROLE in file.roles
+            or (memory.system.needs_chat and file.package == memory.system.memory.package())
+        ]
+        return {"replaced_prompts": " ".join(sorted(names))} if names else {}
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for the
@@ -160,27 +184,29 @@ class Fingerprints:
             benchmark = registry.benchmark(domain.benchmark)
             called = stage in benchmark.simulator_stages(domain)
             prompts = benchmark.simulator_prompts() if called else []
-            found = self._with_prompts((self.settings.roles.simulator,), prompts) if called else None
+            found = self._with_prompts(("simulator",), prompts) if called else None
             self._simulators[key] = (domain, found)
         return self._simulators[key][1]
 
     def annotators(self, domain: Domain) -> str | None:
         """Return the fingerprint of both annotators and their prompts; None if the domain calls none."""
         prompts = registry.benchmark(domain.benchmark).annotation_prompts(domain)
-        return self._with_prompts(self._annotating(), prompts) if prompts else None
+        return self._with_prompts(("annotator", "verifier"), prompts) if prompts else None
 
     def judge(self, domain: Domain, *tables: str) -> str | None:
         """Return the judge's fingerprint for `tables` or for all tables; None if no metric calls a judge."""
         benchmark = registry.benchmark(domain.benchmark)
         tables = tables or tuple(table for table, step in WRITERS.items() if "judge" in step.models)
         prompts = [prompt for table in tables for prompt in benchmark.judge_prompts(domain, table)]
-        return self._with_prompts((self.settings.roles.judge,), prompts) if prompts else None
+        return self._with_prompts(("judge",), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
-        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder."""
+        """Return the fingerprint of an assistant: its memory's parameters, its chat model and the embedder, if used."""
+        memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
-        embedder = self.settings.embedder
-        return digest(self._memory(assistant)[1], model.fingerprint(), embedder.kind, embedder.model)
+        embedder = self.settings.embedder.fingerprint() if memory.system.needs_embedder else ""
+        bounds = self.settings.bounds.fingerprint("assistant", "memory")
+        return digest(memory_digest, model.fingerprint(), embedder, *filter(None, [bounds]))
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
         """Return the fingerprints of those metric backends of a domain that the settings configure."""
@@ -200,7 +226,7 @@ class Fingerprints:
             return self.answering(assistant)
         if role == "metric backends":
             return self.metric_backends(domain)
-        return self.settings.model(getattr(self.settings.roles, role)).fingerprint()
+        return self._with_prompts((role,), [])
 
     def _leaderboard(self, step: Step) -> str:
         """Return the fingerprint of the leaderboard's inputs: partitions, code, SQL queries and metrics."""
@@ -237,9 +263,11 @@ class Fingerprints:
             roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
         return self.code.digest(roots)
 
-    def _with_prompts(self, models: tuple[str, ...], prompts: list[Any]) -> str:
-        prints = [self.settings.model(name).fingerprint() for name in models]
-        return digest(prints, {prompt.name: prompt.digest for prompt in prompts})
+    def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any]) -> str:
+        """Return the fingerprint of the models of some roles, the bounds on their answers, and prompts."""
+        prints = [self.settings.model(getattr(self.settings.roles, role)).fingerprint() for role in roles]
+        bounds = self.settings.bounds.fingerprint(*roles)
+        return digest(prints, {prompt.name: prompt.digest for prompt in prompts}, *filter(None, [bounds]))
 
     def _any_scripted(self, names: Any) -> bool:
         return any(self.settings.model(name).kind == "scripted" for name in names)

@@ -122,9 +122,12 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
 
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
-    """Return the usage of one stage of a Dagster run: requests, cache hits, failures, tokens and seconds."""
+    """Return the usage of one stage of a run: requests, cache hits, failures, cut answers, tokens and seconds."""
     rows = [row for row in ledger.usage(("stage",), runs=[run]) if row.by["stage"] == stage]
-    names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "latency_s")
+    names = (
+        *("requests", "cache_hits", "failed", "cut"),
+        *("prompt_tokens", "completion_tokens", "reasoning_tokens", "latency_s"),
+    )
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 
 

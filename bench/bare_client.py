@@ -29,6 +29,7 @@ class RecordingChat:
 
     def __post_init__(self) -> None:
         self.fingerprint, self.sampling = self.inner.fingerprint, self.inner.sampling
+        self.bound = self.inner.bound
         self.scripted = self.inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:

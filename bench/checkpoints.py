@@ -30,7 +30,7 @@ from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import LedgeredChat
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.records import Probe, Turn
@@ -50,10 +50,12 @@ class CountingChat:
     requests: int = 0
     fingerprint: str = field(init=False)
     sampling: Sampling = field(init=False)
+    bound: TokenBound = field(init=False)
     scripted: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.fingerprint, self.sampling = self.inner.fingerprint, self.inner.sampling
+        self.bound = self.inner.bound
         self.scripted = self.inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:

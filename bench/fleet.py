@@ -35,6 +35,8 @@ MEMORIES = (
     *("bm25_session", "embed_message", "embed_session", "mem0"),
 )
 SETTINGS = """
+embedder = {{ kind = "hashing" }}
+
 [models.stub]
 kind = "endpoint"
 url = "{url}"

@@ -8,7 +8,8 @@ part of `value` without startup. `show` is the time of `memflow show leaderboard
     python -m bench.publish [--sizes 14,214,2000]
 
 The command prints one JSON line per size. The exit code is 1 if publishing 214 partitions takes more than 1.5 times the
-CPU seconds of 14, if a size takes more than 60 s, or if showing the leaderboard takes more than 1 s.
+CPU seconds of 14, if a size takes more than 60 s, from nothing as well, or if showing the leaderboard takes more than
+1 s.
 """
 
 import gc
@@ -60,7 +61,7 @@ def main() -> int:
             show_s, _ = run("memflow.cli", "--home", str(home), "show", "leaderboard")
             smallest = smallest or value_s
             missed += size == RATIO_AT and value_s > MOST_RATIO * smallest
-            missed += value_s > MOST_S or show_s > MOST_SHOW_S
+            missed += max(first_s, value_s) > MOST_S or show_s > MOST_SHOW_S
             report(
                 {"name": "publish", "partitions": size, "value": round(value_s, 2), "unit": "CPU s"},
                 ratio=round(value_s / smallest, 2),
@@ -122,11 +123,13 @@ def copy_partitions(demo: Path, home: Path, size: int) -> None:
 def copy_assistant(lake: Lake, partition: str, name: str) -> None:
     """Copy every table of an assistant to the partition `name`, which may be the assistant's current name."""
     for table in tables_of("domain x assistant"):
-        rows = pq.read_table(lake.path(table, partition))
+        file = lake.path(table, partition)
+        rows, stored = pq.read_table(file), pq.read_metadata(file).metadata
         assistant = pa.array([name.partition("/")[2]] * rows.num_rows, pa.string())
         at = rows.schema.get_field_index("assistant")
         copied = rows.set_column(at, rows.schema.field(at), assistant)
-        metadata = {**rows.schema.metadata, b"memflow.digest": digest(name, table).encode()}
+        metadata = {key: value for key, value in stored.items() if key.startswith(b"memflow.")}
+        metadata[b"memflow.digest"] = digest(name, table).encode()
         pq.write_table(copied.replace_schema_metadata(metadata), lake.path(table, name), compression="zstd")
 
 

@@ -48,15 +48,29 @@ class PromptError(MemflowError):
 
 
 class ChatError(MemflowError):
-    """The exception for a failed chat request."""
+    """The exception for a failed chat request.
+
+    `end` is the kind of failure in the ledger. With `repeats`, the partition is not up to date until a later run has
+    sent the request again; otherwise the same request would fail again.
+    """
+
+    end = "failed"
+    repeats = True
 
 
 class FatalChatError(ChatError):
-    """The base class of chat errors that end the step, since every further request would fail."""
+    """The base class of chat errors that end the step, since every further request would fail.
+
+    The step writes no partition, so that nothing has to be repeated.
+    """
+
+    repeats = False
 
 
 class EndpointDown(FatalChatError):
     """The exception for an endpoint whose address cannot be reached."""
+
+    end = "unreachable"
 
 
 class ModelMisconfigured(FatalChatError):
@@ -65,12 +79,16 @@ class ModelMisconfigured(FatalChatError):
     The message names the line to write into memflow.toml.
     """
 
+    end = "misconfigured"
+
 
 class RequestRefused(ChatError):
     """The exception for a chat request that the server rejected and that a retry would not fix.
 
     `status` is the HTTP status. `details` is the text of the error response, at most 2,000 characters, without the key.
     """
+
+    end = "rejected"
 
     def __init__(self, message: str, status: int = 0, details: str = "") -> None:
         super().__init__(message)
@@ -81,21 +99,29 @@ class RequestRefused(ChatError):
 class PromptTooLong(RequestRefused):
     """The exception for a prompt that is longer than the model's context window."""
 
+    end = "too_long"
+    repeats = False
+
 
 class NoAnswer(ChatError):
     """The exception for a response without an answer. `end` is a value of `memflow.chat.requests.End`."""
 
-    def __init__(self, message: str, end: str) -> None:
+    def __init__(self, message: str, end: str = "broken") -> None:
         super().__init__(message)
         self.end = end
+        self.repeats = end in ("blank", "broken")
 
 
 class QuotaExhausted(FatalChatError):
     """The exception for a provider whose quota is used up."""
 
+    end = "quota"
+
 
 class BudgetSpent(FatalChatError):
     """The exception for a chat request above the hard limit of calls, tokens or cost; the request is not sent."""
+
+    end = "budget"
 
 
 class RecallFailed(MemflowError):

@@ -1,9 +1,11 @@
-"""Content hashes of rows, prompts and models: equal content has the same hash on every machine."""
+"""Content hashes of rows, prompts and models: equal content has the same hash on every machine.
+
+resources/row_digest.py computes the hash of a table's rows.
+"""
 
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -21,15 +23,6 @@ def digest_json(*parts: str) -> str:
 def canonical_json(value: Any) -> str:
     """Return plain values, rows and models as JSON text with sorted keys and without spaces."""
     return _CANONICAL.encode(value)
-
-
-def digest_rows(rows: Iterable[Any], *, ignore: frozenset[str] = frozenset()) -> str:
-    """Return the content hash of rows in order, without the columns in `ignore`."""
-    running = hashlib.sha256()
-    for row in rows:
-        plain = {name: value for name, value in _plain(row).items() if name not in ignore}
-        running.update(digest(plain).encode())
-    return running.hexdigest()[:32]
 
 
 def seeded(*parts: Any) -> int:

@@ -19,6 +19,7 @@ Assistant = Annotated[
     str, "The assistant: `memory`, or `memory@model` with a chat model other than the default."
 ]
 Episode = Annotated[str, "The episode: an independent stream of events."]
+Cut = Annotated[bool, "The token limit ended the text."]
 Checkpoint = Annotated[int, "The checkpoint, from 0: the point of the episode at which probes are asked."]
 
 
@@ -217,6 +218,7 @@ class FeedbackRound:
     critique: Annotated[str | None, "The user's critique of the answer; null for the last answer."] = None
     ended: Annotated[bool, "The user ended the dialogue here."] = False
     completion: Annotated[str | None, "The ledger's digest of the answer's completion."] = None
+    cut: Cut = False
     reason: Reason = None
 
 
@@ -248,6 +250,7 @@ class TranscriptMessage:
     ]
     origin: Annotated[str, "The source: `given`, `assistant` or `simulator`."]
     completion: Annotated[str | None, "The ledger's digest of the completion that generated it."] = None
+    cut: Cut = False
     reason: Reason = None
     models_s: Annotated[
         float | None,
@@ -317,6 +320,7 @@ class Reply:
     completion_tokens: Annotated[int | None, "Tokens of the answer, as counted by the server."] = None
     latency_s: Annotated[float | None, "Seconds of the original request."] = None
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
+    cut: Cut = False
     attempts: Annotated[int, "Number of requests until an answer parsed."] = 0
     prompt: Annotated[str | None, "The answer prompt as `name@digest`; null without a request."] = None
     model: Annotated[str | None, "Fingerprint of the chat model."] = None
@@ -424,6 +428,10 @@ class Score:
     prompts: Annotated[list[str], "The answer prompts behind it, as `name@digest`."] = field(
         default_factory=list
     )
+    replaced_prompts: Annotated[
+        list[str], "The prompts behind it that the user replaced, as `name@digest`; empty where none is."
+    ] = field(default_factory=list)
+    embedder: Annotated[str | None, "The embedder, where the memory retrieves by embeddings."] = None
     k: Annotated[int | None, "Entries that the memory recalls at most, where it has such a parameter."] = None
     budget: Annotated[
         int | None, "Tokens that the memory injects at most, where it has such a parameter."
@@ -431,6 +439,10 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
+    imported: Annotated[
+        str | None,
+        "The recorded run of other code that the results are of; null where memflow ran the assistant.",
+    ] = None
     differing_settings: Annotated[
         str | None, "Settings that differ from those of the assistants it is compared with."
     ] = None

@@ -15,7 +15,7 @@ from memflow.errors import BadSettings
 NO_KEY = "EMPTY"
 """The key that is sent where none is set."""
 
-_MASKED = re.compile(r"([\w-]{3,})[*.\u2022\u2026]{2,}([\w-]*)")
+_MASKED = re.compile(r"([\w-]{3,})(?:[*\u2022]{2,}|\.{3}|\u2026)([\w-]*)")
 """A key as servers print it: its first characters, a mask, its last characters."""
 _MASKED_LENGTH = 6
 """Minimum number of characters that a masked key shows."""

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from memflow.chat.asking import parse_completion
-from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
@@ -49,11 +49,12 @@ class OpenAIChat:
         budget: Budget | None = None,
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
-        section: str = "models.NAME",
+        section: str = "",
     ) -> None:
         self.model = model
         self.fingerprint = fingerprint
         self.sampling = sampling or Sampling()
+        self.bound = TokenBound()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False
@@ -63,6 +64,7 @@ class OpenAIChat:
             url, key_variables=key_variables, concurrency=concurrency, patience=patience
         )
         self.bodies = RequestBodies(self.endpoint.profile)
+        self._read = partial(read_reply, profile=self.endpoint.profile)
         self.section = section
 
     async def __aenter__(self) -> "OpenAIChat":
@@ -81,7 +83,7 @@ class OpenAIChat:
         body = self.bodies.build(self.model, request)
         for repetition in range(BLANK_TRIES):
             try:
-                reply, latency = await self._send(request, body, repetition)
+                reply, completion = await self._send(request, body, repetition)
             except RequestRefused as error:
                 fatal = misconfiguration(error, self.section, self.endpoint.profile)
                 raise fatal or error from error.__cause__
@@ -89,7 +91,7 @@ class OpenAIChat:
                 break
         if reply.end in ("answered", "cut"):
             self._require_structure(reply, request)
-            return self._completion(reply, request, latency)
+            return completion
         reason = {
             "refused": f"{self.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
             "filtered": f"the provider of {self.model} withheld the answer ({reply.note})",
@@ -99,31 +101,32 @@ class OpenAIChat:
 
     async def _send(
         self, request: ChatRequest, body: dict[str, Any], repetition: int
-    ) -> tuple[ChatReply, float]:
-        """Return the reply to a request, and its latency in seconds. Every reply is paid from the budget."""
+    ) -> tuple[ChatReply, Completion]:
+        """Return the reply to a request, and its completion. Every reply is paid from the budget."""
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            reply, latency = await self.endpoint.post(
-                "/chat/completions",
-                body,
-                partial(read_reply, profile=self.endpoint.profile),
-                key,
-            )
-            reply = self._with_recovered_text(reply, request)
-            paid = self._completion(reply, request, latency)
-            cost = self.prices.cost(paid.prompt_tokens, paid.completion_tokens)
-            took.append(Spending(1, paid.prompt_tokens + paid.completion_tokens, cost))
-        return reply, latency
+            reply, latency = await self.endpoint.post("/chat/completions", body, self._read, key)
+            reply = self._with_recovered_text(self._without_secrets(reply), request)
+            completion = self._completion(reply, request, latency)
+            cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
+            took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
+        return reply, completion
+
+    def _without_secrets(self, reply: ChatReply) -> ChatReply:
+        """Return a reply without API keys, which a server may repeat."""
+        redact = self.endpoint.redact
+        text, thoughts, note = redact(reply.text), redact(reply.thoughts), redact(reply.note)
+        if (text, thoughts, note) == (reply.text, reply.thoughts, reply.note):
+            return reply
+        return replace(reply, text=text, thoughts=thoughts, note=note)
 
     def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
-        """Return a reply without secrets. Thoughts that are the wanted JSON become its text, which is logged once.
+        """Return a reply whose text is the wanted JSON, if only its thoughts contain it; this is logged once.
 
         Servers with a reasoning parser but without thoughts return the JSON there (vllm#19222).
         """
-        text = self.endpoint.redact(reply.text)
-        thoughts, note = self.endpoint.redact(reply.thoughts), self.endpoint.redact(reply.note)
-        reply = replace(reply, text=text, thoughts=thoughts, note=note)
-        if text.strip() or not thoughts or request.output is None or reply.end not in ("blank", "cut"):
+        thoughts = reply.thoughts
+        if reply.end not in ("blank", "cut") or not thoughts or reply.text.strip() or request.output is None:
             return reply
         if parse_completion(Completion(thoughts), request.output)[0] is None:
             return reply

@@ -23,6 +23,7 @@ from resources.event_loop import detached
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
 from resources.settings import Settings
+from resources.settings_sections import COMMAND_LINE_MODEL
 from resources.vllm import VllmServers
 
 BUSY_S = 0.002
@@ -111,7 +112,7 @@ class Clients:
             sampling=model.sampling(),
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
-            section=f"models.{name}",
+            section="" if name == COMMAND_LINE_MODEL else f"models.{name}",
             endpoint=Endpoint(
                 url,
                 key_variables=model.key_variable,
@@ -131,7 +132,7 @@ class Clients:
         chosen = self.settings.embedder
         if chosen.kind == "folder":
             return FolderEmbedder(chosen.model)
-        if chosen.kind != "endpoint":
+        if chosen.kind in (None, "hashing"):
             return HashingEmbedder(chosen.dimensions)
         return await self._stack.enter_async_context(
             EndpointEmbedder(
@@ -164,7 +165,8 @@ class Chats:
         return await self._chat(self.clients.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder for the memory of `assistant`."""
+        """Return the chat and the embedder for the memory of `assistant`. Raises like `Settings.check_embedder`."""
+        self.clients.settings.check_embedder([assistant])
         model = self.clients.settings.model_of(assistant)
         return Tools(await self._chat(model, "memory"), await self.embedder())
 
@@ -198,5 +200,6 @@ class Chats:
         chat = await self.clients.chat(name)
         if (name, role) not in self._ledgered:
             account = replace(self.account, role=role, model=name)
-            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account)
+            bound = self.clients.settings.bounds.of(role)
+            self._ledgered[name, role] = LedgeredChat(chat, self.clients.ledger, account, bound)
         return self._ledgered[name, role]

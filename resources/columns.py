@@ -1,13 +1,14 @@
-"""The columns of lake files: Arrow types of row fields, validation of rows, conversion of rows to arrays."""
+"""The columns of lake files: Arrow types of row fields, validation of rows, conversion of rows to columns."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from functools import cache
+from itertools import accumulate, chain
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from memflow.errors import BadInput
 from memflow.records import KEYS, TABLES, Column, columns
@@ -27,23 +28,19 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _are_numbers(values: list[Any]) -> bool:
-    # Vectors are long and usually of floats alone: one pass without a Python call per number.
-    return (
-        all(map(math.isfinite, values)) if {*map(type, values)} == {float} else all(map(_is_number, values))
-    )
-
-
 _IS_TYPE: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: isinstance(value, str),
     int: lambda value: isinstance(value, int) and not isinstance(value, bool),
     float: _is_number,
     bool: lambda value: isinstance(value, bool),
     list[str]: lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    list[float]: lambda value: isinstance(value, list) and _are_numbers(value),
+    list[float]: lambda value: isinstance(value, list) and all(map(_is_number, value)),
 }
+_ITEM: dict[Any, type] = {list[str]: str, list[float]: float}
+"""The type of the items of each list type."""
 
 
+@cache
 def schema(table: str) -> pa.Schema:
     """Return the Arrow schema of a table."""
     return pa.schema(
@@ -72,7 +69,10 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
                 "that returns the row."
             )
     found = list(rows)
+    values = column_values(table, found)
     for column in columns(table):
+        if _have_type(column, values[column.name]):
+            continue
         is_type = _IS_TYPE[column.type]
         for number, row in enumerate(found):
             value = getattr(row, column.name)
@@ -85,12 +85,39 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
     return found
 
 
-def to_array(table: str, column: Column, rows: Sequence[Any], first: int = 0) -> pa.Array:
-    """Return one column of validated rows as an Arrow array; `first` is the number of the first row.
+def _have_type(column: Column, values: Sequence[Any]) -> bool:
+    """Return whether all values of a column have exactly its type, without a Python call for each value.
+
+    False for a subclass, or an integer in a float column, which `validate` accepts.
+    """
+    types = {*map(type, values)} - ({type(None)} if column.nullable else set())
+    item = _ITEM.get(column.type)
+    if item is not None and types <= {list}:
+        values = [*chain.from_iterable(filter(None, values))]
+        types = {*map(type, values)}
+    expected = item or column.type
+    return types <= {expected} and (
+        expected is not float or all(math.isfinite(value) for value in values if value is not None)
+    )
+
+
+def column_values(table: str, rows: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the values of rows by column, in one pass over the rows."""
+    names = [column.name for column in columns(table)]
+    found = [*zip(*map(attrgetter(*names), rows), strict=True)] or [()] * len(names)
+    return dict(zip(names, found, strict=True))
+
+
+def to_arrays(table: str, rows: Sequence[Any], first: int = 0) -> list[pa.Array]:
+    """Return the columns of validated rows as Arrow arrays; `first` is the number of the first row.
 
     Raises BadInput for a value that Arrow cannot store.
     """
-    values = [getattr(row, column.name) for row in rows]
+    values = column_values(table, rows)
+    return [_to_array(table, column, values[column.name], rows, first) for column in columns(table)]
+
+
+def _to_array(table: str, column: Column, values: Sequence[Any], rows: Sequence[Any], first: int) -> pa.Array:
     errors = (pa.ArrowInvalid, UnicodeEncodeError, OverflowError)
     try:
         return pa.array(values, ARROW[column.type])
@@ -106,7 +133,7 @@ def to_array(table: str, column: Column, rows: Sequence[Any], first: int = 0) ->
 def from_array(array: pa.Array) -> list[Any]:
     """Return the values of an Arrow array as a list, in which equal texts share one object to save memory."""
     if pa.types.is_list(array.type):
-        items, lengths = from_array(array.flatten()), pc.list_value_length(array).to_pylist()
+        items, lengths = from_array(array.flatten()), array.value_lengths().to_pylist()
         ends = accumulate(length or 0 for length in lengths)
         return [
             None if length is None else items[end - length : end]

@@ -102,7 +102,7 @@ class ModelsResource(dg.ConfigurableResource[Models]):
     models: dict[str, Any] = Field(
         description="The models by name. `key_variable` is the environment variable that holds a key."
     )
-    embedder: dict[str, Any] = Field(default={}, description="The embedder; by default the hashing embedder.")
+    embedder: dict[str, Any] = Field(default={}, description="The embedder; the scripted chat needs none.")
     memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
     ledger: dg.ResourceDependency[SqlLedger]
     vllm: dg.ResourceDependency[VllmServers]
@@ -151,8 +151,8 @@ def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResou
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """Return the non-default fields of a settings section, and its kind."""
-    kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+    """Return the non-default fields of a settings section, and its kind, if any."""
+    kind = {"kind": value.kind} if getattr(value, "kind", None) else {}
     return {**value.model_dump(mode="json", exclude_defaults=True), **kind}
 
 

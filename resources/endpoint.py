@@ -17,7 +17,7 @@ from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from resources.addresses import display_address
 from resources.api_keys import ApiKey, KeyRing
 from resources.error_responses import ErrorResponse, error_in_body, error_response
-from resources.http_client import CONNECT_TIMEOUT, ExchangeFailed, HttpClient, HttpResponse
+from resources.http_client import CONNECT_TIMEOUT, ExchangeFailed, HttpClient, HttpRequest, HttpResponse
 from resources.limits import limiter_of
 from resources.profiles import Profile
 from resources.rate_limits import seconds_until_reset, should_retry
@@ -100,13 +100,8 @@ class Endpoint:
         if client is not None:
             await client.close()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the endpoint's connections are open."""
-        return self._client is not None
-
     def redact(self, text: str) -> str:
-        """Return a text without the API keys and the password, which a server may repeat."""
+        """Return a text without the API keys, which a server may repeat."""
         return self._keys.redact(text)
 
     async def post(
@@ -120,20 +115,21 @@ class Endpoint:
         ChatError if only this request keeps failing.
         """
         headers = {"Idempotency-Key": key} if key and self.profile.idempotency else {}
-        sent = _Request("POST", path, _JSON.encode(body).encode(), headers, str(body.get("model", "")))
-        return await self._complete(sent, read)
+        content = _JSON.encode(body).encode()
+        return await self._complete(
+            HttpRequest("POST", path, content, headers, str(body.get("model", ""))), read
+        )
 
     async def get(self, path: str, read: Callable[[bytes], T]) -> T:
         """Return the value that `read` parses from a document at the address. Raises the errors of `post`."""
-        return (await self._complete(_Request("GET", path), read))[0]
+        return (await self._complete(HttpRequest("GET", path), read))[0]
 
-    async def _complete(self, request: "_Request", read: Callable[[bytes], T]) -> tuple[T, float]:
+    async def _complete(self, request: HttpRequest, read: Callable[[bytes], T]) -> tuple[T, float]:
         assert self._client is not None, f"enter the endpoint {self.address} first (async with)"
         retries = Retries(self.tries, self.first_wait, self.chance)
         while True:
             async with self._limiter:
-                retries.paused += await self._wait_for_pause()
-                api_key = self._keys.choose()
+                api_key = await self._free_key(retries)
                 try:
                     value = await self._try(request, api_key, read)
                 except RetryableError as failure:
@@ -145,17 +141,20 @@ class Endpoint:
                     self._down = False
                     return value
             wait = retries.next_wait(last, self.clock(), self._patience(last))
-            if retries.paused > self.longest_pause:
+            paused = retries.paused + last.pause
+            if paused > self.longest_pause and not self._keys.set_aside(api_key, str(last)):
                 raise QuotaExhausted(
-                    f"{self.address} asks to wait for {retries.paused:.0f} s, longer than `longest_pause` ({last}). "
-                    "Rerun later, or raise `longest_pause` of the model in memflow.toml."
+                    f"{self.address} asks to wait for {paused:.0f} s, longer than `longest_pause` ({last}). Rerun "
+                    "later, or raise `longest_pause` of the model in memflow.toml."
                 )
             self._pause(api_key, last.pause, str(last))
             if wait is None or (last.unreachable and self._down):
                 raise await self._final_error(last, retries) from last.__cause__
             await self.sleep(wait)
 
-    async def _try(self, request: "_Request", api_key: ApiKey, read: Callable[[bytes], T]) -> tuple[T, float]:
+    async def _try(
+        self, request: HttpRequest, api_key: ApiKey, read: Callable[[bytes], T]
+    ) -> tuple[T, float]:
         started = time.perf_counter()
         response = await self._exchange(request, api_key)
         if response.status >= 300:
@@ -175,11 +174,10 @@ class Endpoint:
         except BrokenReply as reply:
             raise RetryableError(self.redact(str(reply)), broken=True) from reply
 
-    async def _exchange(self, request: "_Request", api_key: ApiKey) -> HttpResponse:
+    async def _exchange(self, request: HttpRequest, api_key: ApiKey) -> HttpResponse:
         assert self._client is not None
-        headers = {**request.headers, **self._keys.headers(api_key)}
         try:
-            response = await self._client.exchange(request.method, request.path, request.body, headers)
+            response = await self._client.exchange(request, self._keys.headers(api_key))
         except ExchangeFailed as failed:
             raise RetryableError(
                 self.redact(str(failed).replace(self.url, self.address)),
@@ -191,7 +189,7 @@ class Endpoint:
         return response
 
     def _exception(
-        self, error: ErrorResponse, headers: Mapping[str, str], api_key: ApiKey, request: "_Request"
+        self, error: ErrorResponse, headers: Mapping[str, str], api_key: ApiKey, request: HttpRequest
     ) -> Exception:
         consequence = error.consequence(self.profile, should_retry(headers))
         exception = error.exception(
@@ -201,13 +199,13 @@ class Endpoint:
             return RetryableError(str(exception), immediate=True)
         return exception
 
-    async def _wait_for_pause(self) -> float:
-        """Wait while all keys are paused at this address. Return the seconds."""
-        waited = 0.0
-        while (seconds := self._keys.pause_of(self._keys.choose())) > 0:
-            waited += seconds
+    async def _free_key(self, retries: Retries) -> ApiKey:
+        """Return the next key, after a wait if all keys are paused at this address."""
+        while (seconds := self._keys.pause_of(api_key := self._keys.choose())) > 0:
+            seconds += self.chance.uniform(0, self.first_wait)  # not all requests at once
+            retries.paused += seconds
             await self.sleep(seconds)
-        return waited
+        return api_key
 
     def _pause(self, api_key: ApiKey, seconds: float, reason: str) -> None:
         """Pause all requests with this key at this address, unless for more seconds than they may wait."""
@@ -246,18 +244,7 @@ class Endpoint:
             return False
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                await self._exchange(_Request("GET", "/models"), self._keys.choose())
+                await self._exchange(HttpRequest("GET", "/models"), self._keys.choose())
         except (RetryableError, TimeoutError):
             return False
         return True
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request to send; `model` is named in error messages."""
-
-    method: str
-    path: str
-    body: bytes | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    model: str = ""

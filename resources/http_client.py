@@ -4,7 +4,7 @@ endpoint.py repeats exchanges, and interprets what they return.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT = 10.0
 """Maximum of seconds until a connection opens."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request to a path below the base address. `model` is named in error messages."""
+
+    method: str
+    path: str
+    content: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +81,15 @@ class HttpClient:
         """Close the connections."""
         await self._session.close()
 
-    async def exchange(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> HttpResponse:
-        """Send one request, and return its response. Raises ExchangeFailed."""
+    async def exchange(self, request: HttpRequest, authorization: Mapping[str, str]) -> HttpResponse:
+        """Send a request with the headers of its authorization. Return its response. Raises ExchangeFailed."""
         from aiohttp import ClientConnectorError, ClientError, ConnectionTimeoutError  # noqa: PLC0415
 
-        url = f"{self._base}{path}{self._query}"
+        url = f"{self._base}{request.path}{self._query}"
+        headers = {**request.headers, **authorization}
         try:
             async with self._session.request(
-                method, url, data=body, headers=headers, allow_redirects=False
+                request.method, url, data=request.content, headers=headers, allow_redirects=False
             ) as response:
                 content, complete = await self._read(response)
                 return HttpResponse(response.status, response.headers, content, complete)
@@ -91,15 +101,14 @@ class HttpClient:
             ) from error
         except (ClientError, OSError, ValueError) as error:  # ValueError: an invalid address
             connected = not isinstance(error, ClientConnectorError | ValueError)
-            raise ExchangeFailed(str(error) or type(error).__name__, connected=connected) from error
+            raise ExchangeFailed(str(error)[:500] or type(error).__name__, connected=connected) from error
 
     async def _read(self, response: "aiohttp.ClientResponse") -> tuple[bytes, bool]:
         """Return the content, at most about `response_bytes` of it, and whether it is complete."""
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > self._response_bytes:
-                return b"".join(chunks), False
-        return b"".join(chunks), True
+        stream = response.content
+        chunks = [await stream.readany()]
+        size = len(chunks[0])
+        while size <= self._response_bytes and not stream.at_eof():
+            chunks.append(await stream.readany())
+            size += len(chunks[-1])
+        return b"".join(chunks), size <= self._response_bytes

@@ -24,16 +24,18 @@ from pyarrow import fs
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
 from memflow.records import TABLES, columns
-from resources.columns import has_vectors, schema, unknown_table
+from resources.columns import from_array, has_vectors, schema, unknown_table
 from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
-from resources.row_groups import RowGroupWriter, read_columns, read_rows, row_group_size
+from resources.row_groups import RowGroupWriter, read_rows, row_group_size
 
 SNAPSHOTS = ".snapshots"
 CACHE = ".cache/facts-2"
 """The cache of facts, below the lake's root; the number is the version of its content."""
 RUN = "run"
 """The metadata key of the run that wrote a partition. It is no part of any fingerprint."""
+FAILED_REQUESTS = "failed_requests"
+"""The metadata key of the number of failed requests behind a partition that a later run has to send again."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Facts:
     def run(self) -> str | None:
         """The id of the run that wrote the partition; None if no run id was stored."""
         return self.meta.get(RUN)
+
+    @property
+    def failed_requests(self) -> int:
+        """The number of failed requests behind the partition that a later run has to send again."""
+        return int(self.meta.get(FAILED_REQUESTS, 0))
 
 
 class Lake:
@@ -140,18 +147,20 @@ class Lake:
 
     def columns(self, table: str, partition: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of some columns, one tuple per row, one row group at a time. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors=False) as (parquet, _):
-            yield from read_columns(table, parquet, names)
+        for batch in self.batches(table, partition, names):
+            yield from zip(*(from_array(batch.column(name)) for name in names), strict=True)
 
-    def batches(self, table: str, partition: str) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition as Arrow record batches. Raises the errors of `read`."""
+    def batches(
+        self, table: str, partition: str, names: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
         with self._reading(table, partition, vectors=True) as (parquet, _):
-            yield from parquet.iter_batches(row_group_size(table))
+            yield from parquet.iter_batches(row_group_size(table), columns=names, use_threads=False)
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
         with self._reading(table, partition, vectors) as (parquet, names):
-            return parquet.read(names)
+            return parquet.read(names, use_threads=False)
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
         """Return the rows of several partitions, concatenated in the given order."""
@@ -187,7 +196,7 @@ class Lake:
         try:
             with self._open(table, partition) as file:
                 parquet = self._parquet(table, partition, file)
-                stored, found_columns = parquet.metadata.metadata or {}, _columns_digest(parquet.schema_arrow)
+                stored, found_columns = parquet.metadata.metadata or {}, parquet.schema_arrow
         except MissingData:
             return None
         found = {name.decode(): value.decode() for name, value in stored.items()}
@@ -199,7 +208,9 @@ class Lake:
         prefix = "memflow.meta."
         meta = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
         fingerprint = found.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
-        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, found_columns)
+        is_current = found_columns.remove_metadata() == schema(table)
+        columns_hash = _table_columns(table) if is_current else _columns_digest(found_columns)
+        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta, columns_hash)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist in the lake, sorted."""

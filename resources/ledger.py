@@ -34,7 +34,7 @@ from resources.ledger_rows import (
 )
 from resources.ledger_tables import completions, embedding_times, embeddings
 from resources.ledger_writer import LedgerWriter
-from resources.usage import GROUPS, UsageRow, failed_by, needed_by, used_by
+from resources.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
 
 
 class SqlLedger:
@@ -82,10 +82,10 @@ class SqlLedger:
         self._reopen_after_fork()
         self._writer.add(Record(request, account, time.time(), completion, cached=True))
 
-    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which is written with the next commit."""
         self._reopen_after_fork()
-        self._writer.add(Record(request, account, time.time(), reason=reason))
+        self._writer.add(Record(request, account, time.time(), error=error))
 
     def flush(self) -> None:
         """Write all pending records to the database."""
@@ -102,7 +102,7 @@ class SqlLedger:
 
     def messages(self, digest: str) -> tuple[ChatMessage, ...]:
         """Return the messages of the request with this digest. Raises KeyError if the digest is unknown."""
-        with self._connect() as connection:
+        with self.connect() as connection:
             query = sa.select(completions.c.messages).where(completions.c.digest == digest)
             written = connection.scalar(query)
         if written is None:
@@ -111,7 +111,7 @@ class SqlLedger:
 
     def digests(self) -> set[str]:
         """Return the request digests of all completions."""
-        with self._connect() as connection:
+        with self.connect() as connection:
             return set(connection.scalars(sa.select(completions.c.digest)))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
@@ -120,7 +120,7 @@ class SqlLedger:
         timed = sa.select(embeddings, embedding_times.c.seconds).join(
             embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
         )
-        with self._connect() as connection:
+        with self.connect() as connection:
             for start in range(0, len(digests), MAX_ROWS):
                 some = timed.where(embeddings.c.digest.in_(digests[start : start + MAX_ROWS]))
                 for digest, vector, seconds in connection.execute(some):
@@ -130,7 +130,7 @@ class SqlLedger:
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
         rows = sorted(vectors.items())
-        with self._connect(transaction=True) as connection:
+        with self.connect(transaction=True) as connection:
             for table, column, values in (
                 (embeddings, "vector", [np.asarray(each, dtype="<f4").tobytes() for _, (each, _) in rows]),
                 (embedding_times, "seconds", [seconds for _, (_, seconds) in rows]),
@@ -148,10 +148,16 @@ class SqlLedger:
         """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
         return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
 
+    def unfinished(self, run: str, stage: str) -> int:
+        """Return the number of failed requests of one stage of a run that a later run has to send again."""
+        self.flush()
+        with self.connect() as connection:
+            return connection.scalar(unfinished_by(run, stage)) or 0
+
     def _summarize(self, by: Sequence[str], *queries: sa.Select[Any]) -> list[UsageRow]:
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
-        with self._connect() as connection:
+        with self.connect() as connection:
             for query in queries:
                 for row in connection.execute(query):
                     numbers = dict(row._mapping)
@@ -166,11 +172,11 @@ class SqlLedger:
         return await asyncio.to_thread(self._read, digests)
 
     def _read(self, digests: Sequence[str]) -> Mapping[str, Completion]:
-        with self._connect() as connection:
+        with self.connect() as connection:
             return read_completions(connection, digests)
 
     @contextmanager
-    def _connect(self, transaction: bool = False) -> Iterator[Connection]:
+    def connect(self, *, transaction: bool = False) -> Iterator[Connection]:
         """Return a connection from the pool; without a transaction each statement sees the latest state."""
         self._reopen_after_fork()
         try:

@@ -1,4 +1,4 @@
-"""The ledger's database: how to open it, create its tables, and translate the errors of its driver."""
+"""The ledger's database: how to open it, lock its migration, and translate the errors of its driver."""
 
 import sqlite3
 import time
@@ -8,29 +8,27 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
-from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memflow.errors import BadSettings, StoreBusy, StoreFailed
-from resources.ledger_tables import tables, usage_totals
-from resources.usage import fill_totals
+from resources.ledger_migration import is_current, migrate
 
 BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for the transaction of another process."""
 _SCHEMA_LOCK = 0x6D656D666C6F77
-"""Key of the PostgreSQL advisory lock under which the tables are created ("memflow")."""
+"""Key of the PostgreSQL advisory lock under which the ledger is migrated ("memflow")."""
 
 
 def open_engine(url: str) -> Engine:
-    """Open the ledger's database and create missing tables; several processes may do so at the same time.
+    """Open the ledger's database, created or migrated if necessary; several processes may do so at the same time.
 
     Raises BadSettings if it cannot be opened, StoreBusy if another process locks it.
     """
     try:
         engine = _connect(url)
         with engine.connect() as connection:
-            found = set(sa.inspect(connection).get_table_names())
-        if not found >= tables.tables.keys():
-            _create_tables(engine)
+            current = is_current(connection)
+        if not current:
+            _migrate(engine)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         if isinstance(error, DBAPIError) and is_locked(error):
             raise store_error(error, url) from error
@@ -56,20 +54,14 @@ def _connect(url: str) -> Engine:
     return engine
 
 
-def _create_tables(engine: Engine) -> None:
-    """Create missing tables under a lock. For an old ledger without totals, compute them from its uses."""
+def _migrate(engine: Engine) -> None:
+    """Create missing tables and columns in one transaction, under a lock."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
         else:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        found = set(sa.inspect(connection).get_table_names())
-        for table in tables.sorted_tables:
-            connection.execute(CreateTable(table, if_not_exists=True))
-            for index in sorted(table.indexes, key=lambda index: str(index.name)):
-                connection.execute(CreateIndex(index, if_not_exists=True))
-        if usage_totals.name not in found:
-            fill_totals(connection)
+        migrate(connection)
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:

@@ -19,8 +19,9 @@ from sqlalchemy.engine import Connection, Engine
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
-from resources.ledger_tables import CONTEXT_COLUMNS, completions, failures, usage_totals, uses
-from resources.usage import GROUPS, NUMBERS
+from memflow.errors import ChatError
+from resources.ledger_tables import CONTEXT_COLUMNS, SUMS, completions, failures, usage_totals, uses
+from resources.usage import GROUPS
 
 MAX_ROWS = 500
 """Maximum number of rows of a statement; SQLite bounds its parameters."""
@@ -38,14 +39,14 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Record:
-    """The ledger's record of a completion, a cache hit, or a failed request (with a reason, without completion)."""
+    """The ledger's record of a completion, a cache hit, or a failed request (without a completion)."""
 
     request: ChatRequest
     account: RequestContext
     at: float
     completion: Completion | None = None
     cached: bool = False
-    reason: str = ""
+    error: Exception | None = None
     messages: bytes = b""
     """The compressed messages of a request whose completion is new."""
     stored: asyncio.Future[Completion] | None = None
@@ -106,8 +107,8 @@ class RecordWriter:
         self._engine = engine
         self._completions = InsertStatement(engine, completions, completions.columns.keys())
         self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
-        self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "at"))
-        self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *NUMBERS), sums=NUMBERS, key=GROUPS)
+        self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "end", "repeats", "at"))
+        self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
         """Store records. Return the stored completions by request digest; already existing completions are kept."""
@@ -117,7 +118,7 @@ class RecordWriter:
         failure_rows: list[Row] = []
         for record in records:
             if record.completion is None:
-                failure_rows.append((*record.groups, record.reason, record.at))
+                failure_rows.append(_failure_row(record))
                 continue
             digest = record.completion.digest
             use_rows.append((*record.groups, digest, record.cached, record.at))
@@ -158,27 +159,34 @@ def _completion_row(record: Record, completion: Completion) -> Row:
     )
 
 
+def _failure_row(record: Record) -> Row:
+    error = record.error
+    failure = error if isinstance(error, ChatError) else ChatError()
+    repeats = failure.repeats and not record.request.optional
+    return (*record.groups, str(error), failure.end, repeats, record.at)
+
+
 def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> list[Row]:
-    """Return one row per group of records: the values of GROUPS, and the sums of NUMBERS."""
+    """Return one row per group of records: the values of GROUPS, and of SUMS."""
     totals: dict[Row, list[float]] = {}
     for record in records:
-        total = totals.setdefault(record.groups, [0] * len(NUMBERS))
+        total = totals.setdefault(record.groups, [0] * len(SUMS))
         for index, number in enumerate(_numbers(record, stored)):
             total[index] += number
     return [(*groups, *totals[groups]) for groups in sorted(totals)]
 
 
 def _numbers(record: Record, stored: Mapping[str, Completion]) -> tuple[float, ...]:
-    """Return the values that a record adds to the columns NUMBERS."""
+    """Return the values that a record adds to the columns SUMS."""
     given = record.completion
     if given is None:
         return (0, 0, 1)
     answer = given if record.cached else stored[given.digest]
     prompt, completion = answer.prompt_tokens, answer.completion_tokens
     paid = (0, 0) if record.cached else (prompt, completion)
-    return (
-        not record.cached, record.cached, 0, prompt, completion, answer.cached_tokens, *paid, answer.latency_s
-    )  # fmt: skip
+    counts = (not record.cached, record.cached, 0, answer.cut)
+    tokens = (prompt, completion, answer.cached_tokens, answer.reasoning_tokens)
+    return (*counts, *tokens, *paid, answer.latency_s)
 
 
 @lru_cache(maxsize=256)

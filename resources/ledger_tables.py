@@ -1,4 +1,7 @@
-"""The definition of the ledger's tables. ledger_database.py creates them."""
+"""The definition of the ledger's tables. ledger_database.py creates them.
+
+A column with a server default is newer than the first version; ledger_migration.py adds it to a former ledger.
+"""
 
 from typing import Any
 
@@ -27,9 +30,27 @@ completions = sa.Table(
     sa.Column("completion_tokens", sa.Integer, nullable=False),
     sa.Column("cached_tokens", sa.Integer, nullable=False),
     sa.Column("latency_s", sa.Float, nullable=False),
-    sa.Column("end", sa.Text, nullable=False, comment="answered or cut: see memflow.chat.requests.End."),
-    sa.Column("reasoning_tokens", sa.Integer, nullable=False, comment="Part of completion_tokens."),
-    sa.Column("estimated", sa.Boolean, nullable=False, comment="The token counts are estimates."),
+    sa.Column(
+        "end",
+        sa.Text,
+        nullable=False,
+        server_default="answered",
+        comment="answered or cut: see memflow.chat.requests.End.",
+    ),
+    sa.Column(
+        "reasoning_tokens",
+        sa.Integer,
+        nullable=False,
+        server_default="0",
+        comment="Part of completion_tokens.",
+    ),
+    sa.Column(
+        "estimated",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="The token counts are estimates.",
+    ),
     sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),
 )
 
@@ -57,6 +78,20 @@ failures = sa.Table(
     sa.Column("failure", sa.Integer, primary_key=True),
     *_context_columns(),
     sa.Column("reason", sa.Text, nullable=False),
+    sa.Column(
+        "end",
+        sa.Text,
+        nullable=False,
+        server_default="failed",
+        comment="How the request ended: `end` of the exception in memflow.errors.",
+    ),
+    sa.Column(
+        "repeats",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="The partition is not up to date until the request has been sent again.",
+    ),
     sa.Column("at", sa.Float, nullable=False),
     sa.Index("failures_by_run", "run"),
 )
@@ -65,21 +100,28 @@ TOKEN_SUMS = (
     "prompt_tokens",
     "completion_tokens",
     "cached_tokens",
+    "reasoning_tokens",
     "paid_prompt_tokens",
     "paid_completion_tokens",
 )
 
-usage_totals = sa.Table(
-    "usage_totals",
-    tables,
-    *_context_columns(primary_key=True),
-    *(
-        sa.Column(name, sa.BigInteger, nullable=False)
-        for name in ("requests", "cache_hits", "failed", *TOKEN_SUMS)
-    ),
-    sa.Column("latency_s", sa.Float, nullable=False),
-)
-"""The sums of `uses` and `failures`, updated in the transactions that add rows to them."""
+SUMS = ("requests", "cache_hits", "failed", "cut", *TOKEN_SUMS, "latency_s")
+
+
+def _sum_columns() -> list[sa.Column[Any]]:
+    return [
+        sa.Column(
+            name, sa.Float if name == "latency_s" else sa.BigInteger, nullable=False, server_default="0"
+        )
+        for name in SUMS
+    ]
+
+
+usage_totals = sa.Table("usage_totals", tables, *_context_columns(primary_key=True), *_sum_columns())
+"""The sums of `uses`, `failures` and `forgotten_usage`, updated in the transactions that add rows to them."""
+
+forgotten_usage = sa.Table("forgotten_usage", tables, *_context_columns(primary_key=True), *_sum_columns())
+"""The sums of the uses of forgotten completions, whose rows are deleted; what they cost is still counted."""
 
 embeddings = sa.Table(
     "embeddings",

@@ -36,33 +36,40 @@ class Advice:
 def misconfiguration(error: RequestRefused, section: str, profile: Profile) -> ModelMisconfigured | None:
     """Return the error that replaces a rejection which all requests of the model would get; None for others.
 
-    `section` is the model's table in memflow.toml, such as models.gpt.
+    `section` is the model's table in memflow.toml, such as models.gpt; "" for the model of the command line.
     """
     if isinstance(error, PromptTooLong):
         return None
+    said = str(error).rstrip(".")
     advice = next(_advice(error.details, profile), None) if _REJECTS.search(error.details) else None
-    if advice is None:
-        if error.status not in (401, 404):
-            return None
-        fix = (
-            ""
-            if error.status == 401
-            else f" Fix `model` or `url` below [{section}] in memflow.toml, then rerun."
-        )
-        return ModelMisconfigured(f"{error}{fix}")
-    line = f"`{advice.field} = {_toml(advice.value)}` below [{section}.profile]"
-    if advice.preset is not None and profile_of(advice.preset) != profile:
-        line = f'`preset = "{advice.preset}"` below [{section}], or {line}'
-    return ModelMisconfigured(f"{str(error).rstrip('.')}. Write {line} in memflow.toml, then rerun.")
+    if advice is not None:
+        return ModelMisconfigured(f"{said}. {_fix(advice, section, profile)}")
+    if error.status == 404:
+        where = f"`model` or `url` below [{section}] in memflow.toml" if section else "--model or --url"
+        return ModelMisconfigured(f"{said}. Fix {where}, then rerun.")
+    return ModelMisconfigured(str(error)) if error.status == 401 else None
 
 
 def ignored_structure(model: str, section: str, profile: Profile) -> ModelMisconfigured:
     """Return the error for a server that answers in prose although the request asks for JSON."""
+    advice = Advice("structured", "prompt", "anthropic")
     return ModelMisconfigured(
-        f"{model} answers in prose: its server ignores `structured = {_toml(profile.structured)}`. Write "
-        f'`preset = "anthropic"` below [{section}], or `structured = "prompt"` below [{section}.profile] in '
-        "memflow.toml, then rerun."
+        f"{model} answers in prose: its server ignores `structured = {_toml(profile.structured)}`. "
+        f"{_fix(advice, section, profile)}"
     )
+
+
+def _fix(advice: Advice, section: str, profile: Profile) -> str:
+    """Return the sentence that tells what to write where."""
+    line = f"`{advice.field} = {_toml(advice.value)}`"
+    preset = None if advice.preset is None or profile_of(advice.preset) == profile else advice.preset
+    if not section:
+        option = f"Add --preset {preset} to the command, or define" if preset else "Define"
+        return f"{option} the model in memflow.toml with {line} below [models.NAME.profile], then rerun."
+    line = f"{line} below [{section}.profile]"
+    if preset is not None:
+        line = f'`preset = "{preset}"` below [{section}], or {line}'
+    return f"Write {line} in memflow.toml, then rerun."
 
 
 def _advice(details: str, profile: Profile) -> Iterator[Advice]:

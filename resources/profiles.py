@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
@@ -94,7 +94,10 @@ class Profile(BaseModel):
         "system",
         description="The role of system messages; user: they are joined with the first user message.",
     )
-    alternate: bool = Field(False, description="Whether consecutive messages of one role are joined.")
+    alternate: bool = Field(
+        False,
+        description="Whether consecutive messages of one role are joined, and a user message comes first.",
+    )
     thoughts: tuple[str, ...] = Field(
         ("reasoning_details", "reasoning_content", "reasoning"),
         description="The fields of a response message that may hold thoughts.",
@@ -103,10 +106,10 @@ class Profile(BaseModel):
         ("<think>", "</think>"), description="The delimiters of thoughts in the content."
     )
     thinking: str = Field("", description="A key of thinking_levels; empty: the server's default.")
-    thinking_levels: dict[str, dict[str, Any]] = Field(
+    thinking_levels: dict[str, dict[str, JsonValue]] = Field(
         default_factory=dict, description="The keys of the request body that set each level of thinking."
     )
-    body: dict[str, Any] = Field(default_factory=dict, description="Further keys of the request body.")
+    body: dict[str, JsonValue] = Field(default_factory=dict, description="Further keys of the request body.")
     headers: dict[str, str] = Field(
         default_factory=dict, description="Further headers of requests; never a key."
     )

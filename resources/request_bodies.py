@@ -152,7 +152,10 @@ def _joined_system(messages: list[WireMessage]) -> list[WireMessage]:
 
 
 def _alternating(messages: list[WireMessage]) -> list[WireMessage]:
-    """Return messages without two of one role in a row."""
+    """Return messages without two of one role in a row; the first after system messages is from the user."""
+    turns = [number for number, message in enumerate(messages) if message["role"] in ("user", "assistant")]
+    if turns and messages[turns[0]]["role"] == "assistant":
+        messages = [*messages[: turns[0]], {"role": "user", "content": "..."}, *messages[turns[0] :]]
     runs = groupby(messages, key=lambda message: message["role"])
     return [
         {"role": role, "content": "\n\n".join(message["content"] for message in run)} for role, run in runs

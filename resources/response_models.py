@@ -50,14 +50,20 @@ class _Object(BaseModel):
 
 
 class PromptDetails(_Object):
+    """The parts of the prompt tokens."""
+
     cached_tokens: _Count = None
 
 
 class CompletionDetails(_Object):
+    """The parts of the completion tokens."""
+
     reasoning_tokens: _Count = None
 
 
 class Usage(_Object):
+    """The token counts of a response. DeepSeek counts cached tokens in `prompt_cache_hit_tokens`."""
+
     prompt_tokens: _Count = None
     completion_tokens: _Count = None
     total_tokens: _Count = None
@@ -67,28 +73,39 @@ class Usage(_Object):
 
 
 class Detail(_Object):
+    """A piece of thoughts: of `reasoning_details` (OpenRouter), or of a thinking part (Mistral)."""
+
     text: Annotated[str | None, _IF_VALID] = None
     summary: Annotated[str | None, _IF_VALID] = None
 
 
 DETAILS = TypeAdapter[str | list[Detail] | None](str | list[Detail] | None)
+"""The type of a field with thoughts."""
 
 
 class Part(_Object):
+    """A part of a content that is a list."""
+
     type: Annotated[str | None, _IF_VALID] = "text"
     text: Annotated[str | None, _IF_VALID] = None
     thinking: Annotated[str | list[Detail] | None, _IF_VALID] = None
 
 
 class Function(_Object):
+    """The function of a tool call; `arguments` is JSON."""
+
     arguments: str
 
 
 class ToolCall(_Object):
+    """A tool call of a message."""
+
     function: Function
 
 
 class Message(BaseModel):
+    """The message of a choice. Fields that hold thoughts are in `model_extra`, since profiles name them."""
+
     model_config = ConfigDict(extra="allow")
 
     content: str | list[str | Part] | None = None
@@ -97,11 +114,15 @@ class Message(BaseModel):
 
 
 class Choice(_Object):
+    """A choice of a response."""
+
     message: Message
     finish_reason: Annotated[str | None, _IF_VALID] = None
 
 
 class Response(_Object):
+    """A chat completion, or an error."""
+
     error: Any = None
     choices: list[Choice] = Field(default_factory=list)
     usage: Annotated[Usage | None, _IF_VALID] = None

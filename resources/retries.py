@@ -13,8 +13,9 @@ LONGEST_WAIT = 20.0
 class RetryableError(Exception):
     """The exception for a failed attempt whose request may succeed when repeated.
 
-    `pause`: the seconds that the server asks to wait; `unreachable`: there was no response; `connected`: a connection
-    was opened; `broken`: the response is no completion; `immediate`: another key may succeed at once.
+    `pause`: the seconds that the server asks to wait before the next request; `unreachable`: there was no response;
+    `connected`: a connection was opened; `broken`: the response is no completion; `immediate`: another key may succeed
+    at once.
     """
 
     def __init__(
@@ -46,18 +47,17 @@ class Retries:
     since: float = 0.0
     """The time of the first failure."""
     paused: float = 0.0
-    """The seconds that the server has asked to wait since then."""
+    """The seconds of pauses since then, for which the server has asked."""
 
     def next_wait(self, failure: RetryableError, now: float, patience: float) -> float | None:
         """Return the seconds until the next attempt; None after `patience` seconds without pauses, or `tries`."""
         self.attempts += 1
         if self.attempts == 1:
             self.since, self.paused = now, 0.0
-        self.paused += failure.pause
         if self.attempts >= self.tries:
             return None
         if failure.immediate:
             return 0.0
-        wait = failure.pause + self.chance.uniform(0, self.wait)
+        wait = self.chance.uniform(0, self.wait)
         self.wait = min(2 * self.wait, LONGEST_WAIT)
         return wait if now + wait - self.since - self.paused <= patience else None

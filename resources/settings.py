@@ -26,6 +26,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from resources.settings_sections import (
+    Bounds,
     Embedder,
     Encoder,
     Model,
@@ -38,6 +39,13 @@ from resources.settings_sections import (
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
+CHOOSE_EMBEDDER = (
+    "Add a line to memflow.toml above its first [section]: "
+    'embedder = { kind = "endpoint", url = "http://127.0.0.1:8001/v1", model = "BAAI/bge-m3" } or '
+    'embedder = { kind = "folder", model = "/path/to/weights" }. On the command line: --embedder MODEL --embedder-url '
+    "URL, or --embedder FOLDER. The built-in hashing embedder compares words, not meanings; choose it with --embedder "
+    'hashing or embedder = { kind = "hashing" }.'
+)
 
 if TYPE_CHECKING:
     from memflow.memories.registry import MemoryConfig
@@ -74,6 +82,7 @@ class Settings(BaseSettings):
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
     roles: Roles = Roles()
+    bounds: Bounds = Bounds()
     embedder: Embedder = Embedder()
     training: Training = Training()
     encoder: dict[Literal["en", "zh"], Encoder] = Field(
@@ -85,6 +94,11 @@ class Settings(BaseSettings):
     )
     cmudict: Path | None = Field(
         None, description="A file cmudict.dict for syllables; without it FKGL has no value."
+    )
+    prompts: Path | dict[str, Path] | None = Field(
+        None,
+        description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
+        "benchmark, memory or role.",
     )
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
@@ -212,6 +226,23 @@ class Settings(BaseSettings):
         from memflow.memories.registry import find  # noqa: PLC0415  (imports take a second)
 
         return find(assistant.partition("@")[0], self.own_memories())
+
+    def check_embedder(self, assistants: Iterable[str]) -> None:
+        """Raise BadSettings if assistants with a language model retrieve by embeddings, and no embedder is chosen."""
+        if self.embedder.kind is not None:
+            return
+        found = {
+            name: self.model_of(name)
+            for name in assistants
+            if self.model(self.model_of(name)).kind != "scripted"
+            and self.memory_of(name).system.needs_embedder
+        }
+        if found:
+            names, models = ", ".join(found), ", ".join(dict.fromkeys(found.values()))
+            raise BadSettings(
+                f"no embedder is chosen for the language model {models}, but these assistants retrieve by "
+                f"embeddings: {names}. {CHOOSE_EMBEDDER}"
+            )
 
     def model(self, name: str) -> Model:
         """Return a model by name. Raises BadSettings for an unknown name, with the known names."""

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.chat.requests import Sampling
+from memflow.chat.requests import Sampling, TokenBound
 from memflow.fingerprint import digest
+from memflow.labels import HASHING
 from resources.addresses import display_address, has_credentials
 from resources.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from resources.profiles import DEFAULT, Preset, Profile, preset_fields
@@ -33,6 +34,10 @@ def _without_credentials(url: str) -> str:
 
 Url = Annotated[str, AfterValidator(_without_credentials)]
 """An address without user and password."""
+
+
+COMMAND_LINE_MODEL = "cli"
+"""The name of the model that the options --url and --model define."""
 
 
 class StrictModel(BaseModel):
@@ -61,9 +66,6 @@ class Model(StrictModel):
     top_p: float | None = Field(None, gt=0, le=1)
     seed: int | None = Field(
         None, description="The sampling seed, for servers that support one and for the scripted chat."
-    )
-    max_tokens: int = Field(
-        1024, ge=1, le=131072, description="Maximum tokens of an answer where the prompt sets none."
     )
     concurrency: int = Field(
         64,
@@ -99,6 +101,16 @@ class Model(StrictModel):
         "",
         description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounds_belong_to_roles(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "max_tokens" in given:
+            raise ValueError(
+                "a model has no `max_tokens`. Remove it, and set `output` in [bounds.ROLE] for the roles that the "
+                f"model plays: {', '.join(Bounds.model_fields)}."
+            )
+        return given
 
     @model_validator(mode="before")
     @classmethod
@@ -140,8 +152,8 @@ class Model(StrictModel):
         return digest(*parts, profile) if profile else digest(*parts)
 
     def sampling(self) -> Sampling:
-        """Return the sampling parameters; a prompt may override them."""
-        return Sampling(self.temperature, self.top_p, self.max_tokens, self.seed)
+        """Return the sampling parameters; a prompt may override them, and bounds belong to roles."""
+        return Sampling(self.temperature, self.top_p, seed=self.seed)
 
 
 class Roles(StrictModel):
@@ -155,12 +167,52 @@ class Roles(StrictModel):
     verifier: str = Field("scripted", description="Verifies the annotator's labels; use another model.")
 
 
+class RoleBound(StrictModel):
+    """The bound on the tokens of a role's answers."""
+
+    output: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Tokens of an answer. Raises the bound of a prompt; without it, 8192 where a prompt has none.",
+    )
+    thinking: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="Tokens added to every bound, for a model that thinks before it answers.",
+    )
+
+
+class Bounds(StrictModel):
+    """The bounds on answers, by role."""
+
+    simulator: RoleBound = RoleBound()
+    judge: RoleBound = RoleBound()
+    backbone: RoleBound = RoleBound()
+    assistant: RoleBound = RoleBound()
+    memory: RoleBound = Field(RoleBound(), description="Requests of memories, to the assistant's model.")
+    annotator: RoleBound = RoleBound()
+    verifier: RoleBound = RoleBound()
+
+    def of(self, role: str) -> TokenBound:
+        """Return the bound of a role."""
+        bound: RoleBound = getattr(self, role)
+        return TokenBound(bound.output, bound.thinking)
+
+    def fingerprint(self, *roles: str) -> str:
+        """Return the content hash of the bounds of some roles, which can change answers; empty for the defaults."""
+        changed = {role: self.of(role) for role in roles if self.of(role) != TokenBound()}
+        return digest(changed) if changed else ""
+
+
 class Embedder(StrictModel):
     """The settings of the embedding model."""
 
-    kind: Literal["hashing", "endpoint", "folder"] = Field(
-        "hashing",
-        description="hashing: built in, no model; endpoint: an address; folder: sentence-transformers weights.",
+    kind: Literal["hashing", "endpoint", "folder"] | None = Field(
+        None,
+        description="endpoint: an address; folder: sentence-transformers weights; hashing: built in, compares words. "
+        "Without a kind, the scripted chat gets hashing, and a language model is refused memories that need one.",
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
     url: Url = Field("", description="The OpenAI-compatible address.")
@@ -169,6 +221,27 @@ class Embedder(StrictModel):
         description="The environment variable that holds the key, or a list of variables whose keys are used in turn.",
     )
     dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Embedder":
+        if self.kind is None and (self.url or self.model):
+            raise ValueError('it has a url or a model, but no kind. Add kind = "endpoint" or kind = "folder"')
+        needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
+        for name in needed:
+            if not getattr(self, name):
+                raise ValueError(f'kind = "{self.kind}" needs `{name}`. Add it')
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name on the leaderboard: that of the model, or `hashing-256`."""
+        if self.kind == "folder":
+            return Path(self.model).name
+        return self.model if self.kind == "endpoint" else f"{HASHING}-{self.dimensions}"
+
+    def fingerprint(self) -> str:
+        """Return the content hash of the settings that determine the vectors."""
+        return digest(self.kind or HASHING, self.model, self.name)
 
 
 class Training(StrictModel):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import memflow
+from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from resources.file_cache import FileCache, FileState
 
@@ -52,6 +53,8 @@ class SourceCode:
             found = self.closure(key)
             folders = {self._modules[name].parent for name in found}
             texts = sorted(text for folder in folders for text in self._texts_of(folder))
+            packages = {*found, *(name.rpartition(".")[0] for name in found)}
+            texts += sorted(file.text for file in replacements().values() if file.package in packages)
             self._digests[key] = digest([(name, self._source(name).digest) for name in found], texts)
         return self._digests[key]
 

@@ -10,21 +10,28 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from resources.ledger_tables import CONTEXT_COLUMNS, TOKEN_SUMS, completions, failures, usage_totals, uses
+from resources.ledger_tables import (
+    CONTEXT_COLUMNS,
+    SUMS,
+    TOKEN_SUMS,
+    completions,
+    failures,
+    forgotten_usage,
+    usage_totals,
+    uses,
+)
 from resources.limits import Prices
 
 GROUPS = (*CONTEXT_COLUMNS, "prompt")
 """The columns by which usage can be grouped."""
-NUMBERS = ("requests", "cache_hits", "failed", *TOKEN_SUMS, "latency_s")
-"""The columns of the totals that are sums."""
 
 
 @dataclass(frozen=True)
 class UsageRow:
     """The usage of one group of requests; `by` contains the values that define the group.
 
-    Tokens and seconds cover requests and cache hits, with the values of the first request. The `paid_` tokens cover
-    requests only.
+    Tokens, seconds and `cut` (completions that the token limit ended) cover requests and cache hits, with the values of
+    the first request. The `paid_` tokens cover requests only.
     """
 
     by: Mapping[str, str]
@@ -37,6 +44,8 @@ class UsageRow:
     latency_s: float = 0.0
     paid_prompt_tokens: int = 0
     paid_completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cut: int = 0
 
 
 def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
@@ -48,7 +57,7 @@ def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
 def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:
     """Return a query of the totals of these runs, or of all runs, grouped by `by`."""
     names = [usage_totals.c[name] for name in by]
-    query = sa.select(*names, *(_sum(usage_totals.c[name]) for name in NUMBERS)).group_by(*names)
+    query = sa.select(*names, *(_sum(usage_totals.c[name]) for name in SUMS)).group_by(*names)
     return query if runs is None else query.where(usage_totals.c.run.in_(sorted(runs)))
 
 
@@ -61,6 +70,7 @@ def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
         sa.select(
             *(once.c[name] for name in by),
             sa.func.count().label("requests"),
+            _sum(_cut(), "cut"),
             *(_sum(columns[name.removeprefix("paid_")], name) for name in (*TOKEN_SUMS, "latency_s")),
         )
         .join_from(once, completions, once.c.digest == columns.digest)
@@ -75,29 +85,57 @@ def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
     return query.having(sa.func.sum(usage_totals.c.failed) > 0)
 
 
-def fill_totals(connection: Connection) -> None:
-    """Compute the totals from `uses` and `failures`, for a ledger of an old version without totals."""
+def unfinished_by(run: str, stage: str) -> sa.Select[Any]:
+    """Return a query of the number of a step's failed requests that a later run has to send again."""
+    query = sa.select(sa.func.count()).select_from(failures)
+    return query.where(failures.c.run == run, failures.c.stage == stage, failures.c.repeats)
+
+
+def sums_of_uses(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Return a query of the columns GROUPS and SUMS of each use in `uses`, joined with its completion."""
     requested = sa.case((uses.c.kept, 0), else_=1)
-    zero = sa.literal(0)
-    of_uses = sa.select(
+    query = sa.select(
         *(uses.c[name] for name in GROUPS),
         requested.label("requests"),
         (1 - requested).label("cache_hits"),
-        zero.label("failed"),
+        sa.literal(0).label("failed"),
+        _cut().label("cut"),
         *(
-            completions.c[name.removeprefix("paid_")] * (requested if name.startswith("paid_") else 1)
+            (
+                completions.c[name.removeprefix("paid_")] * (requested if name.startswith("paid_") else 1)
+            ).label(name)
             for name in TOKEN_SUMS
         ),
         completions.c.latency_s,
-    ).join_from(uses, completions, uses.c.digest == completions.c.digest)
-    of_failures = sa.select(
-        *(failures.c[name] for name in GROUPS), zero, zero, sa.literal(1), *(zero for _ in TOKEN_SUMS), zero
     )
-    both = sa.union_all(of_uses, of_failures).subquery()
-    columns = list(both.c)
-    groups, numbers = columns[: len(GROUPS)], columns[len(GROUPS) :]
-    totals = sa.select(*groups, *(_sum(number) for number in numbers)).group_by(*groups)
-    connection.execute(sa.insert(usage_totals).from_select([*GROUPS, *NUMBERS], totals))
+    return query.join_from(uses, completions, uses.c.digest == completions.c.digest).where(*where)
+
+
+def sum_groups(*queries: sa.Select[Any]) -> sa.Select[Any]:
+    """Return a query that sums the rows of queries with the columns GROUPS and SUMS by group."""
+    rows = sa.union_all(*queries).subquery()
+    groups = [rows.c[name] for name in GROUPS]
+    return sa.select(*groups, *(_sum(rows.c[name]) for name in SUMS)).group_by(*groups)
+
+
+def computed_totals() -> sa.Select[Any]:
+    """Return a query that computes the totals from the single uses, failures and forgotten completions."""
+    zeros = {name: sa.literal(0).label(name) for name in SUMS}
+    of_failures = sa.select(
+        *(failures.c[name] for name in GROUPS), *(zeros | {"failed": sa.literal(1).label("failed")}).values()
+    )
+    forgotten = sa.select(*(forgotten_usage.c[name] for name in (*GROUPS, *SUMS)))
+    return sum_groups(sums_of_uses(), of_failures, forgotten)
+
+
+def fill_totals(connection: Connection) -> None:
+    """Replace the totals by those computed from the single uses, failures and forgotten completions."""
+    connection.execute(sa.delete(usage_totals))
+    connection.execute(sa.insert(usage_totals).from_select([*GROUPS, *SUMS], computed_totals()))
+
+
+def _cut() -> sa.ColumnElement[int]:
+    return sa.case((completions.c.end == "cut", 1), else_=0)
 
 
 def _sum(column: sa.ColumnElement[Any], name: str = "") -> sa.ColumnElement[Any]:

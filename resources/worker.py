@@ -14,6 +14,7 @@ from multiprocessing import Pipe
 from typing import Any
 
 from memflow.chat.ledger import RequestContext
+from memflow.chat.replacements import Replacements, replacements
 from memflow.errors import WorkerLost
 from memflow.run.context import Tables
 from memflow.shares import Share
@@ -34,13 +35,15 @@ CLOSING_S = 3.0
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """The first message to a worker process: settings, budget flag, and its share of the models' concurrency."""
+    """The first message to a worker process: settings, budget flag, share of the concurrency, and prompts."""
 
     settings: Settings
     share: Share
     has_budget: bool
     collect_after: tuple[int, int, int]
     """The thresholds of the garbage collection."""
+    prompts: Replacements
+    """The user's prompt files, as the parent process read them."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class Worker:
             Share(number, settings.processes),
             parent.budget is not None and parent.budget.is_limited,
             gc.get_threshold(),
+            dict(replacements()),
         )
         with theirs:
             self.process = subprocess.Popen(

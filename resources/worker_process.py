@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
+from memflow.chat.replacements import replace_prompts
 from memflow.pipeline import STEPS
 from memflow.run.context import Tables
 from memflow.shares import Share
@@ -42,6 +43,7 @@ def main(file_descriptor: int) -> None:
     connection = Connection(file_descriptor)
     setup: WorkerSetup = connection.recv()
     gc.set_threshold(*setup.collect_after)
+    replace_prompts(setup.prompts)
     _StepServer(setup).serve(connection)
 
 

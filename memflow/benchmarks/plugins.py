@@ -106,7 +106,8 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
 def code_problem(spec: BenchmarkSpec) -> str:
     """Import all parts of a benchmark and return the reason why its code is unusable, or an empty text."""
     try:
-        for path in (*spec.checks, spec.metrics, spec.views, spec.exports, spec.plots, spec.annotation):
+        parts = (spec.metrics, spec.views, spec.exports, spec.imports, spec.plots, spec.annotation)
+        for path in (*spec.checks, *parts):
             if path:
                 load_object(path)
         return implementation_problem(spec, load_object(spec.implementation))

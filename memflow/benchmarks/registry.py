@@ -30,7 +30,7 @@ from memflow.suggestions import unknown_name
 if TYPE_CHECKING:
     from memflow.annotation.kind import Kind
     from memflow.benchmarks.api import Benchmark
-    from memflow.benchmarks.views import Export, Plots, View
+    from memflow.benchmarks.views import Export, Import, Plots, View
     from memflow.chat.scripted import Handler
     from memflow.checks.rules import Expectation
     from memflow.scoring.metric import Metric
@@ -122,12 +122,17 @@ def benchmark(name: str) -> "Benchmark":
     return made
 
 
+def benchmarks() -> "list[Benchmark]":
+    """Return all usable benchmarks, memflow's own first."""
+    return [benchmark(name) for name in _usable(benchmark)]
+
+
 def handlers() -> "dict[str, Handler]":
     """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name.
 
     If two benchmarks share a prompt name, the handler of memflow's own benchmark is used.
     """
-    of_each = [benchmark(name).handlers() for name in _usable(benchmark)]
+    of_each = [each.handlers() for each in benchmarks()]
     return {prompt: handler for own in reversed(of_each) for prompt, handler in own.items()}
 
 
@@ -161,10 +166,12 @@ def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
 
 def exports() -> "dict[str, dict[str, Export]]":
     """Return all exports by command name; each command maps to the benchmarks that have this export."""
-    found: dict[str, dict[str, Export]] = {}
-    for benchmark_name, export in _items("exports"):
-        found.setdefault(export.name, {})[benchmark_name] = export
-    return found
+    return _by_command("exports")
+
+
+def imports() -> "dict[str, dict[str, Import]]":
+    """Return all imports by command name; each command maps to the benchmarks that have this import."""
+    return _by_command("imports")
 
 
 def plots() -> "dict[str, Plots]":
@@ -197,6 +204,14 @@ def _load(name: str, path: str) -> Any:
 
 def _loads(part: str) -> Callable[[str], Any]:
     return lambda name: _load(name, path) if (path := getattr(spec_of(name), part)) else ()
+
+
+def _by_command(part: str) -> dict[str, dict[str, Any]]:
+    """Return the items of one part by name; each name maps to the benchmarks that have such an item."""
+    found: dict[str, dict[str, Any]] = {}
+    for benchmark_name, item in _items(part):
+        found.setdefault(item.name, {})[benchmark_name] = item
+    return found
 
 
 def _items(part: str) -> Iterator[tuple[str, Any]]:

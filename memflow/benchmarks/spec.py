@@ -34,6 +34,8 @@ class BenchmarkSpec:
     """Import path of a sequence of `memflow.benchmarks.views.View`: the commands of `memflow show`."""
     exports: str = ""
     """Import path of a sequence of `memflow.benchmarks.views.Export`: the commands of `memflow export`."""
+    imports: str = ""
+    """Import path of a sequence of `memflow.benchmarks.views.Import`: the commands of `memflow import`."""
     plots: str = ""
     """Import path of a `memflow.benchmarks.views.Plots`: the pictures of `memflow plot`."""
     annotation: str = ""

@@ -1,14 +1,15 @@
-"""Views of `memflow show`, exports of `memflow export` and plots of `memflow plot` that a benchmark adds.
+"""What a benchmark adds to commands: views of `memflow show`, exports, imports, and plots of `memflow plot`.
 
 Benchmarks declare them here as data and read the lake through a `Reader`. memflow/cli parses options and prints.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memflow.benchmarks.domains import Domain
-from memflow.records import Score
+from memflow.records import Reply, Score, Verdict
 
 if TYPE_CHECKING:
     from memflow.plots.shapes import Drawable
@@ -120,9 +121,10 @@ class Answer:
     data: Mapping[str, Any]
     parts: Sequence[Part]
     records: Sequence[Mapping[str, Any]] = ()
-    scripted: bool = False
-    """Whether any of it comes from the scripted chat: it is then labeled so, with `caveat`."""
+    label: str | None = None
+    """The label of the result (memflow/labels.py), if it is of the scripted chat or of a hashed embedder."""
     caveat: str = SCRIPTED_CAVEAT
+    """What the label of the scripted chat means for the result."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,34 @@ class Export:
     name: str
     help: str
     export: Callable[[Reader, Domain], ExportedFile] | str
+    """The function or its import path."""
+
+
+@dataclass(frozen=True)
+class ImportedResults:
+    """The answers that other code recorded for the probes of a domain, and their verdicts."""
+
+    assistant: str
+    """The assistant under which they are stored, `NAME@MODEL`: the model is none of memflow's."""
+    model: str
+    """The model that answered, as the source names it."""
+    source: str
+    """What was imported, with a content hash; a column of the leaderboard."""
+    settings: Mapping[str, Any]
+    """The recorded settings of the assistant, without keys."""
+    replies: Sequence[Reply]
+    verdicts: Sequence[Verdict]
+    faults: Sequence[str] = ()
+    """A sentence for each result that is missing or invalid."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """A command of `memflow import`. `read(reader, domain, path)` returns ImportedResults or raises BadInput."""
+
+    name: str
+    help: str
+    read: Callable[[Reader, Domain, Path], ImportedResults] | str
     """The function or its import path."""
 
 

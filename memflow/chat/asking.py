@@ -1,7 +1,8 @@
 """Functions that request one typed answer for one prompt.
 
-An unusable answer is requested again together with the error, a limited number of times. If all fail, the Answer has a
-reason instead of a value. There is no default value. Lists with a limit are accepted item by item (limits.py).
+An answer that the token limit cut is requested again with twice the limit, once. An unusable answer is requested again
+together with the error, a limited number of times. If all fail, the Answer has a reason instead of a value. There is no
+default value. Lists with a limit are accepted item by item (limits.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,17 +38,23 @@ class Answer(Generic[T]):
     failed: tuple[str, ...] = ()
     at_limit: tuple[str, ...] = ()
 
+    @property
+    def cut(self) -> bool:
+        """Whether the token limit ended the value, which is a text."""
+        return self.value is not None and self.completion is not None and self.completion.cut
+
 
 def first_request(
     chat: Chat, prompt: Prompt, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
 ) -> ChatRequest:
     """Return the first request that `ask` would send, for forecasts and tests."""
-    sampling = chat.sampling
-    if prompt.max_tokens is not None:
-        sampling = replace(sampling, max_tokens=prompt.max_tokens)
+    sampling = replace(chat.sampling, max_tokens=chat.bound.of(prompt.max_tokens))
     if prompt.temperature is not None:
         sampling = replace(sampling, temperature=prompt.temperature)
-    return ChatRequest(prompt.name, fields, prompt.render(fields, history), sampling, prompt.output)
+    messages = prompt.render(fields, history)
+    return ChatRequest(
+        prompt.name, fields, messages, sampling, prompt.output, usual_tokens=prompt.usual_tokens
+    )
 
 
 async def ask(
@@ -60,36 +67,47 @@ async def ask(
     check_item: ItemCheck | None = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
-    """Return the first answer that can be parsed, after at most `attempts` requests.
+    """Return the first answer that can be parsed, after at most `attempts` requests and one with a doubled limit.
 
-    The value is an instance of the prompt's output type, or text. `check_item` removes invalid items from the lists of
-    a parsed value, which is unusable if it is empty then. `check(value)` returns the error in the rest, or None; the
-    error is sent to the model. A ChatError becomes the reason, except FatalChatError, which is raised.
+    The value is an instance of the prompt's output type, or text. A text that is still cut is kept, and `Answer.cut` is
+    true; a structured answer fails. A prompt for text with a limit of its own states that of a published experiment, so
+    a text that reaches it is not requested again.
+
+    `check_item` removes invalid items from the lists of a parsed value, which is unusable if it is empty then.
+    `check(value)` returns the error in the rest, or None; the error is sent to the model. A ChatError becomes the
+    reason, except FatalChatError, which is raised.
     """
     request = first_request(chat, prompt, fields, history)
-    wrong, completion = "", None
-    for attempt in range(attempts):
+    wrong, completion, doubled = "", None, 0
+    for attempt in range(1, attempts + 1):
         try:
             completion = await count_completion(chat.complete(request))
+            if completion.cut and not doubled and _needs_more_room(completion, prompt):
+                doubled = 1
+                request, completion = await _complete_with_more_room(chat, request, completion)
         except FatalChatError:
             raise
         except ChatError as error:
-            return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
+            return Answer(None, f"{prompt.name}: {error}", completion, attempt + doubled)
         report = ItemReport()
         value, wrong = parse_completion(completion, prompt.output, report)
+        if value is None and completion.cut:
+            limit = f"the answer was cut at the limit of {request.sampling.max_tokens} tokens"
+            advice = "Raise `output` or `thinking` of its role in [bounds] of memflow.toml, then rerun."
+            return Answer(None, f"{prompt.name}: {limit}. {advice}", completion, attempt + doubled)
         if value is not None:
             wrong = _find_error(value, check, check_item, report)
         if not wrong:
             failed, at_limit = (
                 (f"{prompt.name}: {one}" for one in found) for found in (report.failed, report.at_limit)
             )
-            return Answer(value, None, completion, attempt + 1, tuple(failed), tuple(at_limit))
+            return Answer(value, None, completion, attempt + doubled, tuple(failed), tuple(at_limit))
         request = _again(request, completion, wrong)
     return Answer(
         None,
         f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}",
         completion,
-        attempts,
+        attempts + doubled,
     )
 
 
@@ -112,10 +130,10 @@ def parse_completion(
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
-    if completion.finish_reason == "length":
-        return None, "it was cut off at the token limit"
+    if completion.cut:
+        return None, "it was cut at the token limit"
     try:
-        value = decode_json(_unfenced(text))
+        value = decode_json(_json_in(text))
     except ValueError as error:
         return None, str(error)
     try:
@@ -126,11 +144,32 @@ def parse_completion(
         return None, f"at {place}: {first['msg']}"
 
 
-def _unfenced(text: str) -> str:
-    """Return the JSON of an answer without the code fence around it."""
+def _needs_more_room(cut: Completion, prompt: Prompt) -> bool:
+    return prompt.output is not None or prompt.max_tokens is None or not cut.text.strip()
+
+
+async def _complete_with_more_room(
+    chat: Chat, request: ChatRequest, cut: Completion
+) -> tuple[ChatRequest, Completion]:
+    """Send a request with twice its limit. Return that request and its completion, or the given ones if it fails."""
+    sampling = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
+    larger = replace(request, sampling=sampling, optional=True)
+    try:
+        return replace(larger, optional=False), await count_completion(chat.complete(larger))
+    except FatalChatError:
+        raise
+    except ChatError:
+        return request, cut
+
+
+def _json_in(text: str) -> str:
+    """Return the JSON of an answer without the code fence around it, or without the prose before and after it."""
     if text.startswith("```"):
-        text = text.split("\n", 1)[-1].rsplit("```", 1)[0]
-    return text
+        return text.split("\n", 1)[-1].rsplit("```", 1)[0]
+    first, last = text.find("{"), text.rfind("}")
+    if text.startswith(("{", "[")) or first < 0 or last < first:
+        return text
+    return text[first : last + 1]
 
 
 def _again(request: ChatRequest, completion: Completion, wrong: str) -> ChatRequest:

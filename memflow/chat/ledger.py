@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import EndpointDown
 
 
@@ -20,6 +20,7 @@ class RecordedChat:
     def __init__(self, fingerprint: str, sampling: Sampling, scripted: bool = False) -> None:
         self.fingerprint = fingerprint
         self.sampling = sampling
+        self.bound = TokenBound()
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -75,7 +76,7 @@ class Ledger(Protocol):
         """Record a cache hit, which may be written later."""
         ...
 
-    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which may be written later."""
         ...
 
@@ -87,12 +88,15 @@ class LedgeredChat:
     chat and of the ledger.
     """
 
-    def __init__(self, inner: Chat, ledger: Ledger, account: RequestContext) -> None:
+    def __init__(
+        self, inner: Chat, ledger: Ledger, account: RequestContext, bound: TokenBound | None = None
+    ) -> None:
         self.inner = inner
         self.ledger = ledger
         self.account = replace(account, model=account.model or inner.fingerprint)
         self.fingerprint = inner.fingerprint
         self.sampling: Sampling = inner.sampling
+        self.bound = bound or inner.bound
         self.scripted = inner.scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -123,7 +127,7 @@ class LedgeredChat:
         except Exception as error:
             first.set_exception(error)
             first.exception()  # mark it as retrieved: perhaps no other request waits
-            self.ledger.failed(request, self.account, str(error))
+            self.ledger.failed(request, self.account, error)
             raise
         finally:
             first.cancel()  # no effect if it is done
@@ -157,5 +161,5 @@ class MemoryLedger:
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.uses[completion.digest] += 1
 
-    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        self.failures.append((request.prompt, reason))
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+        self.failures.append((request.prompt, str(error)))

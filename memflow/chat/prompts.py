@@ -3,9 +3,10 @@
     ---
     name: amemgym/answer          # folder and file name, so that a prompt is found by its name
     fields: [question, options]   # every $field of the text, no more and no less
+    unused: []                    # optional: fields that the text leaves out on purpose
     output: ChoiceAnswer          # a class of the `answers` module beside the prompts folder; none for free text
     language: en
-    max_tokens: 64                # optional: bounds the answer; temperature: optional as well
+    max_tokens: 64                # optional: see below; temperature and usual_tokens: optional as well
     ---
     # system
     ...
@@ -13,8 +14,12 @@
     # user
     ... $question ... $$5 ...
 
+`max_tokens` is the least bound on the answer. It is stated where the output type is safely shorter, or for text where a
+published experiment has that limit; [bounds.ROLE] in memflow.toml raises it. Without it, an answer has 8,192 tokens.
+`usual_tokens` is the length of a real model's answers, for forecasts.
+
 `# history` is replaced by the messages of the conversation. A section that is empty after filling is omitted.
-Python modules contain no prompt text, and prompts contain no code.
+Python modules contain no prompt text, and prompts contain no code. A user's files replace prompts (replacements.py).
 """
 
 import re
@@ -29,6 +34,7 @@ from typing import Any, Literal, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from memflow.chat.replacements import PromptFile, check_contract, replacement
 from memflow.chat.requests import ChatMessage, Role
 from memflow.errors import PromptError
 from memflow.fingerprint import digest
@@ -42,10 +48,12 @@ class _FrontMatter(BaseModel):
 
     name: str
     fields: list[str]
+    unused: list[str] = []
     output: str | None = None
     language: Literal["en", "zh"] = "en"
     max_tokens: int | None = None
     temperature: float | None = None
+    usual_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class Prompt:
     temperature: float | None
     sections: tuple[tuple[str, str], ...]
     digest: str
+    usual_tokens: int = 0
 
     def render(
         self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
@@ -100,9 +109,24 @@ def _split_at_fields(text: str) -> tuple[str, ...]:
     )
 
 
-@cache
 def load(package: str, stem: str) -> Prompt:
-    """Return the prompt in `prompts/<stem>.md` of a package. Raises PromptError if it is missing or malformed."""
+    """Return the prompt in `prompts/<stem>.md` of a package, or the user's file that replaces it.
+
+    Raises PromptError if it is missing or malformed, or if the user's file has another contract.
+    """
+    packaged = load_packaged(package, stem)
+    file = replacement(packaged.name)
+    return packaged if file is None else _replaced(packaged, package, file)
+
+
+@cache
+def load_packaged(package: str, stem: str) -> Prompt:
+    """Return the prompt in `prompts/<stem>.md` of a package, also if the user replaces it. Raises PromptError."""
+    return parse(packaged_text(package, stem), package, f"{package}/prompts/{stem}.md")
+
+
+def packaged_text(package: str, stem: str) -> str:
+    """Return the text of the file `prompts/<stem>.md` of a package. Raises PromptError if it is missing."""
     if not package:
         raise PromptError(
             f"the prompt {stem} belongs to no package. Move the module into a package with a folder "
@@ -113,7 +137,14 @@ def load(package: str, stem: str) -> Prompt:
         raise PromptError(
             f"{package} has no prompt file prompts/{stem}.md. Add it, or fix the prompt's name."
         )
-    return parse(source.read_text(encoding="utf-8"), package, f"{package}/prompts/{stem}.md")
+    return source.read_text(encoding="utf-8")
+
+
+@cache
+def _replaced(packaged: Prompt, package: str, file: PromptFile) -> Prompt:
+    mine = parse(file.text, package, file.path)
+    check_contract(packaged, mine, file.path)
+    return mine
 
 
 def parse(text: str, package: str, where: str) -> Prompt:
@@ -122,18 +153,25 @@ def parse(text: str, package: str, where: str) -> Prompt:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"the front matter of {where} is invalid: {wrong}. Fix the file.") from wrong
+        raise PromptError(
+            f"the front matter of {where} is invalid: {_first(wrong)}. Fix the file."
+        ) from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:
         raise PromptError(
             f"the prompt file {where} has no section. Add a section that starts with the line '# user'."
         )
-    used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
-    if used != set(front.fields):
+    if not all(Template(piece).is_valid() for _, piece in sections):
         raise PromptError(
-            f"{where}: the front matter declares the fields {sorted(front.fields)}, but the text uses "
-            f"{sorted(used)}. Declare exactly the used fields."
+            f"{where}: a `$` in the text is not the start of a field. Write `$$` for a dollar sign."
+        )
+    used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
+    if used | set(front.unused) != set(front.fields) or used & set(front.unused):
+        raise PromptError(
+            f"{where}: the front matter declares the fields {sorted(front.fields)} and the unused fields "
+            f"{sorted(front.unused)}, but the text uses {sorted(used)}. Declare exactly the used fields; list a field "
+            "that the text leaves out on purpose in both."
         )
     output = None
     if front.output is not None:
@@ -152,7 +190,16 @@ def parse(text: str, package: str, where: str) -> Prompt:
         temperature=front.temperature,
         sections=sections,
         digest=digest(text),
+        usual_tokens=front.usual_tokens,
     )
+
+
+def _first(wrong: Exception) -> str:
+    """Return the first line of an error of YAML or pydantic, with its place."""
+    if isinstance(wrong, ValidationError):
+        first = wrong.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+    return " ".join(str(wrong).split())
 
 
 @cache
@@ -161,19 +208,23 @@ def has_prompts(package: str) -> bool:
     return bool(package) and files(package).joinpath("prompts").is_dir()
 
 
-def all_prompts(package: str) -> list[Prompt]:
-    """Return every prompt of a package by name; empty without a prompts folder."""
+def prompt_stems(package: str) -> list[str]:
+    """Return the stems of every prompt of a package in order; empty without a prompts folder."""
     if not has_prompts(package):
         return []
     folder = files(package).joinpath("prompts")
-    stems = sorted(item.name.removesuffix(".md") for item in folder.iterdir() if item.name.endswith(".md"))
-    return [load(package, stem) for stem in stems]
+    return sorted(item.name.removesuffix(".md") for item in folder.iterdir() if item.name.endswith(".md"))
+
+
+def all_prompts(package: str) -> list[Prompt]:
+    """Return every prompt of a package by name; empty without a prompts folder."""
+    return [load(package, stem) for stem in prompt_stems(package)]
 
 
 @cache
 def translated_stems(package: str) -> frozenset[str]:
     """Return the stems of prompts with a Chinese translation, `prompts/<stem>_zh.md`."""
-    stems = (each.name.partition("/")[2] for each in all_prompts(package) if each.language == "zh")
+    stems = [stem for stem in prompt_stems(package) if load_packaged(package, stem).language == "zh"]
     return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
 
 

@@ -35,6 +35,27 @@ class Sampling:
     seed: int | None = None
 
 
+OUTPUT_TOKENS = 8192
+"""The bound on an answer whose prompt and role set none: that of AMemGym's published configurations."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBound:
+    """The bound on the tokens of a role's answers.
+
+    `output` raises the bound of a prompt; None means the prompt's own bound, or OUTPUT_TOKENS. The tokens for thinking
+    are added, since servers count them in the same bound.
+    """
+
+    output: int | None = None
+    thinking: int = 0
+
+    def of(self, prompt_tokens: int | None) -> int:
+        """Return the bound on an answer to a prompt with the bound `prompt_tokens`, or without one."""
+        bounds = [tokens for tokens in (self.output, prompt_tokens) if tokens is not None]
+        return max(bounds, default=OUTPUT_TOKENS) + self.thinking
+
+
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of an output type as sent to a model: all properties required, no others allowed."""
     if output not in _SCHEMAS:
@@ -63,7 +84,8 @@ def _sampling_json(sampling: Sampling) -> str:
 class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
-    `attempt` counts from 0 and is part of the request digest.
+    `attempt` counts from 0 and is part of the request digest. An `optional` request only improves on an answer that
+    exists, so its failure is no failure of the caller. `usual_tokens` is the length of a real model's answers, or 0.
     """
 
     prompt: str
@@ -72,6 +94,8 @@ class ChatRequest:
     sampling: Sampling = field(default_factory=Sampling)
     output: type[BaseModel] | None = None
     attempt: int = 0
+    optional: bool = field(default=False, compare=False)
+    usual_tokens: int = field(default=0, compare=False)
     _messages_json: str = field(default="", init=False, repr=False, compare=False)
     _digests: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -138,6 +162,8 @@ class Chat(Protocol):
     """Digest of model, revision and sampling: equal fingerprints mean the same distribution of answers."""
     sampling: Sampling
     """The sampling parameters unless a prompt sets others."""
+    bound: TokenBound
+    """The bound on answers in the chat's role."""
     scripted: bool
     """True if no language model answers; scores show it."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import BaseModel
 
-from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import RequestRefused
 from memflow.fingerprint import digest
 
@@ -32,6 +32,7 @@ class ScriptedChat:
     ) -> None:
         self.handlers = dict(handlers)
         self.sampling = sampling or Sampling()
+        self.bound = TokenBound()
         self.fingerprint = digest(LABEL, name, version)
 
     async def complete(self, request: ChatRequest) -> Completion:

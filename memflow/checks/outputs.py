@@ -96,7 +96,7 @@ def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
     return [
         at
         for at, differences in enumerate(differing_settings(scores))
-        if differences and ("prompt " in differences or "model " in differences)
+        if differences and any(name in differences for name in ("prompt ", "replaced prompts ", "model "))
     ]
 
 
@@ -108,7 +108,16 @@ def _value_in_interval(score: Score) -> bool:
 
 _ONE_OF_VALUE_AND_REASON = EachRow(lambda row: (row.value is None) == (row.reason is not None))
 
+MAX_CUT = 0.05
+"""The share of texts cut at the token limit above which a check warns."""
+_CUT = {"cut_texts_at_most_5_percent": EachRow(lambda row: not row.cut, tolerance=MAX_CUT)}
+
 EXPECTED: tuple[Expectation, ...] = (
+    *(
+        rule
+        for table in ("feedback.sessions", "memory.transcripts", "memory.feedback", "answer.replies")
+        for rule in expect(table, _CUT, "warn")
+    ),
     *expect(
         "memory.transcripts",
         {

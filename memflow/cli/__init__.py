@@ -17,11 +17,14 @@ from memflow.cli.checks import checks
 from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
+from memflow.cli.imports import imports
+from memflow.cli.ledger import ledger
 from memflow.cli.memories import memories
 from memflow.cli.models import models
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.plot import plot
+from memflow.cli.prompts import prompts
 from memflow.cli.query import sql
 from memflow.cli.run import run
 from memflow.cli.selection import Front
@@ -86,6 +89,7 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.command(rich_help_panel=MEASURE)(finetune)
+app.add_typer(imports, name="import", rich_help_panel=MEASURE)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)
@@ -93,9 +97,11 @@ app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(checks)
 app.command(rich_help_panel=LOOK)(usage)
 app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
+app.add_typer(ledger, name="ledger", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
+app.add_typer(prompts, name="prompts", rich_help_panel=KNOW)
 app.command(rich_help_panel=KNOW)(data)
 app.add_typer(models, name="models", rich_help_panel=KNOW)
 app.command(rich_help_panel=BEGIN)(init)

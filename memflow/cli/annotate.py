@@ -12,9 +12,9 @@ from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.selection import (
-    COMMAND_LINE_MODEL,
     JudgeOption,
     ModelOption,
+    PresetOption,
     UrlOption,
     check_played,
     front_of,
@@ -131,6 +131,7 @@ def judge(
     folders: FoldersArgument,
     url: UrlOption = None,
     model: ModelOption = None,
+    preset: PresetOption = None,
     judge: JudgeOption = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -146,7 +147,10 @@ def judge(
     from resources.ledger import SqlLedger
     from resources.models import Models
 
-    settings = select(ctx, url=url, model=model, judge=judge).settings
+    # A judge calls no memory, so the memories of the settings are not checked.
+    settings = select(
+        ctx, memories=["none"], bounds=False, url=url, model=model, preset=preset, judge=judge
+    ).settings
     name = _judge(settings)
     slug = re.sub(r"[^\w.]+", "-", name)
     models = Models(settings, SqlLedger(settings.ledger_url))
@@ -215,6 +219,8 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
 
 def _judge(settings: "Settings") -> str:
     """Return the annotator name of the judge: the model's name in memflow.toml, otherwise its name at the server."""
+    from resources.settings_sections import COMMAND_LINE_MODEL
+
     name = settings.roles.judge
     return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
 

@@ -11,7 +11,7 @@ from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
-OPTIONAL = ("budget", "k", "tokens\nper probe", "probes", "reason")
+OPTIONAL = ("budget", "k", "embedder", "tokens\nper probe", "probes", "reason")
 LONGEST_REASON = 50
 
 
@@ -36,13 +36,20 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
 
     rows = [_row(assistant, found) for assistant, found in sorted(by_assistant.items(), key=rank)]
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
+    columns = ["assistant", *numbers, "embedder", "reason"]
     yield note("\nBy evidence: what happens to the messages that an answer rests on")
-    yield table("", ["assistant", *numbers, "reason"], rows, right=numbers, optional=OPTIONAL)
+    yield table("", columns, rows, right=numbers, optional=OPTIONAL)
     differing = dict.fromkeys(
         f"{score.assistant}: {score.differing_settings}" for score in whole if score.differing_settings
     )
     if differing:
         yield note("Settings that differ: " + "; ".join(differing))
+
+
+def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield a note on the replaced prompts behind scores, if there are any."""
+    if names := dict.fromkeys(name for score in scores for name in score.replaced_prompts):
+        yield note(f"\nReplaced prompts behind these scores: {', '.join(names)}")
 
 
 def _row(assistant: str, found: dict[str, Score]) -> list[Any]:
@@ -59,5 +66,6 @@ def _row(assistant: str, found: dict[str, Score]) -> list[Any]:
         tokens,
         one.k,
         one.budget,
+        one.embedder,
         cut(reason or "", LONGEST_REASON),
     ]

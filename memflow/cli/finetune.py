@@ -84,8 +84,10 @@ def finetune(
     from memflow.benchmarks import registry
     from memflow.benchmarks.training import Lora
     from resources.lake import Lake
+    from resources.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
+    activate_prompts(settings)
     of = settings.domain(domain)
     lake = Lake(settings.lake_root)
     benchmark = registry.benchmark(of.benchmark)

@@ -74,7 +74,13 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
 
 def _models(settings: Settings) -> ModelAssignment:
     profiles = {
-        name: ModelProfile(model.sampling(), model.concurrency, model.fingerprint(), model.kind == "scripted")
+        name: ModelProfile(
+            model.sampling(),
+            model.concurrency,
+            model.fingerprint(),
+            model.kind == "scripted",
+            model.profile.headroom,
+        )
         for name, model in settings.models.items()
     }
-    return ModelAssignment(profiles, settings.roles.model_dump(), settings.model_of)
+    return ModelAssignment(profiles, settings.roles.model_dump(), settings.model_of, settings.bounds.of)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memflow.cli.selection import Front
-from memflow.errors import BadInput, MemflowError
+from memflow.errors import BadInput, BadSettings, MemflowError
 
 if TYPE_CHECKING:
     from resources.profiles import Profile
@@ -66,6 +66,7 @@ def examine(front: Front) -> list[Finding]:
         *_data(settings),
         *(_model(name, settings.model(name)) for name in _in_use(settings)),
         _embedder(settings),
+        *_prompts(settings),
         *_trainer(settings),
         *_benchmarks(settings),
         *_own(settings),
@@ -214,10 +215,13 @@ def _embedder(settings: "Settings") -> Finding:
     from resources.profiles import Profile
 
     chosen = settings.embedder
-    if chosen.kind == "hashing":
-        return Finding(
-            "embedder", "ok", f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
-        )
+    if chosen.kind in (None, "hashing"):
+        what = f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
+        try:
+            settings.check_embedder(settings.assistants)
+        except BadSettings as wrong:
+            return Finding("embedder", "missing", what, str(wrong))
+        return Finding("embedder", "ok", what)
     if chosen.kind == "endpoint":
         return _served("embedder", chosen.url, chosen.model, chosen.key_variable, Profile())
     if not Path(chosen.model).expanduser().is_dir():
@@ -233,6 +237,21 @@ def _embedder(settings: "Settings") -> Finding:
         fix = "Install memflow[local-embedder]."
         return Finding("embedder", "missing", "sentence-transformers is not installed", fix)
     return Finding("embedder", "ok", chosen.model)
+
+
+def _prompts(settings: "Settings") -> Iterator[Finding]:
+    from resources.prompt_folders import usable_prompts
+
+    if settings.prompts is None:
+        return
+    try:
+        found = usable_prompts(settings)
+    except MemflowError as wrong:
+        yield Finding(
+            "prompts", "missing", str(wrong), "Fix the files: `memflow prompts check` lists every problem."
+        )
+    else:
+        yield Finding("prompts", "ok", f"{len(found)} replaced")
 
 
 def _benchmarks(settings: "Settings") -> Iterator[Finding]:
@@ -251,7 +270,6 @@ def _benchmarks(settings: "Settings") -> Iterator[Finding]:
 
 
 def _own(settings: "Settings") -> Iterator[Finding]:
-    from memflow.errors import BadSettings
     from memflow.memories.registry import resolve_user_memories
 
     own = settings.own_memories()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assets.fingerprints import Fingerprints
 from memflow.chat.ledger import RequestContext
-from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, plan_runs
+from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
 from resources.leaderboard import former_partitions
 from resources.process_locks import has_stale_locks
@@ -67,6 +67,7 @@ def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budg
             schedule.open()
         schedule.run(planned)
         outcome.former = former_partitions(settings, fingerprints.lake)
+        outcome.failed_requests = failed_requests(fingerprints.lake, planned)
         if fingerprints.lake.current_partitions("score.leaderboard"):
             outcome.scores = fingerprints.lake.read("score.leaderboard", "all")
         if schedule.executor is not None:

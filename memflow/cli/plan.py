@@ -18,10 +18,13 @@ from memflow.cli.selection import (
     BoundsOption,
     DemoOption,
     DomainOption,
+    EmbedderOption,
+    EmbedderUrlOption,
     JudgeOption,
     LimitOption,
     MemoryOption,
     ModelOption,
+    PresetOption,
     SimulatorOption,
     UrlOption,
     VerifierOption,
@@ -55,6 +58,9 @@ def plan(
     demo: DemoOption = False,
     url: UrlOption = None,
     model: ModelOption = None,
+    embedder: EmbedderOption = None,
+    embedder_url: EmbedderUrlOption = None,
+    preset: PresetOption = None,
     simulator: SimulatorOption = None,
     judge: JudgeOption = None,
     annotator: AnnotatorOption = None,
@@ -67,7 +73,8 @@ def plan(
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
     No model is called: the pipeline runs in memory with the scripted chat. The forecast assumes that answers are as
-    long as the scripted chat's answers; `at most` is the maximum that the limits of the answers allow.
+    long as the scripted chat's answers, and replies in dialogues as long as recorded replies of real models. `at most`
+    is the maximum that the limits of the answers allow, which a budget reserves for each request.
     """
     selection = select(
         ctx,
@@ -79,6 +86,9 @@ def plan(
         demo=demo,
         url=url,
         model=model,
+        embedder=embedder,
+        embedder_url=embedder_url,
+        preset=preset,
         simulator=simulator,
         judge=judge,
         annotator=annotator,
@@ -142,7 +152,8 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
-        "answers are as long as the scripted chat's; `at most` is the sum of their limits",
+        "answers are as long as the scripted chat's, replies in dialogues as long as recorded ones; `at most` is the "
+        "sum of their limits, each of which a budget reserves while the request runs",
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
         *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),

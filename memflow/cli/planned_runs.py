@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from assets.fingerprints import Fingerprints
+from assets.fingerprints import ALL, Fingerprints
 from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
-from memflow.pipeline import JOBS, Scope, steps_of
+from memflow.pipeline import JOBS, WRITERS, Scope, partition_key, steps_of, tables_of
 from memflow.records import Score
+from resources.lake import Lake
 from resources.settings import Settings
 
 
@@ -76,6 +77,25 @@ class Outcome:
     former: list[str] = field(default_factory=list)
     """Partitions that the leaderboard leaves out, because a former version of memflow wrote them."""
     usage: list[dict[str, Any]] = field(default_factory=list)
+    failed_requests: dict[str, int] = field(default_factory=dict)
+    """By planned run: failed requests that the next run sends again."""
+
+
+def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]:
+    """Return the number of failed requests behind the tables of each planned run that has any, by its name.
+
+    Tables of one stage share their count.
+    """
+    found: dict[str, int] = {}
+    for run in planned:
+        by_stage: dict[str, int] = {}
+        for table in tables_of(run.scope):
+            facts = lake.facts(table, partition_key(run.partition or ALL, run.assistant))
+            stage = WRITERS[table].stage
+            by_stage[stage] = max(by_stage.get(stage, 0), facts.failed_requests if facts else 0)
+        if sum(by_stage.values()):
+            found[run.name] = sum(by_stage.values())
+    return found
 
 
 def plan_runs(

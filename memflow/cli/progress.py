@@ -5,6 +5,7 @@ import threading
 from types import TracebackType
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -112,6 +113,6 @@ class ProgressWatcher:
         if self._runs is not None:
             self._progress.advance(self._runs)
         if result not in (DONE, UP_TO_DATE, SKIPPED):
-            self.console.print(f"[red]failed[/red]  {run.name}: {result}", highlight=False)
+            self.console.print(f"[red]failed[/red]  {run.name}: {escape(result)}", highlight=False)
         elif not self.console.is_terminal:
             print(f"[{self._ended}/{self._total}] {run.name}: {result}", file=sys.stderr, flush=True)

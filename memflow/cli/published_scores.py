@@ -1,8 +1,7 @@
 """The leaderboard's rows for `show leaderboard`, filtered by columns before rows become Python objects."""
 
-from collections.abc import Iterable, Sequence
-from itertools import starmap
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memflow.errors import BadInput
 from memflow.records import Score
@@ -11,6 +10,7 @@ from memflow.scoring.catalog import EVIDENCE, FAILURES, is_evidence_score, sort_
 if TYPE_CHECKING:
     from resources.lake import Lake
 
+TABLE = "score.leaderboard"
 RANKING = [each.name for each in (*EVIDENCE, *FAILURES)]
 """The metrics of the attribution by evidence; the first one that was measured ranks the assistants."""
 
@@ -26,24 +26,43 @@ class RankedScore(NamedTuple):
     value: float | None
 
 
-class PublishedScores:
-    """The rows of the published leaderboard. Raises BadInput if no leaderboard is published.
+SLICE = RankedScore._fields.index("slice")
 
-    The class avoids Arrow's compute functions, because they import pandas.
+
+class PublishedScores:
+    """The rows of the published leaderboard: all of them with `slices`, else those over all probes.
+
+    Rows are read in batches, so that only the shown ones become scores. The class avoids Arrow's compute functions,
+    because they import pandas. Raises BadInput if no leaderboard is published.
     """
 
-    def __init__(self, lake: "Lake") -> None:
-        if not lake.partitions("score.leaderboard"):
+    def __init__(self, lake: "Lake", *, slices: bool) -> None:
+        if not lake.partitions(TABLE):
             raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
-        self._table = lake.arrow("score.leaderboard", "all").combine_chunks()
-        columns = (self._table[name].to_pylist() for name in RankedScore._fields)
-        self.rows: Sequence[RankedScore] = [*starmap(RankedScore, zip(*columns, strict=True))]
+        self._lake = lake
+        rows = enumerate(self._values(*RankedScore._fields))
+        self.rows: Mapping[int, RankedScore] = {
+            place: RankedScore._make(row) for place, row in rows if slices or row[SLICE] == "all"
+        }
 
-    def read(self, places: Sequence[int]) -> list[Score]:
+    def names(self, column: str) -> set[str]:
+        """Return the values of a column in all rows."""
+        return {value for (value,) in self._values(column)}
+
+    def read(self, places: Iterable[int]) -> list[Score]:
         """Return the scores in the leaderboard's rows with these numbers."""
-        names = self._table.column_names
-        columns = [[column[place].as_py() for place in places] for column in self._table.columns]
-        return [Score(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
+        wanted, first = {*places}, 0
+        found = []
+        for batch in self._lake.batches(TABLE, "all"):
+            for place in sorted(wanted.intersection(range(first, first + batch.num_rows))):
+                [row] = batch.slice(place - first, 1).to_pylist()
+                found.append(Score(**row))
+            first += batch.num_rows
+        return found
+
+    def _values(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        for batch in self._lake.batches(TABLE, "all", names):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     def best(self, places: Iterable[int], limit: int) -> list[int]:
         """Return the row numbers of the best scores per domain, metric, variant and slice, at most `limit` of each.

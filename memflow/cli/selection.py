@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from memflow.memories.user_memories import UserMemory
     from resources.lake import Lake
     from resources.settings import Settings
+    from resources.settings_sections import Embedder
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 BOUNDS = ("none", "oracle")
-COMMAND_LINE_MODEL = "cli"
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 _WHAT, _WHO = "What is measured", "Models"
@@ -88,6 +88,35 @@ ModelOption = Annotated[
     ),
 ]
 
+EmbedderOption = Annotated[
+    str | None,
+    _option(
+        "--embedder",
+        "The embedder of memories that retrieve by embeddings: a model at --embedder-url, a folder of "
+        "sentence-transformers weights, or hashing.",
+        _WHO,
+    ),
+]
+EmbedderUrlOption = Annotated[
+    str | None,
+    _option(
+        "--embedder-url",
+        "The OpenAI-compatible address of --embedder. [`url` of the embedder in memflow.toml, or --url]",
+        _WHO,
+        metavar="URL",
+    ),
+]
+
+PresetOption = Annotated[
+    str | None,
+    _option(
+        "--preset",
+        "The provider at --url, such as deepseek, which determines the form of requests (docs/how-to/model.md).",
+        _WHO,
+        metavar="PROVIDER",
+    ),
+]
+
 
 def _role_option(role: str, task: str) -> Any:
     return _option(f"--{role}", f"The model of memflow.toml that {task}, instead of --model.", _WHO)
@@ -145,15 +174,22 @@ def select(
     demo: bool = False,
     url: str | None = None,
     model: str | None = None,
+    embedder: str | None = None,
+    embedder_url: str | None = None,
+    preset: str | None = None,
     simulator: str | None = None,
     judge: str | None = None,
     annotator: str | None = None,
     verifier: str | None = None,
 ) -> Selection:
-    """Return the domains and assistants that the options select. Raises BadSettings with the name of an invalid option.
+    """Return the domains and assistants that the options select. Use the prompts of the settings in this process.
+
 
     The default is the selection in memflow.toml. For each chat model, the baselines `none` and `oracle` are added.
+    Raises BadSettings for an invalid option, for prompt files that cannot be used, and as `Settings.check_embedder`.
     """
+    from resources.prompt_folders import activate_prompts
+
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
     roles = {role: name for role, name in named.items() if name}
@@ -162,7 +198,9 @@ def select(
         raise BadSettings(
             f"--demo uses the scripted chat and cannot be combined with {options}. Remove one of them."
         )
-    over = _models("scripted" if demo else model, url, roles)
+    over = _models("scripted" if demo else model, url, preset, roles)
+    if embedder or embedder_url:
+        over["embedder"] = _embedder(front.load().embedder, embedder, embedder_url, url)
     paths = _import_paths([*(memories or ()), *(assistants or ())])
     if paths:
         _check_memory_names(front.load(), paths)
@@ -175,9 +213,12 @@ def select(
     own = DEMO_MEMORIES if demo else settings.assistants
     answering = tuple(dict.fromkeys((_with_baselines(called) if bounds else called) if called else own))
     _check_assistants(settings, answering)
+    settings.check_embedder(answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
-    return Selection(front.load(**over), wanted, answering, limit)
+    settings = front.load(**over)
+    activate_prompts(settings)
+    return Selection(settings, wanted, answering, limit)
 
 
 def demo_domains() -> tuple[str, ...]:
@@ -211,16 +252,25 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
         )
 
 
-def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
-    """Return the `models` and `roles` settings that the options --model, --url and the role options set."""
+def _models(
+    model: str | None, url: str | None, preset: str | None, named: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the `models` and `roles` settings of the options --model, --url, --preset and the role options."""
+    from resources.settings_sections import COMMAND_LINE_MODEL
+
     over: dict[str, Any] = {}
     if url and not model:
         raise BadSettings(
             "--url is given without a model. Add --model with the name of a model at that server."
         )
+    if preset and not url:
+        raise BadSettings(
+            "--preset is given without --url. Set `preset` of the model in memflow.toml instead, or add --url."
+        )
     roles: dict[str, str] = {}
     if url:
-        over["models"] = {COMMAND_LINE_MODEL: {"kind": "endpoint", "url": url, "model": model}}
+        served = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
+        over["models"] = {COMMAND_LINE_MODEL: served}
         model = COMMAND_LINE_MODEL
     if model:
         roles = dict.fromkeys(ROLES, model)
@@ -228,6 +278,25 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
     if roles:
         over["roles"] = roles
     return over
+
+
+def _embedder(
+    configured: "Embedder", name: str | None, address: str | None, url: str | None
+) -> dict[str, Any]:
+    """Return the `embedder` setting that --embedder and --embedder-url set; `url` is that of the chat model."""
+    if not name:
+        raise BadSettings("--embedder-url is given without a model. Add --embedder with its name there.")
+    if not address and name == "hashing":
+        return {"kind": "hashing", "dimensions": configured.dimensions}
+    if not address and Path(name).expanduser().is_dir():
+        return {"kind": "folder", "model": name}
+    served = address or configured.url or url
+    if not served:
+        raise BadSettings(
+            f"the embedder {name} is neither an existing folder nor `hashing`, and has no address. Add --embedder-url "
+            "with the address that serves it, or fix the folder."
+        )
+    return {"kind": "endpoint", "url": served, "model": name, "key_variable": configured.key_variable}
 
 
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.costs import costs
-from memflow.cli.evidence import evidence
+from memflow.cli.evidence import evidence, replaced_prompts
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
@@ -18,6 +18,7 @@ from memflow.cli.probe import probe
 from memflow.cli.published_scores import PublishedScores
 from memflow.cli.selection import AssistantFilter, DomainFilter, check_names, front_of
 from memflow.cli.views import ViewGroup
+from memflow.labels import caveat_of, score_label
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 
 if TYPE_CHECKING:
@@ -64,17 +65,16 @@ def leaderboard(
     Coverage is the share of asked probes that have a verdict. A score without a value has a reason. `memflow show
     metrics` describes each metric and whether higher or lower is better.
     """
-    from memflow.chat.scripted import LABEL
     from memflow.scoring.catalog import is_evidence_score
 
-    published = PublishedScores(_lake(ctx))
+    published = PublishedScores(_lake(ctx), slices=slices)
     for option, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        check_names("the leaderboard", option, chosen, {getattr(row, option) for row in published.rows})
+        if chosen:
+            check_names("the leaderboard", option, chosen, published.names(option))
     found = [
         place
-        for place, row in enumerate(published.rows)
-        if (slices or row.slice == "all")
-        and _wanted(row.domain, domain)
+        for place, row in published.rows.items()
+        if _wanted(row.domain, domain)
         and _wanted(row.assistant, assistant)
         and _wanted(row.metric, metric)
         and (variants or row.variant == "standard" or is_evidence_score(row))
@@ -82,14 +82,21 @@ def leaderboard(
     shown = published.best(found, limit) if limit and form is Format.text else found
     scores = published.read(shown)
     more = f"\nThe best {limit} assistants of each metric are shown. `--limit 0` shows all."
-    scripted = any(score.scripted for score in scores)
-    label = Text(f"\n{LABEL}: these scores show that the pipeline works; they measure no model.", "yellow")
+    imported = [
+        note(f"\n{assistant} is imported, not run by memflow: {source}.")
+        for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
+        if source
+    ]
+    label = score_label(scores)
+    caveat = caveat_of(label or "", "these scores show that the pipeline works; they measure no model.")
     answer(
         form,
-        {"label": LABEL if scripted else None, "scores": [asdict(score) for score in scores]},
+        {"label": label, "scores": [asdict(score) for score in scores]},
         *_tables(scores, slices=slices, variants=variants),
+        *replaced_prompts(scores),
+        *imported,
         *([note(more)] if len(shown) < len(found) else []),
-        *([label] if scripted else []),
+        *([Text(f"\n{label}: {caveat}", "yellow")] if label else []),
     )
 
 
@@ -158,7 +165,7 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
         of_domain = best_first(of_domain)
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
         deviations = slices and any(score.deviation is not None for score in of_domain)
-        columns += ["assistant", "model", "value", *(["deviation"] if deviations else [])]
+        columns += ["assistant", "model", "embedder", "value", *(["deviation"] if deviations else [])]
         columns += ["95 % interval", "n", "episodes", "coverage", "reason"]
         rows: list[list[Any]] = []
         last: list[Any] = []
@@ -171,13 +178,12 @@ def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Itera
             head = group if group != last else ["" for _ in group]
             last = group
             value = [_number(score, score.value), *([score.deviation] if deviations else [])]
-            rows.append([*head, score.assistant, score.model, *value, *_rest(score)])
+            rows.append([*head, score.assistant, score.model, score.embedder, *value, *_rest(score)])
         yield heading(domain)
         if rows:
             numbers = ("value", "deviation", "95 % interval", "n", "episodes", "coverage")
-            yield table(
-                "", columns, rows, right=numbers, optional=("episodes", "model", "n", "coverage", "reason")
-            )
+            optional = ("episodes", "embedder", "model", "n", "coverage", "reason")
+            yield table("", columns, rows, right=numbers, optional=optional)
         yield from causes
 
 

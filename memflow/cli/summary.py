@@ -1,7 +1,7 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import RenderableType
@@ -9,11 +9,12 @@ from rich.text import Text
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import evidence
+from memflow.cli.evidence import evidence, replaced_prompts
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, heading, table
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
+from memflow.labels import HASHED_CAVEAT, score_label
 from memflow.records import Score
 from memflow.scoring.catalog import find_metric, is_evidence_score, sort_key
 from resources.lake import rebuild_commands
@@ -39,6 +40,8 @@ class Summary:
     duckdb: str
     made: list[dict[str, Any]]
     """The tables of its domains' users, where something in them is quarantined."""
+    failed_requests: dict[str, int] = field(default_factory=dict)
+    """By run: failed requests that the next run sends again."""
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
@@ -67,17 +70,18 @@ class Summary:
                 for row in share_made(selection.settings)
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
+            outcome.failed_requests,
         )
 
     @property
-    def scripted(self) -> bool:
-        """Whether a scripted chat replaced a language model in any role."""
-        return any(score.scripted for score in self.scores)
+    def label(self) -> str | None:
+        """The label of the scores: of the scripted chat, or of a hashed embedder."""
+        return score_label(self.scores)
 
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON output."""
         return {
-            "label": LABEL if self.scripted else None,
+            "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
             "usage": self.usage,
             "quarantined": self.made,
@@ -87,6 +91,7 @@ class Summary:
                 "failed": self.failed,
                 "skipped": self.skipped,
             },
+            "failed_requests": self.failed_requests,
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "former": {"partitions": self.former, "rebuild": rebuild_commands(self.former)},
             "duckdb": self.duckdb,
@@ -99,10 +104,11 @@ class Summary:
             of_domain = [score for score in self.scores if score.domain == domain]
             primary = [score for score in self.primary if score.domain == domain]
             shown += [heading(domain), leaderboard_table(primary), *evidence(of_domain)]
+        shown += replaced_prompts(self.scores)
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
-            shown += [heading("usage of this run"), _usage(self.usage)]
+            shown += [heading("usage of this run"), _usage(self.usage), *_cut_answers(self.usage)]
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
@@ -111,9 +117,17 @@ class Summary:
             shown += [Text(f"  {name}") for name in self.former]
             shown.append(Text("Rebuild them with the --limit of their former run; no request is sent twice:"))
             shown += [Text(f"  {command}") for command in rebuild_commands(self.former)]
+        if self.failed_requests:
+            shown.append(heading("failed requests; rerun the command to send them again, and only them"))
+            shown += [
+                Text(f"  {name}: {count:,}", style="red") for name, count in self.failed_requests.items()
+            ]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
-        if self.scripted:
+        if self.label == LABEL:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
+        elif self.label:
+            names = ", ".join(dict.fromkeys(score.assistant for score in self.scores if score_label([score])))
+            shown.append(Text(f"\n{names}: {self.label}; {HASHED_CAVEAT}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.skipped:
             done += f" {len(self.skipped)} skipped, because their inputs failed."
@@ -176,10 +190,27 @@ def cell(score: Score | None) -> str:
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "seconds")
+    names = ("requests", "cache_hits", "failed", "cut", "prompt_tokens", "completion_tokens", "seconds")
     shown = [
         [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
         for row in rows
     ]
     titles = [name.replace("_", " ") for name in names]
-    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed",))
+    return table("", ["stage", "role", *titles], shown, right=titles, optional=("failed", "cut"))
+
+
+def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
+    """Return a line per role whose answers the token limit cut, with their share and the setting that raises it."""
+    found = []
+    for role in dict.fromkeys(row["role"] for row in rows if row["cut"]):
+        of_role = [row for row in rows if row["role"] == role]
+        cut = sum(row["cut"] for row in of_role)
+        share = cut / sum(row["requests"] + row["cache_hits"] for row in of_role)
+        found.append(
+            Text(
+                f"{cut:,} answers ({share:.1%}) of the role {role} were cut at the token limit. Raise `output` or "
+                f"`thinking` in [bounds.{role}] of memflow.toml, then rerun.",
+                style="red",
+            )
+        )
+    return found

@@ -1,6 +1,6 @@
-"""`memflow usage`: requests to the models, their tokens, seconds and cost."""
+"""`memflow usage`: requests to the models, their tokens, seconds, cost, and the share of cut answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +38,8 @@ NUMBERS = (
     "failures",
     "prompt_tokens",
     "completion_tokens",
+    "reasoning_tokens",
+    "cut",
     "seconds",
     "cost",
 )
@@ -46,7 +48,7 @@ NUMBERS = (
 def usage(
     ctx: typer.Context, by: ByOption = None, run: RunOption = None, form: FormatOption = Format.text
 ) -> None:
-    """Show the usage of the models: calls, cache hits, failures, tokens, seconds and cost.
+    """Show the usage of the models: calls, cache hits, failures, tokens, cut answers, seconds and cost.
 
     A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost count calls only. Seconds
     are the latencies of calls and cache hits, as recorded with the first request.
@@ -62,14 +64,24 @@ def usage(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow usage --by run`."
         )
     total = {name: sum(row[name] for row in rows) for name in NUMBERS}
-    shown = [[row[name] for name in (*chosen, *NUMBERS)] for row in rows]
-    shown.append(["total", *("" for _ in chosen[1:]), *(total[name] for name in NUMBERS)])
-    labels = [name.replace("_", " ") for name in NUMBERS]
+    total["cut_share"] = cut_share(total)
+    groups = [*([row[name] for name in chosen] for row in rows), ["total", *("" for _ in chosen[1:])]]
+    shown = [
+        [*group, *(row[name] for name in NUMBERS), f"{row['cut_share']:.1%}" if row["cut"] else ""]
+        for group, row in zip(groups, (*rows, total), strict=True)
+    ]
+    labels = [*(name.replace("_", " ") for name in NUMBERS), "cut share"]
     title = "Usage" if run is None else f"Usage of run {run}"
     answer(
         form,
         {"usage": rows, "total": total},
-        table(title, (*chosen, *labels), shown, right=labels, optional=("failures", "cache hits")),
+        table(
+            title,
+            (*chosen, *labels),
+            shown,
+            right=labels,
+            optional=("failures", "cache hits", "reasoning tokens", "cut", "cut share"),
+        ),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
     )
 
@@ -92,6 +104,13 @@ def usage_rows(
         row["failures"] += line.failed
         row["prompt_tokens"] += line.paid_prompt_tokens
         row["completion_tokens"] += line.paid_completion_tokens
+        row["reasoning_tokens"] += line.reasoning_tokens
+        row["cut"] += line.cut
         row["seconds"] += line.latency_s
         row["cost"] += cost(line, prices)
-    return [rows[names] for names in sorted(rows)]
+    return [{**rows[names], "cut_share": cut_share(rows[names])} for names in sorted(rows)]
+
+
+def cut_share(row: Mapping[str, Any]) -> float:
+    """Return the share of a row's answers, of 0 to 1, that the token limit cut."""
+    return row["cut"] / max(1, row["calls"] + row["cache_hits"])

@@ -32,6 +32,7 @@ from memflow.cli.output import (
 )
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
+from memflow.labels import caveat_of
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
@@ -98,7 +99,7 @@ class ViewGroup(TyperGroup):
         if found is None:
             return own
         spec, view = found
-        return _command(cmd_name, view.help, _view_function(view), panel=spec.title)
+        return build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
 
 
 class ExportGroup(TyperGroup):
@@ -112,7 +113,7 @@ class ExportGroup(TyperGroup):
         exports = None if own is not None else registry.exports().get(cmd_name)
         if exports is None:
             return own
-        return _command(cmd_name, next(iter(exports.values())).help, _export_function(cmd_name, exports))
+        return build_command(cmd_name, next(iter(exports.values())).help, _export_function(cmd_name, exports))
 
 
 def reader_of(ctx: typer.Context) -> Reader:
@@ -135,7 +136,7 @@ def _printed(part: Part) -> RenderableType:
     return table(part.title, part.columns, rows, right=part.right)
 
 
-def _command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
+def build_command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
     app.command(name, help=help_text, rich_help_panel=panel)(function)
     return typer.main.get_command(app)
@@ -145,25 +146,23 @@ def _view_function(view: View) -> Callable[..., None]:
     """Return a function whose signature contains the view's options, from which typer builds the command."""
 
     def run(ctx: typer.Context, form: Any, **options: Any) -> None:
-        from memflow.chat.scripted import LABEL
-
         show = load_object(view.show) if isinstance(view.show, str) else view.show
         found: Answer = show(reader_of(ctx), **options)
-        data = {"label": LABEL if found.scripted else None, **found.data}
+        data = {"label": found.label, **found.data}
         parts = printed(found.parts)
-        if found.scripted:
-            parts.append(Text(f"\n{LABEL}: {found.caveat}", "yellow"))
+        if found.label:
+            parts.append(Text(f"\n{found.label}: {caveat_of(found.label, found.caveat)}", "yellow"))
         if view.csv:
             answer_rows(form, data, found.records, *parts)
         else:
             answer(form, data, *parts)
 
     form = (
-        _parameter("form", SheetOption, Sheet.text)
+        parameter("form", SheetOption, Sheet.text)
         if view.csv
-        else _parameter("form", FormatOption, Format.text)
+        else parameter("form", FormatOption, Format.text)
     )
-    return _with_signature(run, [*map(_option, view.options), form])
+    return with_signature(run, [*map(option_parameter, view.options), form])
 
 
 def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., None]:
@@ -184,21 +183,23 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
         answer(form, data, note(f"{file} is written"), *printed(made.parts))
 
     force = typer.Option("--force", help="Write over a file that is there.")
-    return _with_signature(
+    return with_signature(
         run,
         [
-            _option(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
-            _option(Option("file", "The file to write.", kind=Path, positional=True, metavar="FILE")),
-            _parameter("force", Annotated[bool, force], False),
-            _parameter("form", FormatOption, Format.text),
+            option_parameter(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
+            option_parameter(
+                Option("file", "The file to write.", kind=Path, positional=True, metavar="FILE")
+            ),
+            parameter("force", Annotated[bool, force], False),
+            parameter("form", FormatOption, Format.text),
         ],
     )
 
 
-def _option(option: Option) -> inspect.Parameter:
+def option_parameter(option: Option) -> inspect.Parameter:
     kind: Any = option.kind
     if option.positional:
-        return _parameter(
+        return parameter(
             option.name, Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
         )
     if option.repeated:
@@ -208,15 +209,15 @@ def _option(option: Option) -> inspect.Parameter:
     metavar = None if option.kind is bool else option.metavar
     flag = f"--{option.name.replace('_', '-')}"
     declared = typer.Option(flag, metavar=metavar, help=option.help)
-    return _parameter(option.name, Annotated[kind, declared], option.default)
+    return parameter(option.name, Annotated[kind, declared], option.default)
 
 
-def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _with_signature(run: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
-    every = [_parameter("ctx", typer.Context), *parameters]
+def with_signature(run: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    every = [parameter("ctx", typer.Context), *parameters]
     run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in every}
     return run

@@ -1,6 +1,6 @@
 """An embedder without a model: signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 
-The vectors represent words and word forms, not meaning. This is the default embedder if no model is configured.
+The vectors represent words and word forms, not meaning. It is the default with the scripted chat.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memflow.fingerprint import digest
+from memflow.labels import HASHING
 from memflow.memories.entries import Vector
 from memflow.words import search_words
 
@@ -24,7 +25,7 @@ class HashingEmbedder:
 
     def __init__(self, dimensions: int = 256) -> None:
         self.dimensions = dimensions
-        self.name = f"hashing-{dimensions}"
+        self.name = f"{HASHING}-{dimensions}"
         self.fingerprint = digest(self.name, VERSION)
         self._words: dict[str, Vector] = {}
         self._texts: dict[str, Vector] = {}

@@ -14,8 +14,8 @@ from memflow.errors import BadInput
 
 Array = npt.NDArray[np.float64]
 DRAWS = 2000
-KEPT = 500
-"""Number of episodes up to which draws are cached (8 MB)."""
+FEW, KEPT = 50, 500
+"""Numbers of episodes up to which many draws are cached (up to 0.8 MB each), and up to which some are (8 MB each)."""
 
 
 class Interval(NamedTuple):
@@ -42,12 +42,31 @@ def bootstrap(
             return Interval(None, None, None)
         if episodes == 1:
             return Interval(value, None, None)
-        drawn = statistic((_kept if episodes <= KEPT else _weights)(episodes, seed, draws))
+        weights = _few if episodes <= FEW else _kept if episodes <= KEPT else _weights
+        drawn = statistic(weights(episodes, seed, draws))
     finite = drawn[np.isfinite(drawn)]
     if not finite.size:
         return Interval(value, None, None)
-    low, high = np.quantile(finite, [0.025, 0.975])
-    return Interval(value, float(low), float(high))
+    return Interval(value, *_ends(finite))
+
+
+def _ends(values: Array) -> tuple[float, float]:
+    """Return the 2.5 % and 97.5 % quantiles, as `np.quantile` computes them, in less than a third of its time."""
+    places = [(values.size - 1) * share for share in (0.025, 0.975)]
+    lower = [int(place) for place in places]
+    upper = [min(place + 1, values.size - 1) for place in lower]
+    ordered = np.partition(values, sorted({*lower, *upper}))
+    low, high = (
+        _between(float(ordered[first]), float(ordered[second]), place - first)
+        for first, second, place in zip(lower, upper, places, strict=True)
+    )
+    return low, high
+
+
+def _between(first: float, second: float, share: float) -> float:
+    # The nearer end comes first, as in numpy: its rounding decides the last digit.
+    difference = second - first
+    return second - difference * (1 - share) if share >= 0.5 else first + difference * share
 
 
 def _weights(episodes: int, seed: int, draws: int) -> Array:
@@ -58,7 +77,7 @@ def _weights(episodes: int, seed: int, draws: int) -> Array:
     return weights
 
 
-_kept = lru_cache(maxsize=8)(_weights)
+_few, _kept = lru_cache(maxsize=64)(_weights), lru_cache(maxsize=8)(_weights)
 """Cached draws: all scores of a leaderboard use the same episodes."""
 
 

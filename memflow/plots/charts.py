@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from memflow.errors import BadInput
+from memflow.labels import score_label
 from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
 from memflow.records import Score
 from memflow.scoring.catalog import FAILURES as RATES
@@ -115,7 +116,7 @@ def _curves(scores: Iterable[Score]) -> list[Curve]:
     for score in scores:
         by_assistant.setdefault(score.assistant, []).append(score)
     return best_first(
-        Curve(name, tuple(sorted(map(_point, rows), key=lambda point: point.at)), rows[0].scripted)
+        Curve(name, tuple(sorted(map(_point, rows), key=lambda point: point.at)), score_label(rows))
         for name, rows in by_assistant.items()
     )
 
@@ -136,13 +137,13 @@ def _beside(scores: Sequence[Score]) -> tuple[Curve, ...]:
 
 def _panels(scores: Iterable[Score]) -> list[Panel]:
     """Return a panel for each assistant, in ascending order of failures."""
-    panels: dict[str, tuple[bool, dict[str, dict[int, float]]]] = {}
+    panels: dict[str, tuple[str | None, dict[str, dict[int, float]]]] = {}
     for score in scores:
         _, parts = panels.setdefault(
-            score.assistant, (score.scripted, {name: {} for name in FAILURES.values()})
+            score.assistant, (score_label([score]), {name: {} for name in FAILURES.values()})
         )
         parts[FAILURES[score.metric]][_place(score)[1]] = score.value or 0.0
-    found = [Panel(name, parts, scripted) for name, (scripted, parts) in panels.items()]
+    found = [Panel(name, parts, label) for name, (label, parts) in panels.items()]
     return sorted(found, key=lambda panel: sum(sum(part.values()) for part in panel.parts.values()))
 
 

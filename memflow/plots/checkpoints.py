@@ -7,6 +7,7 @@ always, sometimes or never. charts.py draws forgetting and forward transfer like
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from memflow.labels import score_label
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
 from memflow.records import Score
@@ -46,7 +47,7 @@ def _accuracies(rows: Sequence[History], domain: str) -> Chart | None:
             if score is not None and score.value is not None
         ]
         if points:
-            curves.append(Curve(history.assistant, tuple(point for point, _ in points), history.scripted))
+            curves.append(Curve(history.assistant, tuple(point for point, _ in points), history.label))
             scores += [score for _, score in points]
     if not curves:
         return None
@@ -96,7 +97,7 @@ def _stability(rows: Sequence[History], domain: str) -> Bars | None:
     panels, scores, names = [], [], list(dict.fromkeys(history.memory for history in rows))
     for model in dict.fromkeys(history.model for history in rows):
         parts: dict[str, dict[int, float]] = {name: {} for name in STABILITY.values()}
-        scripted = False
+        drawn = []
         for history in rows:
             right, wrong = history.score("all_correct"), history.score("all_wrong")
             if history.model != model or not (right and wrong):
@@ -108,10 +109,10 @@ def _stability(rows: Sequence[History], domain: str) -> Bars | None:
             shares["wavering"] = max(0.0, 1 - sum(shares.values()))
             for metric, name in STABILITY.items():
                 parts[name][at] = shares[metric]
-            scores += [right, wrong]
-            scripted = scripted or history.scripted
+            drawn += [right, wrong]
         if any(parts.values()):
-            panels.append(Panel(model, parts, scripted))
+            panels.append(Panel(model, parts, score_label(drawn)))
+            scores += drawn
     if not panels:
         return None
     caption = (

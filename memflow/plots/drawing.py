@@ -85,7 +85,7 @@ def _picture(chart: Drawable) -> "Figure":
 
 
 def _figure(chart: Drawable, height: float) -> "Figure":
-    """Return a figure without axes: title, caption and, if a scripted chat produced the values, a label for that."""
+    """Return a figure without axes: title, caption and the label of the values, if any."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memflow.chat.scripted import LABEL
-
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -22,11 +20,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line of a chart. `scripted` is True if a scripted chat, not a language model, produced the values."""
+    """A named line of a chart. `label` is that of its values (memflow/labels.py), such as of the scripted chat."""
 
     name: str
     points: tuple[Point, ...]
-    scripted: bool = False
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +45,8 @@ class Chart:
 
     @property
     def label(self) -> str | None:
-        """The label of a chart with values of a scripted chat; None if language models produced all values."""
-        return _label([(curve.name, curve.scripted) for curve in self.curves])
+        """The labels of the drawn values, with names unless a label is of all; None if no value has one."""
+        return _label(self.curves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class Panel:
 
     name: str
     parts: Mapping[str, Mapping[int, float]]
-    scripted: bool = False
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +77,8 @@ class Bars:
 
     @property
     def label(self) -> str | None:
-        """The label of a chart with values of a scripted chat; None if language models produced all values."""
-        return _label([(panel.name, panel.scripted) for panel in self.panels])
+        """The labels of the drawn values, with names unless a label is of all; None if no value has one."""
+        return _label(self.panels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,8 @@ class Columns:
 
     @property
     def label(self) -> str | None:
-        """The label of a chart with values of a scripted chat; None if language models produced all values."""
-        return _label([(curve.name, curve.scripted) for curve in self.curves])
+        """The labels of the drawn values, with names unless a label is of all; None if no value has one."""
+        return _label(self.curves)
 
 
 Drawable = Chart | Bars | Columns
@@ -112,11 +110,12 @@ def best_first(curves: Iterable[Curve]) -> list[Curve]:
     return sorted(curves, key=lambda curve: -sum(point.value for point in curve.points) / len(curve.points))
 
 
-def _label(drawn: Sequence[tuple[str, bool]]) -> str | None:
-    scripted = [name for name, is_scripted in drawn if is_scripted]
-    if not scripted:
-        return None
-    return LABEL if len(scripted) == len(drawn) else f"{LABEL}: {', '.join(scripted)}"
+def _label(drawn: Sequence[Curve | Panel]) -> str | None:
+    found = []
+    for label in dict.fromkeys(each.label for each in drawn if each.label):
+        names = [each.name for each in drawn if each.label == label]
+        found.append(label if len(names) == len(drawn) else f"{label}: {', '.join(names)}")
+    return "; ".join(found) or None
 
 
 def gaps(points: Sequence[Point], at: Sequence[float]) -> list[tuple[Point, ...]]:

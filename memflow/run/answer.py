@@ -205,6 +205,7 @@ async def _ask(
         probe,
         read,
         reason=answer.reason,
+        cut=answer.cut,
         parsed=None if answer.value is None else benchmark.parse(probe, answer.value),
         attempts=answer.attempts,
         prompt=f"{question.prompt.name}@{question.prompt.digest[:8]}",

@@ -1,7 +1,8 @@
 """A dry run: the pipeline in memory with the scripted chat, to count the requests that a run would send to its models.
 
 Nothing is stored, no model is called, and time is simulated. A request takes `latency` seconds, and a model answers
-`concurrency` requests at once. Answers have the length of the scripted chat's answers, since real lengths are unknown.
+`concurrency` requests at once. Answers are those of the scripted chat. A text is repeated to the length that its prompt
+states for a real model, so that later prompts, which contain it, have a realistic length too.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
@@ -35,6 +36,8 @@ class ModelProfile:
     fingerprint: str = ""
     """Models of one fingerprint share their answers. Without one, every name is a model."""
     scripted: bool = True
+    headroom: int = 0
+    """Tokens for thoughts, which the model's profile adds to every limit."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class ModelAssignment:
     profiles: Mapping[str, ModelProfile]
     roles: Mapping[str, str]
     answering: Callable[[str], str]
+    bounds: Callable[[str], TokenBound] = lambda role: TokenBound()
+    """Returns the bound on answers in a role."""
 
 
 @dataclass
@@ -180,7 +185,8 @@ class _CountingModels:
         count = self.counts.setdefault((role, model), RequestCount(role, model))
         profile = self.dry_run.models.profiles[model]
         limit = self._limits.setdefault(model, asyncio.Semaphore(profile.concurrency))
-        return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, count, limit)
+        bound = self.dry_run.models.bounds(role)
+        return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, bound, count, limit)
 
 
 class _CountingChat:
@@ -191,13 +197,16 @@ class _CountingChat:
         dry_run: DryRun,
         inner: ScriptedChat,
         profile: ModelProfile,
+        bound: TokenBound,
         count: RequestCount,
         limit: asyncio.Semaphore,
     ) -> None:
         self.dry_run = dry_run
         self.inner = inner
         self.sampling = profile.sampling
+        self.bound = bound
         self.scripted = profile.scripted
+        self.headroom = profile.headroom
         self.count = count
         self.limit = limit
         self.fingerprint = inner.fingerprint
@@ -207,14 +216,23 @@ class _CountingChat:
         key = request.digest(self.fingerprint)
         if key in completions:
             return completions[key]
-        completion = completions[key] = replace(await self.inner.complete(request), digest=key)
+        completion = replace(await self.inner.complete(request), digest=key)
+        if not self.scripted:
+            completion = replace(completion, text=_repeated(completion.text, request.usual_tokens))
+        completions[key] = completion
         self.count.calls += 1
         self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
         self.count.completion_tokens += estimate(completion.text)
-        self.count.most_tokens += request.sampling.max_tokens
+        self.count.most_tokens += request.sampling.max_tokens + self.headroom
         async with self.limit:
             await asyncio.sleep(self.dry_run.latency)
         return completion
+
+
+def _repeated(text: str, tokens: int) -> str:
+    """Return a text, repeated to this number of estimated tokens if it is shorter."""
+    repetitions = -(-tokens // max(1, estimate(text)))
+    return text if repetitions <= 1 else "\n".join([text] * repetitions)[: 4 * tokens]
 
 
 class _SimulatedClock(selectors.DefaultSelector):

@@ -40,12 +40,13 @@ LAST = sys.maxsize
 
 @dataclass(frozen=True)
 class SpokenMessage:
-    """A message and its origin. `reason` is set if the request for the message failed."""
+    """A message and its origin. `reason` is set if the request for the message failed, `cut` if its text is cut."""
 
     message: Message
     origin: Origin
     completion: str | None = None
     reason: str | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class PlayedMessage:
     origin: Origin
     completion: str | None = None
     reason: str | None = None
+    cut: bool = False
     models_s: float | None = None
     own_s: float | None = None
     model_calls: int | None = None
@@ -233,7 +235,7 @@ class _Stage:
         sequence = self.memory.store.sequence - counted
         for index, one in enumerate(round_):
             line = PlayedMessage(
-                one.message, event, first + index, sequence + index, one.origin, one.completion
+                one.message, event, first + index, sequence + index, one.origin, one.completion, cut=one.cut
             )
             self.lines.append(line)
         self.memory.store.advance(len(round_) - counted)
@@ -274,7 +276,7 @@ class _Stage:
         role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
         message = Message(self._next_id(event, said), role, answer.value or "", sent_at=after.sent_at)
         digest = answer.completion.digest if answer.completion else None
-        return SpokenMessage(message, origin, digest, answer.reason)
+        return SpokenMessage(message, origin, digest, answer.reason, answer.cut)
 
     def _next_id(self, event: Event, said: Sequence[Message]) -> str:
         return f"{event.messages[0].message_id}+{len(said)}"

@@ -20,6 +20,9 @@ HEADER = "run:header"
 SCRIPTED = "scripted"
 """The metadata key of a partition that states whether a scripted chat contributed to it."""
 
+IMPORTED = "imported"
+"""The metadata key of a partition that names the recorded run of other code that its rows are of."""
+
 T = TypeVar("T", bound=BaseModel)
 Name = Field(max_length=1000)
 

@@ -32,6 +32,7 @@ def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]
             sequence=line.sequence,
             origin=line.origin,
             completion=line.completion,
+            cut=line.cut,
             reason=line.reason,
             models_s=line.models_s,
             own_s=line.own_s,

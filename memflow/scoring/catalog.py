@@ -62,6 +62,13 @@ GUESS = Metric(
 UNPARSED = Metric(
     "unparsed", "Unparsed replies", "lower", "Share of the replies in which no answer could be read."
 )
+CUT_REPLIES = Metric(
+    "cut_replies",
+    "Cut replies",
+    "lower",
+    "Share of the assistant's texts (answers, and replies in dialogues) that the token limit ended.",
+    counts="replies",
+)
 FAILURES = tuple(
     Metric(f"{name}_failure", f"{name.capitalize()} failure", "lower", text, former_name=former, **_FAILURE)
     for name, former, text in (
@@ -137,7 +144,7 @@ EFFICIENCY = tuple(
 """Metrics that measure a run; their rows are no part of the leaderboard's content hash."""
 EFFICIENCY_NAMES = frozenset(each.name for each in EFFICIENCY)
 SHARED: tuple[Metric, ...] = (
-    *(ACCURACY, RANDOM, UPPER_BOUND, GUESS, UNPARSED),
+    *(ACCURACY, RANDOM, UPPER_BOUND, GUESS, UNPARSED, CUT_REPLIES),
     *(*FAILURES, *EVIDENCE, *CHANGE, *EFFICIENCY),
 )
 """The metrics that every benchmark may have."""

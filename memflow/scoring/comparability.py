@@ -1,7 +1,8 @@
 """The comparability columns of the leaderboard: the settings of each assistant, and which of them differ.
 
-Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the model's
-fingerprint, k (the number of entries to recall) and the token budget.
+Assistants are compared within one domain and chat model. The compared settings are the answer prompts, the
+benchmark's replaced prompts, the model's fingerprint, the embedder, k (the number of entries to recall), the token
+budget, and whether the results are imported.
 """
 
 from collections import defaultdict
@@ -10,6 +11,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from memflow.records import Reply, Score
+from memflow.run.recording import IMPORTED
+
+SHARED = "chat"
+"""The owner of prompts that every model may receive, the first part of their names."""
+_REPLACED = {True: "replaced", False: "partly replaced"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,28 +24,33 @@ class MeasuredSettings:
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
+    replaced_prompts: tuple[str, ...] = ()
+    embedder: str | None = None
     k: int | None = None
     budget: int | None = None
     injected_tokens: float | None = None
+    imported: str | None = None
 
     @classmethod
-    def of(
-        cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
-    ) -> "MeasuredSettings":
-        """Return the settings that an assistant's replies were computed with, and the memory's k and budget."""
+    def of(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
+        """Return the settings that an assistant's replies were computed with; `meta` is the verdicts' metadata."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
         return cls(
             fingerprint=next((reply.model for reply in answered), None),
             prompts=tuple(sorted({reply.prompt for reply in answered if reply.prompt is not None})),
-            k=k,
-            budget=budget,
+            replaced_prompts=tuple(meta.get("replaced_prompts", "").split()),
+            embedder=meta.get("embedder"),
+            k=int(meta.get("k", 0)) or None,
+            budget=int(meta.get("budget", 0)) or None,
             injected_tokens=tokens / len(answered) if answered else None,
+            imported=meta.get(IMPORTED),
         )
 
     def columns(self) -> dict[str, Any]:
         """Return the settings as columns of a score."""
-        return {**asdict(self), "prompts": list(self.prompts)}
+        lists = {"prompts": list(self.prompts), "replaced_prompts": list(self.replaced_prompts)}
+        return {**asdict(self), **lists}
 
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
@@ -89,13 +100,26 @@ def _has(score: Score, values: Mapping[str, Any]) -> bool:
 def _settings(score: Score) -> list[tuple[str, str]]:
     """Return the (name, value) pairs of a score's settings.
 
-    Prompts are compared under their names, so a prompt with notes is never compared with one without notes.
+    Prompts are compared under their names, so a prompt with notes is never compared with one without notes. But answers
+    to a user's prompt are compared with answers to a packaged one. A memory's prompts are part of the memory, so
+    replaced prompts are only compared if they are the benchmark's or shared.
     """
     found = [
         (f"prompt {name}", digest) for name, _, digest in (each.partition("@") for each in score.prompts)
     ]
+    if benchmarks := {name.partition("/")[0] for name in score.prompts}:
+        owners = {*benchmarks, SHARED}
+        replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
+        found.append(("replaced prompts", ", ".join(replaced) or "none"))
+        own = len({*score.prompts} & {*score.replaced_prompts})
+        found.append(("answer prompts", _REPLACED[own == len(score.prompts)] if own else "packaged"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
-    for name, value in (("model", fingerprint), ("k", score.k), ("budget", score.budget)):
+    results = "imported" if score.imported else "of memflow"
+    settings = (
+        *(("model", fingerprint), ("embedder", score.embedder)),
+        *(("k", score.k), ("budget", score.budget), ("results", results)),
+    )
+    for name, value in settings:
         if value is not None:
             found.append((name, str(value)))
     return found

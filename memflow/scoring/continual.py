@@ -51,20 +51,24 @@ class CheckpointSums:
 def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, none: bool) -> list[Score]:
     """Return an assistant's scores of change over checkpoints; empty if no question is asked at several checkpoints.
 
-    The `n` of a score counts questions. `none` states whether the memory `none` has verdicts in this domain.
+    The `n` of a score counts questions, and its coverage is among all questions, so that the scores of all checkpoints
+    are of the same questions. `none` states whether the memory `none` has verdicts in this domain.
     """
     by_measure: dict[tuple[str, int], list[CheckpointSums]] = {}
+    questions: dict[str, int] = {}
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
         by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
-    scores = [_score(of_measure, context, none) for of_measure in by_measure.values()]
+        questions[row.episode_id] = max(row.questions, questions.get(row.episode_id, 0))
+    asked = sum(questions.values())
+    scores = [_score(of_measure, asked, context, none) for of_measure in by_measure.values()]
     forgetting = [score for score in scores if score.metric == FORGETTING]
     return [*scores, *(replace(score, slice="all") for score in forgetting[-1:])]
 
 
-def _score(rows: Sequence[CheckpointSums], context: MetricContext, none: bool) -> Score:
+def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, none: bool) -> Score:
     metric, checkpoint = rows[0].measure, rows[0].checkpoint
     counted = [row for row in rows if row.complete]
-    sample = Sample(sum(row.questions for row in rows), sum(row.complete for row in rows), len(counted))
+    sample = Sample(asked, sum(row.complete for row in rows), len(counted))
     reason = NO_NONE if rows[0].borrowed and not none else sample.shortage("questions")
     if reason is None and all(row.low is None for row in counted):
         reason = ONE_CHECKPOINT

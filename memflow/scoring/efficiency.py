@@ -1,4 +1,4 @@
-"""Efficiency scores for every benchmark (MemBench, section 3.4): mean time and calls of a write and of a read.
+"""Scores of a run rather than of a memory's quality: time and calls of operations (MemBench, 3.4), and cut replies.
 
 Times are the recorded seconds of model requests plus the computing time of the memory's code, without waiting. A write
 covers messages that arrive together. A read serves one probe, from the memory restored as of its checkpoint. Rows come
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memflow.fingerprint import seeded
 from memflow.records import Probe, Score
-from memflow.scoring.catalog import EFFICIENCY
+from memflow.scoring.catalog import CUT_REPLIES, EFFICIENCY
 from memflow.scoring.estimate import MetricContext, mean_score
 
 
@@ -18,7 +18,8 @@ from memflow.scoring.estimate import MetricContext, mean_score
 class OperationSums:
     """Times and calls of one assistant's memory in one episode, summed over its writes and over its reads.
 
-    `asked` counts the probes that required a read; `writes` and `reads` count the measured operations.
+    `asked` counts the probes that required a read; `writes` and `reads` count the measured operations. `texts` counts
+    the answers and replies of the assistant, `cut_texts` those that the token limit ended.
     """
 
     assistant: str
@@ -32,6 +33,8 @@ class OperationSums:
     read_models_s: float = 0.0
     read_own_s: float = 0.0
     read_calls: int = 0
+    texts: int = 0
+    cut_texts: int = 0
 
 
 _TOTALS: Mapping[str, Callable[[OperationSums], float]] = {
@@ -58,6 +61,13 @@ def efficiency_scores(
         episodes = {probe.episode_id for probe in probes if probe.probe_id in wanted}
         parts[name] = [row for row in rows if row.episode_id in episodes]
     return [_score(each.name, name, part, context) for name, part in parts.items() for each in EFFICIENCY]
+
+
+def cut_score(rows: Sequence[OperationSums], context: MetricContext) -> list[Score]:
+    """Return the share of the assistant's texts that the token limit ended; no score without a text."""
+    sums = [(float(row.cut_texts), row.texts) for row in rows if row.texts]
+    asked = sum(count for _, count in sums)
+    return [mean_score(context, CUT_REPLIES.name, sums, asked, items="replies")] if sums else []
 
 
 def _score(metric: str, name: str, rows: Sequence[OperationSums], context: MetricContext) -> Score:

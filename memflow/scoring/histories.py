@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memflow.labels import score_label
 from memflow.records import Score
 from memflow.scoring.catalog import RANDOM
 from memflow.scoring.continual import ACCURACY as ACCURATE
@@ -40,8 +41,9 @@ class History:
         return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
 
     @property
-    def scripted(self) -> bool:
-        return any(score.scripted for score in self.scores.values())
+    def label(self) -> str | None:
+        """The label of the scores (memflow/labels.py)."""
+        return score_label(self.scores.values())
 
     def accuracy(self, at: int | None) -> Score | None:
         """Return the accuracy at a checkpoint, or the no-context accuracy if `at` is None."""
@@ -87,6 +89,7 @@ class History:
             "assistant": self.assistant,
             "memory": self.memory,
             "model": self.model,
+            "embedder": score.embedder,
             "scripted": score.scripted,
             "metric": metric,
             "checkpoint": start or ("all" if at is None else str(at)),

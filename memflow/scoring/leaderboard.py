@@ -15,7 +15,7 @@ from memflow.records import Probe, Reply, Score, Verdict
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
-from memflow.scoring.efficiency import OperationSums, efficiency_scores
+from memflow.scoring.efficiency import OperationSums, cut_score, efficiency_scores
 from memflow.scoring.estimate import MetricContext, probe_score
 from memflow.scoring.evidence import evidence_scores
 from memflow.scoring.groups import Group
@@ -27,8 +27,9 @@ class DomainRows:
     """The rows of one domain that its scores are computed from.
 
     `meta` contains every assistant that was evaluated, with the metadata of its verdicts (model, simulator, scripted,
-    k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has them; `read` returns its rows of
-    another table, or None. `operations` and `checkpoints` are needed for the assistants that are scored.
+    embedder, replaced prompts, k, budget). `verdicts` returns an assistant's rows, which are empty if `groups` has
+    them; `read` returns its rows of another table, or None. `operations` and `checkpoints` are needed for the
+    assistants that are scored.
     """
 
     domain: Domain
@@ -111,12 +112,12 @@ def shared_scores(
     attributions = rows.read("score.attributions", assistant)
     scores = [] if attributions is None else evidence_scores(attributions, context, slices)
     scores += efficiency_scores(rows.operations.get(assistant, ()), rows.probes, context, slices)
+    scores += cut_score(rows.operations.get(assistant, ()), context)
     scores += continual_scores(
         rows.checkpoints.get(assistant, ()), context, none=bound(assistant, "none") in rows.meta
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
-    k, budget = (int(meta.get(each, 0)) or None for each in ("k", "budget"))
-    return scores, MeasuredSettings.of(replies, k, budget)
+    return scores, MeasuredSettings.of(replies, meta)
 
 
 def combine_scores(benchmark: Benchmark, found: Mapping[str, AssistantScores]) -> list[Score]:

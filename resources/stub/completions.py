@@ -29,14 +29,14 @@ def rejection(call: Call, behaviors: Sequence[str]) -> Rejection | None:
     return None
 
 
-def completion(call: Call, behaviors: Sequence[str]) -> tuple[dict[str, Any], bool]:
-    """Return the body of the response, and whether it was garbled on purpose."""
+def completion(call: Call, messages: str, behaviors: Sequence[str]) -> tuple[dict[str, Any], bool]:
+    """Return the body of the response, and whether it was garbled on purpose. `messages` is their digest."""
     settings, schema = call.behavior, _wanted_schema(call, behaviors)
-    key = digest([list(call.body["messages"]), schema])
+    key = digest([messages, schema])
     chance = random.Random(seeded(settings.seed, key))
     garbled = False
     if schema is not None:
-        content = json.dumps(random_instance(obeying(schema), chance))
+        content = json.dumps(random_instance(obeying(schema) if behaviors else schema, chance))
         garbled = chance.random() < settings.garble
         content = content[: len(content) // 2] if garbled else content
     elif settings.text_length:

@@ -15,8 +15,11 @@ from functools import cache
 from itertools import repeat
 from typing import Literal
 
-from resources.stub.odd_bodies import MEGABYTE, completion, odd_bodies
+from resources.stub.odd_bodies import MEGABYTE, odd_bodies
+from resources.stub.odd_json import completion
 
+FATAL = ("ModelMisconfigured", "QuotaExhausted")
+"""The outcomes that end a step, since all other requests would fail too."""
 HEAD = b"HTTP/1.1 %d X\r\nConnection: close\r\nContent-Type: application/json\r\n"
 LARGE = 50 * MEGABYTE
 _BUFFER = 256 * 1024
@@ -83,31 +86,14 @@ def _of_bodies() -> Iterator[OddResponse]:
 def _of_statuses() -> Iterator[OddResponse]:
     error = json.dumps({"error": {"message": "The server cannot do this.", "code": "x"}}).encode()
     for outcome, statuses in {
-        "broken": (201, 202, 204, 205),
-        "RequestRefused": (
-            300,
-            301,
-            302,
-            303,
-            304,
-            307,
-            308,
-            400,
-            401,
-            403,
-            404,
-            405,
-            406,
-            410,
-            415,
-            418,
-            422,
-        ),
-        "QuotaExhausted": (402,),
-        "PromptTooLong": (413,),
-        "ChatError": (408, 409, 425, 429, 500, 501, 502, 503, 504, 507, 520, 529, 599),
+        "broken": "201 202 204 205",
+        "RequestRefused": "300 301 302 303 304 307 308 400 403 405 406 410 415 418 422",
+        "ModelMisconfigured": "401 404",
+        "QuotaExhausted": "402",
+        "PromptTooLong": "413",
+        "ChatError": "408 409 425 429 500 501 502 503 504 507 520 529 599",
     }.items():
-        for status in statuses:
+        for status in map(int, statuses.split()):
             body = b"" if status < 300 or status == 304 else error
             yield OddResponse(f"status {status}", outcome, _http(body, status))
     for name, body in (
@@ -181,7 +167,7 @@ def _of_connections() -> Iterator[OddResponse]:
         yield OddResponse(f"connection: closed {name}", "ChatError", parts)
         yield OddResponse(f"connection: reset {name}", "ChatError", parts, ending="reset")
         yield OddResponse(f"connection: silent {name}", "ChatError", parts, ending="stay open")
-    for name, outcome, parts in (
+    table: list[tuple[str, str, Iterable[bytes]]] = [
         ("no HTTP", "ChatError", [b"220 mail.example.org ESMTP\r\n"]),
         ("TLS", "ChatError", [b"\x15\x03\x01\x00\x02\x02\x46"]),
         ("HTTP/2", "ChatError", [b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" + bytes(18)]),
@@ -199,9 +185,10 @@ def _of_connections() -> Iterator[OddResponse]:
         ("no length", "answered", [head + b"\r\n" + body]),
         ("an interim response", "answered", [b"HTTP/1.1 103 Early Hints\r\n\r\n" + whole]),
         ("an endless interim", "ChatError", repeat(b"HTTP/1.1 100 Continue\r\n\r\n")),
-    ):
-        yield OddResponse(f"connection: {name}", outcome, parts)
-    yield OddResponse("connection: two responses", "ChatError", [whole + whole])
+        ("two responses", "ChatError", [whole + whole]),
+    ]
+    for name, outcome, odd in table:
+        yield OddResponse(f"connection: {name}", outcome, odd)
 
 
 def _of_sizes() -> Iterator[OddResponse]:

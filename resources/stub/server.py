@@ -23,7 +23,7 @@ from memflow.tokens import estimate
 from resources.stub.behavior import StubBehavior
 from resources.stub.calls import Call, Rejection
 from resources.stub.completions import completion, rejection
-from resources.stub.odd_responses import OddResponse, odd_responses
+from resources.stub.odd_responses import FATAL, OddResponse, odd_responses
 from resources.stub.providers import behaviors_of
 
 
@@ -109,7 +109,10 @@ class Stub:
 
     async def _post(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.json()
-        key = digest(body)
+        inputs = digest(body.get("messages") or body.get("input"))
+        key = digest(
+            [inputs, {name: part for name, part in body.items() if name not in ("messages", "input")}]
+        )
         attempt = self._tries[key]
         self._tries[key] += 1
         counts = self.counts
@@ -123,9 +126,10 @@ class Stub:
                 await asyncio.sleep(self.behavior.latency)
             odd = self._odd_response(body, key)
             if odd is not None:
+                assert request.transport is not None
                 await odd.send(request.transport)
                 return web.Response()
-            status, answer, headers = self._answer(request, body, key, attempt)
+            status, answer, headers = self._answer(request, body, inputs, key, attempt)
             self._note(request, key, status)
         finally:
             counts.in_flight -= 1
@@ -142,7 +146,8 @@ class Stub:
         chance = random.Random(seeded(self.behavior.seed, "odd", key))
         if named is not None or chance.random() >= self.behavior.odd:
             return named
-        return chance.choice([each for each in odd_responses().values() if each.outcome != "QuotaExhausted"])
+        kept = ("answered", "cut", *FATAL)
+        return chance.choice([each for each in odd_responses().values() if each.outcome not in kept])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
         if self._log is not None:
@@ -152,7 +157,7 @@ class Stub:
             self._log.flush()
 
     def _answer(
-        self, request: web.BaseRequest, body: dict[str, Any], key: str, attempt: int
+        self, request: web.BaseRequest, body: dict[str, Any], inputs: str, key: str, attempt: int
     ) -> tuple[int, Any, Mapping[str, str]]:
         rejected = self._rejection(request, body, key, attempt)
         if rejected is not None:
@@ -162,7 +167,7 @@ class Stub:
             return 200, self._embeddings(body), {}
         call = self._call(request, body, attempt)
         self.counts.prompt_tokens += call.tokens
-        answer, garbled = completion(call, self.behaviors)
+        answer, garbled = completion(call, inputs, self.behaviors)
         self.counts.garbled += garbled
         return 200, answer, {}
 

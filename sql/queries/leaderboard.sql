@@ -39,8 +39,11 @@ SELECT
     failures.read_failure,
     failures.utilization_failure,
     leaderboard.injected_tokens,
+    leaderboard.embedder,
+    leaderboard.replaced_prompts,
     leaderboard.k,
     leaderboard.budget,
+    leaderboard.imported,
     leaderboard.differing_settings,
     leaderboard.scripted,
     leaderboard.reason

@@ -1,18 +1,22 @@
 """Fingerprints: which inputs, models, probes and code make which partitions stale."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from assets.fingerprints import Fingerprints
+from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.pipeline import STEPS, WRITERS, tables_of
+from memflow.run.prompt_catalog import prompt_catalog
 from resources import source_code
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Settings, load
-from resources.settings_sections import Model
+from resources.settings_sections import Embedder, Model
 
+CATALOG = prompt_catalog()
 RUN = "amemgym_v1_base_run"
 FILE = """
 [models.strict]
@@ -55,6 +59,91 @@ def test_off_policy_domain_fingerprint_names_the_data_set_as_simulator(fingerpri
     assert of_off["simulator"] == "the data set" and of_off["model"] == "large"
     assert of_off["fingerprint"] == fingerprints.settings.models["large"].fingerprint()
     assert of_on["simulator"] == fingerprints.simulator("memory", on)
+
+
+def test_embedder_is_part_of_the_provenance_and_fingerprint_of_memories_that_embed(fingerprints) -> None:
+    demo = fingerprints.settings.domain("amemgym_demo")
+    embedder = Embedder(kind="endpoint", url="http://127.0.0.1:9/v1", model="bge-m3")
+    settings = fingerprints.settings.model_copy(update={"embedder": embedder})
+    other = Fingerprints(settings, fingerprints.lake, fingerprints.library)
+    assert fingerprints.behind(demo, "rag_2_4_30")["embedder"] == "hashing-256"
+    assert other.behind(demo, "rag_2_4_30")["embedder"] == "bge-m3"
+    assert "embedder" not in other.behind(demo, "full")
+    assert other.provenance(WRITERS["memory.indexes"], demo, "rag_2_4_30")["embedder"] == "bge-m3"
+    changed = [
+        name for name in ("full", "rag_2_4_30") if fingerprints.answering(name) != other.answering(name)
+    ]
+    assert changed == ["rag_2_4_30"]
+
+
+REPLACED = {
+    name: PromptFile(
+        f"mine/{name}.md", f"{CATALOG[name].text}Changed.\n", CATALOG[name].package, CATALOG[name].roles
+    )
+    for name in (
+        "amemgym/choice",
+        "amemgym/opening",
+        "amemgym/claims",
+        "awi/update",
+        "chat/again",
+        "membench/choice",
+    )
+}
+
+
+@pytest.fixture
+def _packaged_prompts() -> Iterator[None]:
+    """End replacements after the test."""
+    yield
+    replace_prompts({})
+
+
+@pytest.mark.usefixtures("_packaged_prompts")
+@pytest.mark.parametrize(
+    ("name", "stale"),
+    [
+        ("amemgym/choice", {"amemgym_demo/full", "amemgym_demo/awi"}),
+        ("awi/update", {"amemgym_demo/awi", "membench_memdaily/awi"}),
+        ("membench/choice", {"membench_memdaily/full", "membench_memdaily/awi"}),
+        (
+            "chat/again",
+            {"amemgym_demo/full", "amemgym_demo/awi", "membench_memdaily/full", "membench_memdaily/awi"},
+        ),
+    ],
+)
+def test_replaced_prompt_makes_only_partitions_that_use_it_stale(
+    fingerprints, name: str, stale: set[str]
+) -> None:
+    def current() -> dict[str, str]:
+        fresh = Fingerprints(fingerprints.settings, fingerprints.lake, fingerprints.library)
+        return {
+            f"{domain}/{memory}": fresh.table("score.verdicts", domain, memory)
+            for domain in ("amemgym_demo", "membench_memdaily")
+            for memory in ("full", "awi")
+        }
+
+    before = current()
+    replace_prompts({name: REPLACED[name]})
+    assert {key for key, value in current().items() if value != before[key]} == stale
+    replace_prompts({})
+    assert current() == before
+
+
+@pytest.mark.usefixtures("_packaged_prompts")
+def test_verdicts_name_the_replaced_prompts_behind_them(fingerprints) -> None:
+    def behind(domain: str, assistant: str) -> list[str]:
+        meta = fingerprints.behind(fingerprints.settings.domain(domain), assistant)
+        return [each.partition("@")[0] for each in meta.get("replaced_prompts", "").split()]
+
+    assert behind("amemgym_demo", "awi") == []
+    replace_prompts(REPLACED)
+    of_demo = ["amemgym/choice", "amemgym/claims", "amemgym/opening"]
+    assert behind("amemgym_demo", "full") == [*of_demo, "chat/again"]
+    assert behind("amemgym_demo", "awi") == [*of_demo, "awi/update", "chat/again"]
+    assert behind("membench_memdaily", "full") == ["chat/again", "membench/choice"]
+    digest = REPLACED["awi/update"].digest[:8]
+    demo = fingerprints.settings.domain("amemgym_demo")
+    assert f"awi/update@{digest}" in fingerprints.behind(demo, "awi")["replaced_prompts"]
 
 
 def test_changed_judge_makes_only_tables_with_judge_results_stale(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from memflow.errors import BadInput, BadSettings, MissingData
+from memflow.errors import BadInput, BadSettings, MissingData, PromptTooLong
 from memflow.timing import timed
-from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
+from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder, read_vectors
 from resources.ledger import SqlLedger
+from resources.replies import BrokenReply, ErrorReply
 from resources.stub import Stub, StubBehavior
+from resources.stub.calls import Rejection
 
 
 @pytest.fixture
@@ -95,6 +97,49 @@ async def test_failed_embedding_batch_does_not_affect_other_batches(ledger: SqlL
         found = await asyncio.gather(*(embedder.embed([text]) for text in texts), return_exceptions=True)
     lost = [isinstance(each, BadInput) for each in found]
     assert lost[0] and not lost[-1] and sum(lost) <= BATCH
+
+
+async def test_text_that_is_too_long_for_the_model_costs_itself_and_not_its_batch(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stub, "_rejection", lambda self, request, body, key, attempt: too_long(body))
+
+    def too_long(body: dict) -> Rejection | None:
+        return Rejection(400, "maximum context length") if "x" * 9000 in body["input"] else None
+
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        texts = [f"text {n}" for n in range(20)] + ["x" * 9000]
+        found = await asyncio.gather(*(embedder.embed([text]) for text in texts), return_exceptions=True)
+    assert [isinstance(each, PromptTooLong) for each in found] == [False] * 20 + [True]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'{"data": null}',
+        b'{"data": [4]}',
+        b'{"data": [{"index": 0}]}',
+        b'{"data": [{"index": 0, "embedding": []}]}',
+        b'{"data": [{"index": 0, "embedding": "AAAA"}]}',
+        b'{"data": [{"index": 0, "embedding": [NaN]}]}',
+        b'{"data": [{"index": 0, "embedding": [1e999]}]}',
+        b'{"data": [{"index": "x", "embedding": [1]}]}',
+        b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}',
+        b"[" * 100_000,
+    ],
+)
+def test_read_vectors_rejects_what_is_no_list_of_vectors(body: bytes) -> None:
+    with pytest.raises(BrokenReply):
+        read_vectors(body)
+
+
+def test_read_vectors_returns_vectors_in_the_order_of_their_texts() -> None:
+    found = read_vectors(b'{"data": [{"index": 1, "embedding": [3]}, {"index": 0, "embedding": [2]}]}')
+    assert [vector.tolist() for vector in found] == [[2.0], [3.0]]
+    with pytest.raises(ErrorReply):
+        read_vectors(b'{"error": {"message": "no", "code": 503}}')
 
 
 def test_embedder_works_without_context_manager(ledger: SqlLedger) -> None:

@@ -12,10 +12,10 @@ from pyarrow._fs import _MockFileSystem
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
-from memflow.fingerprint import digest_rows
-from memflow.records import MEASURED, TABLES, Variable, columns
+from memflow.records import TABLES, Variable, columns
 from resources.file_cache import FileState, RowCache
 from resources.lake import Lake
+from resources.row_digest import RowDigest
 
 PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
 
@@ -61,7 +61,7 @@ def test_lake_facts_contain_digest_fingerprint_row_count_and_metadata(lake):
     lake.write("score.verdicts", "d/full", rows, fingerprint="made from x", meta={"licence": "CC BY é"})
     facts = lake.facts("score.verdicts", "d/full")
     assert (facts.digest, facts.fingerprint, facts.rows) == (
-        digest_rows(rows, ignore=MEASURED),
+        RowDigest("score.verdicts").update(rows).hexdigest(),
         "made from x",
         2,
     )

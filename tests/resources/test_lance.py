@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 
 from memflow.errors import BadInput, MissingData
-from memflow.records import columns
-from resources.columns import schema, to_array
+from resources.columns import schema, to_arrays
 from resources.lance import LanceIndex
 
 
@@ -26,8 +25,7 @@ ENTRIES = [
 
 def batches(entries):
     """Return a function that reads the entries as Arrow batches, two at a time."""
-    arrays = [to_array("memory.indexes", column, entries) for column in columns("memory.indexes")]
-    table = pa.Table.from_arrays(arrays, schema=schema("memory.indexes"))
+    table = pa.Table.from_arrays(to_arrays("memory.indexes", entries), schema=schema("memory.indexes"))
     return lambda: iter(table.to_batches(2))
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
 
 from memflow.chat.requests import Completion
-from memflow.errors import StoreBusy, StoreFailed
+from memflow.errors import ChatError, StoreBusy, StoreFailed
 from resources import ledger_database
 from resources.ledger import SqlLedger
 
@@ -54,7 +54,7 @@ def test_closing_the_ledger_stores_requests_cache_hits_and_failures(either_url: 
     with SqlLedger(either_url) as ledger:
         (stored,) = store(ledger, "a")
         ledger.used(stored, request("a"), ACCOUNT)
-        ledger.failed(request("b"), ACCOUNT, "no")
+        ledger.failed(request("b"), ACCOUNT, ChatError("no"))
     with SqlLedger(either_url) as ledger:
         (row,) = ledger.usage(by=())
         assert (row.requests, row.cache_hits, row.failed) == (1, 1, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from resources.profiles import Profile, profile_of
 from resources.replies import BrokenReply, ChatReply, ErrorReply, ReplyUsage, read_reply
-from resources.stub.odd_bodies import completion
+from resources.stub.odd_json import completion
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=9)

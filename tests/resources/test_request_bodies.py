@@ -106,6 +106,11 @@ def test_messages_have_the_roles_of_the_profile(fields: dict[str, Any], expected
     assert " ".join(said) == expected
 
 
+def test_conversation_that_begins_with_the_assistant_gets_a_user_message_first() -> None:
+    sent = body(Profile(alternate=True), ("system", "s"), ("assistant", "a"), ("user", "b"))["messages"]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+
+
 def test_system_message_without_a_user_message_becomes_one() -> None:
     sent = body(Profile(system="user"), ("system", "s"), ("assistant", "a"), ("system", "t"))["messages"]
     assert [message["role"] for message in sent] == ["user", "assistant", "user"]

@@ -1,14 +1,16 @@
 """Settings: the command line overrides the environment, which overrides the file."""
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from memflow.benchmarks import registry
+from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
 from resources.settings import Settings, example, load
-from resources.settings_sections import Model
+from resources.settings_sections import Bounds, Embedder, Model, Roles
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +37,7 @@ def test_example_settings_file_equals_the_defaults() -> None:
     )
     with pytest.raises(BadSettings, match="memflow init"):
         load(Path("elsewhere.toml"))
-    assert settings.roles.simulator == "scripted" and settings.embedder.kind == "hashing"
+    assert settings.roles.simulator == "scripted" and settings.embedder == Embedder()
 
 
 def test_commented_lines_of_the_example_settings_are_valid() -> None:
@@ -45,16 +47,72 @@ def test_commented_lines_of_the_example_settings_are_valid() -> None:
         bare = line.removeprefix("# ")
         is_setting = bare.startswith("[") or " = " in bare.partition("#")[0]
         lines.append(bare if line.startswith("# ") and is_setting else line)
-    text = "\n".join(
-        line for line in lines if not line.startswith(('kind = "folder"', 'kind = "endpoint"  '))
-    )
-    text = text.replace('kind = "hashing"\n', "").replace('model = "/path/to/weights"\n', "")
+    text = "\n".join(lines)
     settings = load(written(text))
     assert tomllib.loads(text)["models"].keys() == {"small", "large", "large_liked"}
     assert settings.model("large").kind == settings.model("large_liked").kind == "vllm"
     assert (
         "amemgym_long" in settings.own_domains and {"mine", "bm25_of_ten"} <= settings.own_memories().keys()
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("", "hashing-256"),
+        ('kind = "hashing"\ndimensions = 64', "hashing-64"),
+        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"\nmodel = "BAAI/bge-m3"', "BAAI/bge-m3"),
+        ('kind = "folder"\nmodel = "/weights/bge-m3"', "bge-m3"),
+    ],
+)
+def test_name_of_the_embedder_is_that_of_its_model_or_its_dimensions(lines: str, name: str) -> None:
+    assert load(written(f"[embedder]\n{lines}\n")).embedder.name == name
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('model = "a/b"', 'no kind. Add kind = "endpoint"'),
+        ('kind = "endpoint"\nmodel = "a/b"', 'kind = "endpoint" needs `url`'),
+        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"', 'kind = "endpoint" needs `model`'),
+        ('kind = "folder"', 'kind = "folder" needs `model`'),
+    ],
+)
+def test_settings_reject_an_embedder_that_is_not_whole(lines: str, said: str) -> None:
+    with pytest.raises(BadSettings, match=said):
+        load(written(f"[embedder]\n{lines}\n"))
+
+
+def test_embedder_fingerprint_depends_on_kind_model_and_dimensions_but_not_on_the_address() -> None:
+    of_endpoint = {"kind": "endpoint", "model": "a/b"}
+    given = [
+        Embedder(),
+        Embedder(dimensions=64),
+        Embedder(kind="folder", model="a/b"),
+        Embedder(**of_endpoint, url="http://one/v1"),
+    ]
+    assert len({each.fingerprint() for each in given}) == len(given)
+    assert Embedder(**of_endpoint, url="http://two/v1").fingerprint() == given[-1].fingerprint()
+    assert Embedder(kind="hashing").fingerprint() == Embedder().fingerprint()
+
+
+LANGUAGE_MODEL = '[models.small]\nurl = "http://127.0.0.1:1/v1"\nmodel = "a/small"\n'
+
+
+def test_check_embedder_rejects_a_language_model_with_memories_that_embed_and_no_embedder() -> None:
+    settings = load(written(LANGUAGE_MODEL))
+    settings.check_embedder(["embed_message", "rag_2_4_30", "full@small", "bm25_message@small"])
+    with pytest.raises(BadSettings, match=r"model small, .* by embeddings: embed_message@small\.") as raised:
+        settings.check_embedder(["embed_message", "embed_message@small"])
+    lines = re.findall(r"embedder = \{.*?\}", str(raised.value))
+    kinds = [load(written(f"{line}\n{LANGUAGE_MODEL}")).embedder.kind for line in lines]
+    assert kinds == ["endpoint", "folder", "hashing"]
+
+
+@pytest.mark.parametrize("kind", ["hashing", "folder"])
+def test_check_embedder_accepts_every_embedder_that_is_chosen_by_name(kind: str) -> None:
+    settings = load(written(f'embedder = {{ kind = "{kind}", model = "a" }}\n{LANGUAGE_MODEL}'))
+    settings.check_embedder(["embed_message@small"])
 
 
 def test_command_line_overrides_environment_which_overrides_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,3 +220,21 @@ def test_metric_backends_are_configured_by_file_or_environment(monkeypatch: pyte
     assert settings.encoder["zh"].layer == 8
     with pytest.raises(BadSettings, match="encoder"):
         load(written('[encoder.fr]\nfolder = "x"\n'))
+
+
+def test_bounds_on_answers_are_set_by_role() -> None:
+    bounds = load(written("[bounds.assistant]\noutput = 16384\nthinking = 4096\n")).bounds
+    assert bounds.of("assistant") == TokenBound(16384, 4096)
+    assert bounds.of("memory") == bounds.of("judge") == TokenBound()
+    assert bounds.fingerprint("judge", "memory") == "" != bounds.fingerprint("judge", "assistant")
+    with pytest.raises(BadSettings, match="Did you mean `assistant`"):
+        load(written("[bounds.assistent]\noutput = 1\n"))
+
+
+def test_every_role_has_a_bound() -> None:
+    assert {*Bounds.model_fields} == {*Roles.model_fields, "memory"}
+
+
+def test_token_limit_of_a_model_is_rejected_with_the_setting_that_replaces_it() -> None:
+    with pytest.raises(BadSettings, match=r"has no `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
+        load(written('[models.m]\nurl = "http://h/v1"\nmax_tokens = 2048\n'))

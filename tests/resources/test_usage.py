@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ledger_rows import ACCOUNT, completion, request, store
 
 from memflow.chat.ledger import RequestContext
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, ChatError, EndpointDown
 from resources.ledger import SqlLedger
 from resources.ledger_database import open_engine
 from resources.ledger_tables import usage_totals
@@ -26,8 +26,8 @@ def record_two_runs(ledger: SqlLedger) -> None:
     store(ledger, "c", account=JUDGE)
     ledger.used(stored, request("a"), ACCOUNT)
     ledger.used(stored, request("a"), LATER)
-    ledger.failed(request("d"), ACCOUNT, "nobody there")
-    ledger.failed(request("d"), JUDGE, "nobody there")
+    ledger.failed(request("d"), ACCOUNT, EndpointDown("nobody there"))
+    ledger.failed(request("d"), JUDGE, EndpointDown("nobody there"))
 
 
 def test_ledger_sums_usage_by_group(either_url: str) -> None:
@@ -72,7 +72,7 @@ def test_usage_needed_without_cache_counts_each_completion_of_a_run_once(either_
         (played,) = ledger.needed(("role",), "run 1")
         (replayed,) = ledger.needed(("role",), "run 2")
         assert played == UsageRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6) == replayed
-        ledger.failed(request("c"), ACCOUNT, "nobody there")
+        ledger.failed(request("c"), ACCOUNT, EndpointDown("nobody there"))
         assert ledger.needed(("role",), "run 1")[0].failed == 1
         assert ledger.needed(("role",), "run 3") == []
 
@@ -125,7 +125,7 @@ def test_totals_equal_the_sums_of_the_single_uses(steps: list[tuple[str, str, Re
                 case "used":
                     ledger.used(known[key], request(key), account)
                 case "failed":
-                    ledger.failed(request(key), account, "no")
+                    ledger.failed(request(key), account, ChatError("no"))
                 case "flush":
                     ledger.flush()
         totals = ledger.usage(by=GROUPS)

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from memflow.chat.ledger import RequestContext
+from memflow.chat.prompts import packaged_text
+from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.cli.selection import ROLES
 from memflow.errors import BudgetSpent, Interrupted, MissingData, WorkerLost
 from memflow.pipeline import WRITERS, steps_of
@@ -72,6 +74,7 @@ def runner(
         over |= {
             "models": {"stub": {"url": url, "model": "stub", **model}},
             "roles": dict.fromkeys(ROLES, "stub"),
+            "embedder": {"kind": "hashing"},
         }
     settings: Settings = load(over=over)
     models = Models(settings, SqlLedger(settings.ledger_url), budget)
@@ -151,6 +154,26 @@ def test_processes_serve_several_steps_and_end_with_the_models(generated, tmp_pa
         assert text(play(running)) == text(first)
         assert pids(running) == started
     assert all(map(ended, started))
+
+
+def test_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
+    package, text = (
+        "memflow.benchmarks.amemgym",
+        packaged_text("memflow.benchmarks.amemgym", "choice_with_notes"),
+    )
+    file = PromptFile("mine/amemgym/choice_with_notes.md", f"{text}Changed.\n", package, ("assistant",))
+    replace_prompts({"amemgym/choice_with_notes": file})
+    try:
+        with runner(generated, tmp_path / "home", processes=2) as running:
+            for step in (PLAY, ANSWER):
+                domain = running.settings.domain(DOMAIN)
+                tables = running.run(step, "r", domain=domain, assistant=ASSISTANT, asks_early=True)
+                write(generated, f"{DOMAIN}/{ASSISTANT}", tables)
+            prompts = {row.prompt for row in generated.read("answer.replies", f"{DOMAIN}/{ASSISTANT}")}
+            assert len(pids(running)) == 2
+    finally:
+        replace_prompts({})
+    assert f"amemgym/choice_with_notes@{file.digest[:8]}" in prompts
 
 
 def test_progress_is_the_sum_of_all_processes(generated, tmp_path: Path) -> None:

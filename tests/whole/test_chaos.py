@@ -30,7 +30,8 @@ CHAOS = {"fail": 0.1, "garble": 0.1, "die_after": 150, "down": 5.0, "seed": 3}
 
 def run(home: Path, url: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     memories = [part for name in ("full", "rag_2_4_30") for part in ("--memory", name)]
-    order = ["--domain", DOMAIN, *memories, "--url", url, "--model", "stub", "--format", "json"]
+    order = ["--domain", DOMAIN, *memories, "--url", url, "--model", "stub", "--embedder", "hashing"]
+    order += ["--format", "json"]
     return subprocess.run(
         [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *order],
         env=environment,

@@ -30,7 +30,7 @@ MEMORIES = (
 
 def command(home: Path, url: str, parallel: int) -> list[str]:
     memories = [part for name in MEMORIES for part in ("--memory", name)]
-    wanted = f"--domain {DOMAIN} --no-bounds --url {url} --model stub --parallel {parallel}".split()
+    wanted = f"--domain {DOMAIN} --no-bounds --url {url} --model stub --embedder hashing --parallel {parallel}".split()
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *memories, *wanted]
 
 

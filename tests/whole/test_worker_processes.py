@@ -95,6 +95,7 @@ def command(
     """Yield a running `memflow run` whose two workers have stored some answers, and its home."""
     data, log = published_users(tmp_path / "data", users=4), tmp_path / "answers.jsonl"
     order = ["run", "--domain", "amemgym_base", "--memory", "rag_2_4_30", "--no-bounds", "--processes", "2"]
+    order += ["--embedder", "hashing"]
     with stub_process(latency=0.3, log=log) as url:
         process = subprocess.Popen(
             [sys.executable, "-m", "memflow.cli", "--home", "home", *order, "--url", url, "--model", "stub"],

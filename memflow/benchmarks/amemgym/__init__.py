@@ -18,6 +18,7 @@ SPEC = BenchmarkSpec(
     metrics=f"{__name__}.metrics:METRICS",
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
+    imports=f"{__name__}.views:IMPORTS",
     annotation=f"{__name__}.annotation:KINDS",
     unit="users",
     demo="amemgym_demo",

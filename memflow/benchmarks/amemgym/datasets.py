@@ -1,4 +1,4 @@
-"""AMemGym's data sets: the published users, and personas that we wrote."""
+"""AMemGym's data sets: the published users, recorded runs, and personas that we wrote."""
 
 from memflow.benchmarks.datasets import Dataset
 
@@ -44,5 +44,26 @@ DATASETS = (
         "a run of your own: none has been published",
         "Play amemgym_base, then `memflow export transcript amemgym_base ASSISTANT FILE` with "
         "amemgym/v1.base/run.jsonl in the data folder as FILE.",
+    ),
+    *(
+        Dataset(
+            f"amemgym_recorded_{agent}",
+            f"A recorded run of AMemGym's published code: dialogues and results of {words} with qwen-14b",
+            "amemgym",
+            tuple(
+                f"amemgym_runs/{agent}/*/{name}"
+                for name in ("overall_results.json", "diagnosis_results.json", "interactions/period_*.json")
+            ),
+            "MIT",
+            "GitHub NALLAMOTURENU/AMemGym_MultiLingual, commit 01e637c, eval-output/v1.base",
+            f"Copy the folders of users in eval-output/v1.base/{agent}/qwen-14b-{agent} to amemgym_runs/{agent} in the "
+            "data folder.",
+            instead={
+                f"amemgym_runs/{agent}/*/interactions/period_*.json": (
+                    f"amemgym_runs/{agent}/*/interactions_by_period.json",
+                )
+            },
+        )
+        for agent, words in (("native", "the native LLM"), ("awi", "AWI"))
     ),
 )

@@ -1,4 +1,4 @@
-"""AMemGym's domains: a demo, the published users, and generated users in the sizes of the paper."""
+"""AMemGym's domains: a demo, published users, recorded runs, and generated users in the sizes of the paper."""
 
 from memflow.benchmarks.domains import Domain
 
@@ -46,6 +46,17 @@ DOMAINS = (
         "AMemGym v1.base off-policy: the dialogues of a recorded run, given to every memory",
         {"rounds_init": 1, "rounds_update": 2, "policy": "off"},
         listed=False,
+    ),
+    *(
+        Domain(
+            f"amemgym_recorded_{agent}",
+            "amemgym",
+            (f"amemgym_recorded_{agent}",),
+            f"AMemGym off-policy: dialogues recorded with {words} of qwen-14b, users rebuilt from its results",
+            {"rounds_init": 1, "rounds_update": 2, "policy": "off"},
+            listed=False,
+        )
+        for agent, words in (("native", "the native LLM"), ("awi", "AWI"))
     ),
     Domain(
         "amemgym_base_generated",

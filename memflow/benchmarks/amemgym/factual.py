@@ -2,7 +2,8 @@
 
 A claim is a state variable and its value in words: `sewing level: first steps`. The judge gets numbered claims and the
 memory state at the end of the period, including its buffer. For each claim, the judge decides whether the memory
-supports it. A claim that no played message exposes is quarantined. An empty memory scores 0 without a request.
+supports it. A claim that no message of its period can expose is quarantined. An empty memory scores 0 without a
+request.
 """
 
 import asyncio
@@ -24,7 +25,10 @@ from memflow.tokens import estimate
 def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
     """Return a claim for every value that a state takes in a period, by user, period and variable."""
     told: dict[tuple[str, int, str], Turn] = {}
+    unknown: dict[tuple[str, int], Turn] = {}
     for turn in turns:
+        if turn.position == 0 and turn.exposes is None:
+            unknown[turn.episode_id, turn.checkpoint] = turn
         for name in json.loads(turn.exposes or "{}"):
             told[turn.episode_id, turn.checkpoint, name] = turn
     return [
@@ -35,7 +39,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
             episode_id=user_id,
             checkpoint=period,
             text=f"{change.variable}: {change.value}".replace("_", " "),
-            reason=_untold(told.get((user_id, period, change.variable))),
+            reason=_untold(told.get((user_id, period, change.variable), unknown.get((user_id, period)))),
         )
         for user_id, history in histories(states).items()
         for period, changes in enumerate(history.changes)

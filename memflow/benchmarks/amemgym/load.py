@@ -1,7 +1,7 @@
 """The reader of published AMemGym users, and a function that selects the reader of each data file.
 
-generation/persona_files.py reads persona files; off_policy.py reads recorded runs. An invalid file is rejected as a
-whole. states.py, turns.py and probes.py convert the records.
+generation/persona_files.py reads persona files; recorded_dialogues.py and recorded_results.py read recorded runs. An
+invalid file is rejected as a whole. states.py, turns.py and probes.py convert the records.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.amemgym.generation.persona_files import ENDINGS, read_personas
-from memflow.benchmarks.amemgym.off_policy import is_recorded, may_be_recorded, read_dialogues
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded_dialogues import is_recorded, may_be_recorded, read_dialogues
+from memflow.benchmarks.amemgym.recorded_results import read_results, results_file
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.published_file import File, records_of
 from memflow.errors import BadInput, MissingData
@@ -18,7 +19,7 @@ from memflow.records import Record
 
 
 def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Return one record per published user, per persona, or per user and period of a recorded run.
+    """Return one record per published user, per persona, per user and period of a recorded run, or per file of results.
 
     Raises MissingData for a missing file, and BadInput with the file, the record and the fault.
     """
@@ -29,7 +30,9 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def _read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    if may_be_recorded(file.source) and is_recorded(file.source, text := file.text()):
+    if results_file(file.source):
+        yield from read_results(file)
+    elif may_be_recorded(file.source) and is_recorded(file.source, text := file.text()):
         try:
             yield from read_dialogues(file.source, text)
         except BadInput as error:

@@ -1,99 +1,40 @@
-"""Reader of recorded runs for off-policy evaluation (section 4.2), in memflow's format or the published code's format.
+"""Off-policy domains: users whose dialogues come from a recorded run (section 4.2).
 
-A record has the dialogues of one user in one period. A run must contain every session of the domain's users, with the
-same first message and the configured number of rounds. memflow/run/recording.py writes runs.
+A run must contain every session of the domain's users, with the same first message and the configured number of rounds.
+recorded_dialogues.py reads the files of a run.
 """
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
 from memflow.benchmarks.amemgym.generation.personas import select_personas
+from memflow.benchmarks.amemgym.recorded_dialogues import PREFIX, RecordedDialogue, RecordedMessage
+from memflow.benchmarks.amemgym.recorded_results import RESULTS
+from memflow.benchmarks.amemgym.recorded_users import recorded_users
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Record, Turn
-from memflow.run import recording
 from memflow.run.recording import HEADER
 
-PREFIX = "run:"
-"""Prefix of the record ids of a recorded run."""
-_PUBLISHED = re.compile(r"(?:^|/)(?P<user>[^/]+)/interactions/period_(?P<period>\d+)\.json")
 SHOWN_CHARACTERS = 60
 """Number of characters of a message that an error quotes."""
 
 
-class RecordedMessage(BaseModel):
-    """A recorded message. The field names are those of the published code."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    role: Literal["user", "assistant"]
-    content: str = Field(min_length=1, max_length=10_000_000)
-
-
-class RecordedDialogue(BaseModel):
-    """The sessions of one user in one period. `cut` lists the numbers of sessions that lack messages at the end."""
-
-    model_config = ConfigDict(frozen=True)
-
-    user: str
-    period: int
-    sessions: list[list[RecordedMessage]]
-    cut: list[int] = []
-
-
-_SESSIONS = TypeAdapter(list[list[RecordedMessage]])
-
-
-def may_be_recorded(source: str) -> bool:
-    """Return whether a file with this name can contain a recorded run."""
-    return source.endswith((".json", ".jsonl"))
-
-
-def is_recorded(source: str, text: str) -> bool:
-    """Return whether a file is a recorded run, by the published code's file name or by the first line of the file."""
-    published = _PUBLISHED.search(source) is not None
-    return published or (source.endswith(".jsonl") and recording.is_recording(text))
-
-
-def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the id and the content of each record of a recorded run.
-
-    Raises BadInput with the location and the fault.
-    """
-    published = _PUBLISHED.search(source)
-    if published is not None:
-        period = int(published["period"])
-        found = [RecordedDialogue(user=published["user"], period=period, sessions=_parse_published(text))]
-    else:
-        header, lines = recording.read(text)
-        if header.benchmark != "amemgym":
-            raise BadInput(
-                f"the run was recorded with the benchmark {header.benchmark}, not amemgym. Use a run of "
-                "an amemgym domain."
-            )
-        yield HEADER, header.model_dump()
-        found = _own_dialogues(header, lines)
-    for dialogue in found:
-        yield f"{PREFIX}{dialogue.user}/{dialogue.period}", dialogue.model_dump()
-
-
 def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the records of users among the domain's records, without the records of recorded runs.
+    """Return the records of the domain's users, without those of recorded runs.
 
-    Raises BadInput if the domain's policy does not fit its data sets.
+    If the data sets have no users but a recorded run with results, the users are rebuilt from them. Raises BadInput if
+    the domain's policy does not fit its data sets.
     """
-    users = [record for record in records if not record.record_id.startswith(PREFIX)]
+    users = [record for record in records if not record.record_id.startswith((PREFIX, RESULTS))]
     runs = dict.fromkeys(record.dataset for record in records if record.record_id.startswith(PREFIX))
     if parse_config(domain).policy == "on":
-        if runs:
+        if len(users) < len(records):
+            run = next(record.dataset for record in records if record not in users)
             raise BadInput(
-                f"domain {domain.name} is on-policy, but its data set {next(iter(runs))} is a recorded "
+                f"domain {domain.name} is on-policy, but its data set {run} is a recorded "
                 'run. Set the parameter policy to "off", or remove that data set.'
             )
         return users
@@ -109,10 +50,11 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
             f"off-policy domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}), but must have "
             "one. Remove all but one of these data sets from the domain."
         )
+    users = users or recorded_users(records)
     if not users:
         raise BadInput(
             f"domain {domain.name} has a recorded run, but none of its data sets ({named}) contains "
-            "users. Add the data set of the run's users."
+            "users, or results to rebuild them from. Add the data set of the run's users."
         )
     return users
 
@@ -240,37 +182,3 @@ def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[
             text=message.content,
             exposes=None,
         )
-
-
-def _parse_published(text: str) -> list[list[RecordedMessage]]:
-    try:
-        return _SESSIONS.validate_json(text)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        names = ("session ", "message ", "", "")
-        place = ", ".join(f"{name}{part}" for name, part in zip(names, first["loc"], strict=False))
-        raise BadInput(
-            f"{place or 'the list of sessions'}: {first['msg']}. Fix this value, or record the run again."
-        ) from wrong
-
-
-def _own_dialogues(
-    header: recording.Header, lines: Sequence[recording.RecordedMessage]
-) -> list[RecordedDialogue]:
-    cut = set(header.cut)
-    found: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
-    for line in lines:
-        events = found.setdefault((line.episode_id, line.checkpoint), {})
-        events.setdefault(line.event, []).append(line)
-    return [
-        RecordedDialogue(
-            user=user,
-            period=period,
-            sessions=[
-                [RecordedMessage(role=line.role, content=line.text) for line in session]
-                for session in events.values()
-            ],
-            cut=[number for number, session in enumerate(events.values()) if session[0].message_id in cut],
-        )
-        for (user, period), events in found.items()
-    ]

@@ -36,11 +36,11 @@ class QuestionOptions:
     reason: str | None = None
 
     def gold(self, values: Mapping[str, str]) -> str:
-        """Return the number, from 1, of the first option for `values`.
+        """Return the number, from 1, of the first option for `values` of the variables.
 
         Return "" if no option has these values or if the question is quarantined.
         """
-        wanted = tuple(values.values())
+        wanted = tuple(values[name] for name in self.variables)
         return "" if self.reason or wanted not in self.variants else str(1 + self.variants.index(wanted))
 
 

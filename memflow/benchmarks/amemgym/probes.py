@@ -67,13 +67,15 @@ def _probes(
     questions: Sequence[QuestionOptions],
     turns: Sequence[Turn],
 ) -> Iterator[Probe]:
-    stated_by: dict[str, Turn] = {}
+    stated_by: dict[str, Sequence[Turn]] = {}
     by_variable = parse_config(domain).state_probes == "variable"
     needed = [name for name in history.schema if any(name in asked.variables for asked in questions)]
     for period in range(len(history.periods)):
-        for turn in turns:
-            if turn.checkpoint == period:
-                stated_by.update(dict.fromkeys(json.loads(turn.exposes or "{}"), turn))
+        said = [turn for turn in turns if turn.checkpoint == period and turn.position == 0]
+        if unknown := [turn for turn in said if turn.exposes is None]:
+            stated_by.update((change.variable, unknown) for change in history.changes[period])
+        for turn in said:
+            stated_by.update((name, [turn]) for name in json.loads(turn.exposes or "{}"))
         at = _ProbeBuilder(domain, dataset, history, period, stated_by)
         for number, asked in enumerate(questions):
             choice = at.choice(number, asked)
@@ -89,14 +91,14 @@ def _probes(
 class _ProbeBuilder:
     """A builder of the probes of one user after one period.
 
-    `stated_by` maps each variable to the turn that exposes it.
+    `stated_by` maps each variable to the turn that exposes it, or to the turns of which one does.
     """
 
     domain: Domain
     dataset: str
     history: History
     period: int
-    stated_by: Mapping[str, Turn]
+    stated_by: Mapping[str, Sequence[Turn]]
 
     def choice(self, number: int, asked: QuestionOptions) -> Probe:
         values = self._values(asked.variables)
@@ -121,7 +123,7 @@ class _ProbeBuilder:
 
     def _probe(self, label: str, variables: Sequence[str], reason: str | None) -> Probe:
         values = self._values(variables)
-        sources = [self.stated_by[name] for name in variables if name in self.stated_by]
+        sources = [turn for name in variables for turn in self.stated_by.get(name, ())]
         user_id = self.history.profile.user_id
         return Probe(
             domain=self.domain.name,
@@ -145,7 +147,7 @@ class _ProbeBuilder:
         return {name: self.history.periods[self.period][name] for name in variables}
 
 
-def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -> str | None:
+def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Sequence[Turn]]) -> str | None:
     """Return the reason why no assistant can know one of `values`, or None if all values can be known.
 
     A value is unknown if no message exposes the value or if that message is quarantined.
@@ -153,8 +155,7 @@ def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -
     for name in values:
         if name not in stated_by:
             return f"no message exposes the value of {name}"
-        if stated_by[name].reason is not None:
-            return (
-                f"the message {stated_by[name].message_id}, which exposes the value of {name}, is quarantined"
-            )
+        for turn in stated_by[name]:
+            if turn.reason is not None:
+                return f"the message {turn.message_id}, which exposes the value of {name}, is quarantined"
     return None

@@ -22,10 +22,10 @@ class PublishedProfile(_PublishedModel):
 
 
 class PublishedSession(_PublishedModel):
-    """A session: its first user message, and (gold) the state values that this message exposes."""
+    """A session: its first user message, and (gold) the state values that this message exposes; null if unknown."""
 
     event: str | None
-    exposed_states: dict[str, str]
+    exposed_states: dict[str, str] | None
     query: str = Field(min_length=1)
     session_time: str
 

@@ -11,6 +11,7 @@ from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.generation.states import generate_user
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded_users import unusable
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
@@ -21,7 +22,7 @@ from memflow.records import Change, Profile, Record, Variable
 async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
     """Return the state tables. Published users keep the order of `records`, generated users the order of selection."""
     if not is_generated(domain):
-        users = [_published_states(domain, record) for record in selected_users(domain, records)]
+        users = [_published_states(domain, record) for record in _limited_users(domain, records)]
     else:
         config = parse_config(domain)
         found = domain.share.of(select_personas(domain, user_records(domain, records)))
@@ -36,7 +37,11 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
 
 
 def selected_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the published users up to the domain's limit."""
+    """Return the published users up to the domain's limit, without those that could not be rebuilt from a run."""
+    return [record for record in _limited_users(domain, records) if unusable(record) is None]
+
+
+def _limited_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
     users = user_records(domain, records)
     return users[: domain.limit] if domain.limit else users
 
@@ -112,6 +117,20 @@ def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _published_states(domain: Domain, record: Record) -> States:
+    if (reason := unusable(record)) is not None:
+        user_id = record.record_id
+        return States(
+            [
+                Profile(
+                    domain=domain.name,
+                    user_id=user_id,
+                    name=user_id,
+                    profile="",
+                    start_date="",
+                    reason=reason,
+                )
+            ]
+        )
     user = PublishedUser.model_validate_json(record.content)
     profile = Profile(
         domain=domain.name,
@@ -132,7 +151,7 @@ def _published_states(domain: Domain, record: Record) -> States:
     ]
     changes = []
     for number, period in enumerate(user.periods):
-        events = {name: session.event for session in period.sessions for name in session.exposed_states}
+        events = {name: session.event for session in period.sessions for name in session.exposed_states or ()}
         for name, update in period.updates.items():
             changes.append(
                 Change(

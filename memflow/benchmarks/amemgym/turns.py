@@ -31,7 +31,7 @@ class DraftSession:
     """The first message of a session, before its turn has an id."""
 
     text: str
-    exposes: Mapping[str, str]
+    exposes: Mapping[str, str] | None
     sent_at: str = ""
     reason: str | None = None
 
@@ -93,7 +93,7 @@ def _turns(
             text=with_time(session.sent_at, session.text),
             sent_at=session.sent_at,
             follow_ups=config.rounds(period) - 1,
-            exposes=written(session.exposes),
+            exposes=None if session.exposes is None else written(session.exposes),
             reason=session.reason,
         )
         for event, (period, session) in enumerate(placed)

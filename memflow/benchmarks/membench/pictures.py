@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS
 from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, TableRow, rows, tabled
+from memflow.labels import score_label
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Columns, Curve, Point
 from memflow.records import Score
@@ -92,7 +93,7 @@ def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
         return None
     assistants = tuple(row.assistant for row in shown)
     curves = tuple(
-        Curve(name, points, any(row.scripted for row in shown))
+        Curve(name, points, score_label(score for row in shown for score in row.scores.values()))
         for metric, name in TIMES.items()
         if (
             points := tuple(
@@ -120,11 +121,12 @@ LocatedRow = tuple[int, str, TableRow]
 
 def _curves(located: Sequence[LocatedRow], metric: str) -> tuple[Curve, ...]:
     points: dict[str, list[Point]] = {}
+    scores: dict[str, list[Score]] = {}
     for at, name, row in located:
         points.setdefault(name, []).append(_point(at, row.scores[metric]))
-    scripted = {name for _, name, row in located if row.scripted}
+        scores.setdefault(name, []).extend(row.scores.values())
     return tuple(
-        Curve(name, tuple(sorted(own, key=lambda point: point.at)), name in scripted)
+        Curve(name, tuple(sorted(own, key=lambda point: point.at)), score_label(scores[name]))
         for name, own in points.items()
     )
 

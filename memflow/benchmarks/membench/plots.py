@@ -6,6 +6,7 @@ from itertools import pairwise
 from memflow.benchmarks.membench.capacity import CAPACITY, IN_ALL, is_curve, tokens_of
 from memflow.benchmarks.membench.pictures import pictures, pictures_over
 from memflow.benchmarks.views import Pictures, Plots, Reader
+from memflow.labels import score_label
 from memflow.metrics.knee import GROUPS
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Chart, Curve, Point, best_first
@@ -51,7 +52,7 @@ def _chart(scores: Sequence[Score], axis: str, title: str) -> Chart | None:
 
 def _curve(name: str, scores: Sequence[Score]) -> Curve:
     points = [Point(tokens_of(one), one.value or 0.0, one.low, one.high) for one in scores]
-    return Curve(name, tuple(sorted(points, key=lambda point: point.at)), scores[0].scripted)
+    return Curve(name, tuple(sorted(points, key=lambda point: point.at)), score_label(scores))
 
 
 def _knees_note(knees: Sequence[Score]) -> str:

@@ -11,6 +11,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.kinds import COLUMNS, LEVELS
 from memflow.benchmarks.membench.paper import order
+from memflow.labels import score_label
 from memflow.records import Score
 
 MEASURES = (
@@ -63,8 +64,9 @@ class TableRow:
         return accuracy.low <= chance
 
     @property
-    def scripted(self) -> bool:
-        return any(score.scripted for score in self.scores.values())
+    def label(self) -> str | None:
+        """The label of the scores (memflow/labels.py)."""
+        return score_label(self.scores.values())
 
     def plain(self) -> dict[str, Any]:
         """Return the row as a dict of plain values, with the reasons for missing values."""
@@ -75,7 +77,8 @@ class TableRow:
             "assistant": self.assistant,
             "memory": self.memory,
             "model": self.model,
-            "scripted": self.scripted,
+            "embedder": next((score.embedder for score in self.scores.values()), None),
+            "scripted": any(score.scripted for score in self.scores.values()),
             "n": accuracy.n if accuracy else 0,
             "low": accuracy.low if accuracy else None,
             "high": accuracy.high if accuracy else None,

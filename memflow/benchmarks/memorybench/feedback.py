@@ -100,6 +100,7 @@ async def converse(
             user_text=said,
             answer="" if answered.value is None else answer_text(answered.value),
             completion=(answered.completion.digest or None) if answered.completion else None,
+            cut=answered.cut,
             reason=answered.reason,
         )
         history += [ChatMessage("user", said), ChatMessage("assistant", row.answer)]
@@ -130,14 +131,15 @@ def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) ->
         origin: Origin,
         completion: str | None = None,
         reason: str | None = None,
+        cut: bool = False,
     ) -> None:
         message = Message(feedback_id(rows[0].case_id, len(found), step), role, text)
-        found.append(SpokenMessage(message, origin, completion, reason))
+        found.append(SpokenMessage(message, origin, completion, reason, cut))
 
     valid = [row for row in rows if row.reason is None]
     for row in valid:
         say("user", row.user_text, "simulator" if row.round else "given")
-        say("assistant", row.answer, "assistant", row.completion)
+        say("assistant", row.answer, "assistant", row.completion, cut=row.cut)
     if valid and valid[-1].critique is not None:
         say("user", valid[-1].critique, "simulator")
     for row in rows:

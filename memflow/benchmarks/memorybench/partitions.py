@@ -37,8 +37,9 @@ class Cell:
         return missing[0].reason or "no reason given" if missing else None
 
     @property
-    def scripted(self) -> bool:
-        return any(score is not None and score.scripted for score in (self.min_max, self.z_score))
+    def scores(self) -> list[Score]:
+        """The scores that are not missing."""
+        return [score for score in (self.min_max, self.z_score) if score is not None]
 
 
 def partitions(domains: Iterable[Domain]) -> list[Domain]:

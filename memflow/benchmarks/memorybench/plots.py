@@ -4,7 +4,7 @@ memflow/plots/charts.py draws curves over steps.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
@@ -13,6 +13,7 @@ from memflow.benchmarks.memorybench.partitions import Cell, cells, partitions
 from memflow.benchmarks.memorybench.times import Times
 from memflow.benchmarks.memorybench.views.times import measured_domains, measured_times
 from memflow.benchmarks.views import Pictures, Plots, Reader
+from memflow.labels import score_label
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point, best_first
 from memflow.records import Score
@@ -44,7 +45,9 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
             "memory": {at: row.memory_s for at, row in by_place.items() if row.memory_s is not None},
             "predict": {at: row.predict_s for at, row in by_place.items() if row.predict_s is not None},
         }
-        panels.append(Panel(format_, parts, any(row.scripted for row in by_place.values())))
+        panels.append(
+            Panel(format_, parts, next((row.label for row in by_place.values() if row.label), None))
+        )
     dialogues, cases = (_range([row.dialogues for row in rows]), _range([row.cases for row in rows]))
     caption = (
         f"a bar rests on so many dialogues and cases: {dialogues}, {cases}; "
@@ -64,12 +67,11 @@ def partition_columns(cells: Sequence[Cell]) -> Columns | None:
         return None
     measured = {cell.domain for cell, _ in shown}
     domains = [name for name in dict.fromkeys(cell.domain for cell in cells) if name in measured]
-    scripted = {cell.assistant for cell, _ in shown if cell.scripted}
     partition = {cell.domain: cell.partition for cell in cells}
     names = [partition[name] for name in domains]
     labels = [name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)]
     scores = [score for _, score in shown]
-    curves = _curves(scores, {name: float(at) for at, name in enumerate(domains)}, scripted)
+    curves = _curves(scores, {name: float(at) for at, name in enumerate(domains)})
     lacking = len(cells) - len(shown)
     missing = f"; {lacking} without a score: see `memflow show partitions`" if lacking else ""
     caption = f"{resting(scores)} a column; {intervals(scores)}{missing}"
@@ -121,7 +123,7 @@ def _noise_chart(scores: Sequence[Score], parameter: str, domains: Mapping[float
     if metric is None:
         return None
     shown = [score for score in own if score.metric == metric]
-    curves = _curves(shown, place, {score.assistant for score in shown if score.scripted})
+    curves = _curves(shown, place)
     first = domains[min(domains)]
     name = metric.replace("_", " ")
     title = f"{name.capitalize()} with noisy users, {first.name} and {len(place) - 1} like it"
@@ -144,15 +146,17 @@ def _metric(scores: Sequence[Score], domains: int) -> str | None:
     return max(everywhere, key=lambda metric: everywhere[metric], default=None)
 
 
-def _curves(
-    scores: Sequence[Score], place: Mapping[str, float], scripted: Collection[str]
-) -> tuple[Curve, ...]:
+def _curves(scores: Sequence[Score], place: Mapping[str, float]) -> tuple[Curve, ...]:
     """Return one curve per assistant, best first. `place` maps each domain to its position on the axis."""
     points: dict[str, list[Point]] = {}
+    own: dict[str, list[Score]] = {}
     for score in sorted(scores, key=lambda score: place[score.domain]):
         point = Point(place[score.domain], score.value or 0.0, score.low, score.high)
         points.setdefault(score.assistant, []).append(point)
-    return tuple(best_first([Curve(name, tuple(own), name in scripted) for name, own in points.items()]))
+        own.setdefault(score.assistant, []).append(score)
+    return tuple(
+        best_first([Curve(name, tuple(each), score_label(own[name])) for name, each in points.items()])
+    )
 
 
 def _range(numbers: Sequence[int]) -> str:

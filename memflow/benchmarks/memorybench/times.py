@@ -36,7 +36,7 @@ class Times:
     predict_s: float | None
     recall_s: float | None
     recall_own_s: float | None
-    scripted: bool
+    label: str | None
 
 
 def times_of(
@@ -47,7 +47,7 @@ def times_of(
     probes: Sequence[Probe],
     turns: Iterable[Turn],
     *,
-    scripted: bool,
+    label: str | None,
 ) -> list[Times]:
     """Return the times of an assistant by task format, in the paper's order, for formats with tasks in the domain."""
     formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
@@ -77,7 +77,7 @@ def times_of(
                 predict_s=_mean([models + own + answer for _, models, own, answer in asked]),
                 recall_s=_mean([models + own for _, models, own, _ in asked]),
                 recall_own_s=_mean([own for _, _, own, _ in asked]),
-                scripted=scripted,
+                label=label,
             )
         )
     return found

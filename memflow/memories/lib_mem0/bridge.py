@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from memflow.chat.asking import parse_completion
@@ -86,7 +86,7 @@ class Bridge:
                 ChatMessage("system" if extracts and not at else "user", message["content"])
                 for at, message in enumerate(messages)
             ),
-            self.chat.sampling,
+            replace(self.chat.sampling, max_tokens=self.chat.bound.of(None)),
             limit_output(Facts if extracts else Operations, self.parameters),
         )
         try:

@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS answer.replies (
     completion_tokens BIGINT,
     latency_s DOUBLE,
     completion VARCHAR,
+    cut BOOLEAN NOT NULL,
     attempts BIGINT NOT NULL,
     prompt VARCHAR,
     model VARCHAR,

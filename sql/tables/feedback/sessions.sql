@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS feedback.sessions (
     critique VARCHAR,
     ended BOOLEAN NOT NULL,
     completion VARCHAR,
+    cut BOOLEAN NOT NULL,
     reason VARCHAR,
     PRIMARY KEY (domain, case_id, round)
 );

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS memory.feedback (
     critique VARCHAR,
     ended BOOLEAN NOT NULL,
     completion VARCHAR,
+    cut BOOLEAN NOT NULL,
     reason VARCHAR,
     assistant VARCHAR NOT NULL,
     checkpoint BIGINT NOT NULL,

@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS memory.transcripts (
     sequence BIGINT NOT NULL,
     origin VARCHAR NOT NULL,
     completion VARCHAR,
+    cut BOOLEAN NOT NULL,
     reason VARCHAR,
     models_s DOUBLE,
     own_s DOUBLE,

@@ -20,9 +20,12 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     scripted BOOLEAN NOT NULL,
     fingerprint VARCHAR,
     prompts VARCHAR[] NOT NULL,
+    replaced_prompts VARCHAR[] NOT NULL,
+    embedder VARCHAR,
     k BIGINT,
     budget BIGINT,
     injected_tokens DOUBLE,
+    imported VARCHAR,
     differing_settings VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)

@@ -8,7 +8,7 @@ from memflow.annotation.kind import Kind
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Annotators, AssistantResults
 from memflow.benchmarks.plugins import code_problem, load_object
-from memflow.benchmarks.views import Export, Plots, View
+from memflow.benchmarks.views import Export, Import, Plots, View
 from memflow.chat.prompts import all_prompts
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -42,10 +42,13 @@ def test_benchmark_spec_has_titles_registered_domains_and_importable_code(spec) 
     assert {domain.name: domain for domain in spec.domains}.items() <= registry.domains().items()
 
 
-def test_views_exports_checks_and_plots_of_benchmark_have_valid_types(spec) -> None:
-    views, exports = (load_object(path) if path else () for path in (spec.views, spec.exports))
+def test_views_exports_imports_checks_and_plots_of_benchmark_have_valid_types(spec) -> None:
+    parts = (spec.views, spec.exports, spec.imports)
+    views, exports, imports = (load_object(path) if path else () for path in parts)
     assert all(isinstance(each, View) for each in views) and all(isinstance(each, Export) for each in exports)
-    for function in (*(view.show for view in views), *(export.export for export in exports)):
+    assert all(isinstance(each, Import) for each in imports)
+    functions = (*(each.show for each in views), *(each.export for each in exports))
+    for function in (*functions, *(each.read for each in imports)):
         assert callable(load_object(function) if isinstance(function, str) else function)
     assert all(each.benchmark == spec.name for each in registry.expectations(spec.name))
     assert all(each.table in TABLES for each in registry.expectations(spec.name))

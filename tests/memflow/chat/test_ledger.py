@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import RequestRefused
 
 
 class SlowChat:
     fingerprint = "slow"
     sampling = Sampling()
+    bound = TokenBound()
     scripted = False
 
     def __init__(self, wrong: Exception | None = None) -> None:

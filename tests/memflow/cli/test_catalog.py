@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from memflow.benchmarks import registry
 from resources.settings import example
+from resources.stub import stub_process
 
 
 def test_domains_command_lists_every_registered_domain(empty) -> None:
@@ -94,6 +97,33 @@ def test_doctor_command_reports_a_fix_for_every_missing_item(empty, tmp_path: Pa
         assert found[what]["state"] == "missing" and found[what]["fix"], what
     assert "127.0.0.1:9" in found["model down"]["found"]
     assert "no-such-vllm" in found["model own"]["found"]
+
+
+def test_doctor_command_requests_the_model_list_and_follows_no_redirect(empty, tmp_path: Path) -> None:
+    def doctor(url: str) -> dict[str, str]:
+        settings = f'[models.m]\nurl = "{url}"\nmodel = "stub"\n[roles]\njudge = "m"\n'
+        (tmp_path / "memflow.toml").write_text(settings, encoding="utf-8")
+        return findings(empty("doctor", "--format", "json"))["model m"]
+
+    class Moved(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", f"http://user:password@localhost{self.path}")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with stub_process() as url:
+        assert doctor(url)["found"] == f"stub at {url}"
+        assert doctor(url.replace("/v1", "/v2"))["state"] == "missing"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Moved)
+    with server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        found = doctor(f"http://127.0.0.1:{server.server_port}/v1")
+        server.shutdown()
+    assert found["state"] == "missing" and "redirects to http://localhost/v1/models" in found["found"]
+    assert "password" not in json.dumps(found)
 
 
 def test_doctor_command_names_an_unknown_setting(empty, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def finetune_settings(tmp_path: Path) -> None:
     Path("memflow.toml").write_text(
         f'[training]\npython = "{sys.executable} {tmp_path / "learns.py"}"\n'
         '[models.small]\nkind = "vllm"\nmodel = "/weights/small"\nexecutable = "my-vllm"\n'
-        'arguments = ["--dtype", "bfloat16"]\ntemperature = 0.1\nmax_tokens = 2048\n',
+        'arguments = ["--dtype", "bfloat16"]\ntemperature = 0.1\ntop_p = 0.9\n',
         encoding="utf-8",
     )
 

@@ -67,3 +67,18 @@ def test_run_summary_lists_quarantined_rows_with_reasons():
         console.print(part)
     said = console.file.getvalue()
     assert "mine: valid rows" in said and "25%" in said and f"3 x: {LATE}" in said
+
+
+def test_run_summary_states_failed_requests_and_cut_answers_with_the_next_step():
+    usage = {"stage": "memory", "role": "assistant", "requests": 3, "cache_hits": 1, "failed": 2, "cut": 1}
+    usage |= {"prompt_tokens": 9, "completion_tokens": 9, "latency_s": 1.0}
+    summary = Summary([], [], [usage], [], {}, [], 1, 0, [], "x.duckdb", [], {"evaluate_memory d · full": 2})
+    assert summary.data()["failed_requests"] == {"evaluate_memory d · full": 2}
+    console = Console(file=StringIO(), width=160)
+    for part in summary.shown():
+        console.print(part)
+    said = " ".join(console.file.getvalue().split())
+    assert "failed requests; rerun the command to send them again, and only them" in said
+    assert "evaluate_memory d · full: 2" in said
+    assert "1 answers (25.0%) of the role assistant were cut at the token limit" in said
+    assert "[bounds.assistant]" in said

@@ -11,6 +11,7 @@ from memflow.cli.selection import Front, Selection, select
 from memflow.errors import BadSettings
 from memflow.memories.baselines import Recent
 from memflow.memories.user_memories import UserMemory
+from resources.profiles import profile_of
 
 FILE = """
 domains = ["amemgym_demo"]
@@ -52,9 +53,9 @@ def test_run_selection_without_options_uses_the_settings_file(file: Path) -> Non
 
 
 def test_run_selection_adds_lower_and_upper_bound_of_every_used_model(file: Path) -> None:
-    selection = selected(file, memories=["full"], assistants=["rag_2_4_30@large", "full@large"])
+    selection = selected(file, memories=["full"], assistants=["recent@large", "full@large"])
     assert selection.assistants == (
-        "none", "oracle", "none@large", "oracle@large", "full", "rag_2_4_30@large", "full@large",
+        "none", "oracle", "none@large", "oracle@large", "full", "recent@large", "full@large",
     )  # fmt: skip
 
 
@@ -77,6 +78,11 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
     assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
 
 
+def test_preset_option_is_the_provider_at_the_url(file: Path) -> None:
+    selection = selected(file, url="http://127.0.0.1:2/v1", model="m", preset="deepseek")
+    assert selection.settings.model("cli").profile == profile_of("deepseek")
+
+
 def test_model_option_without_url_requires_a_model_named_in_the_settings(file: Path) -> None:
     assert selected(file, model="large").settings.roles.assistant == "large"
     with pytest.raises(BadSettings, match="nosuch"):
@@ -95,6 +101,8 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
     ("options", "said"),
     [
         ({"url": "http://x/v1"}, "--url is given without a model"),
+        ({"preset": "deepseek"}, "--preset is given without --url"),
+        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli\.preset.*'deepseek'"),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
@@ -102,6 +110,50 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
     ],
 )
 def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadSettings, match=said):
+        selected(file, **options)
+
+
+REAL = {"url": "http://127.0.0.1:2/v1", "model": "b/small", "memories": ["rag_2_4_30"]}
+
+
+def test_run_selection_rejects_hashed_retrieval_under_a_language_model_unless_it_is_chosen(
+    file: Path,
+) -> None:
+    with pytest.raises(BadSettings, match=r"model cli, .* by embeddings: rag_2_4_30\. .* --embedder hashing"):
+        selected(file, **REAL)
+    assert selected(file, **REAL, embedder="hashing").settings.embedder.kind == "hashing"
+    assert selected(file, **REAL | {"memories": ["full"]}).settings.embedder.kind is None
+    assert selected(file, demo=True).settings.embedder.kind is None
+    file.write_text(f'embedder = {{ kind = "hashing" }}\n{FILE}', encoding="utf-8")
+    assert selected(file, **REAL).settings.embedder.kind == "hashing"
+
+
+def test_embedder_option_is_a_folder_or_a_model_at_the_most_specific_address(
+    file: Path, tmp_path: Path
+) -> None:
+    folder = selected(file, **REAL, embedder=str(tmp_path)).settings.embedder
+    assert (folder.kind, folder.model) == ("folder", str(tmp_path))
+    of_chat = selected(file, **REAL, embedder="bge-m3").settings.embedder
+    assert (of_chat.kind, of_chat.url, of_chat.model) == ("endpoint", REAL["url"], "bge-m3")
+    given = selected(file, **REAL, embedder="bge-m3", embedder_url="http://127.0.0.1:3/v1").settings.embedder
+    assert given.url == "http://127.0.0.1:3/v1"
+    configured = 'embedder = { kind = "endpoint", url = "http://e/v1", model = "x", key_variable = "KEY" }\n'
+    file.write_text(configured + FILE, encoding="utf-8")
+    of_file = selected(file, **REAL, embedder="bge-m3").settings.embedder
+    assert (of_file.url, of_file.model, of_file.key_variable) == ("http://e/v1", "bge-m3", ("KEY",))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"embedder_url": "http://x/v1"}, "--embedder-url is given without a model"),
+        ({"embedder": "no/such"}, "no/such is neither an existing folder nor `hashing`, and has no address"),
+    ],
+)
+def test_run_selection_rejects_an_incomplete_embedder_option(
+    file: Path, options: dict[str, Any], said: str
+) -> None:
     with pytest.raises(BadSettings, match=said):
         selected(file, **options)
 

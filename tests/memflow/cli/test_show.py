@@ -5,8 +5,10 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from factories import score
 
 from memflow.chat.scripted import LABEL
+from memflow.labels import HASHED, HASHED_CAVEAT
 
 
 def test_show_leaderboard_prints_values_coverage_and_the_scripted_label(measured) -> None:
@@ -18,6 +20,20 @@ def test_show_leaderboard_prints_values_coverage_and_the_scripted_label(measured
     values = {score["assistant"]: score["value"] for score in data["scores"]}
     assert values["oracle"] == 1.0 > values["none"]
     assert {score["slice"] for score in data["scores"]} == {"all"}
+
+
+def test_show_leaderboard_labels_a_hashed_embedder_under_a_language_model(empty) -> None:
+    rows = [score(assistant=name, scripted=False) for name in ("full", "rag_2_4_30")]
+    rows[1] = replace(rows[1], embedder="hashing-256", replaced_prompts=["x/opening@1"])
+    empty.write("score.leaderboard", "all", rows)
+    data = empty.json("show", "leaderboard")
+    assert data["label"] == HASHED
+    assert [each["embedder"] for each in data["scores"]] == [None, "hashing-256"]
+    assert [each["replaced_prompts"] for each in data["scores"]] == [[], ["x/opening@1"]]
+    shown = empty("show", "leaderboard").stdout
+    assert f"{HASHED}: {HASHED_CAVEAT}" in shown and "hashing-256" in shown and "x/opening@1" in shown
+    empty.write("score.leaderboard", "all", rows[:1])
+    assert empty.json("show", "leaderboard")["label"] is None
 
 
 def test_show_leaderboard_prints_failure_shares_by_evidence(measured) -> None:

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memflow.errors import BadInput
 from memflow.metrics.intervals import bootstrap, mean_interval
@@ -25,6 +27,14 @@ def test_mean_interval_is_equal_for_equal_seeds_and_differs_for_other_seeds():
     totals, counts = list(range(12)), [12] * 12
     assert mean_interval(totals, counts, seed=3) == mean_interval(totals, counts, seed=3)
     assert mean_interval(totals, counts, seed=3) != mean_interval(totals, counts, seed=4)
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=120))
+def test_bounds_equal_the_quantiles_of_numpy_to_the_last_digit(drawn):
+    # The first call has weights of 1 and returns the value itself.
+    statistic = iter([np.zeros(1), np.array(drawn)])
+    _, *bounds = bootstrap(lambda weights: next(statistic), 2)
+    assert bounds == np.quantile(drawn, [0.025, 0.975]).tolist()
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_chart_labels_scripted_assistants():
     assert chart([replace(row, scripted=True) for row in rows], "d", "accuracy").label == LABEL
     one = [replace(row, scripted=row.assistant == "rag") for row in rows]
     assert chart(one, "d", "accuracy").label == f"{LABEL}: rag"
-    assert Chart("t", "x", "y", (0,), (Curve("c", (), True),), "").label == LABEL
+    assert Chart("t", "x", "y", (0,), (Curve("c", (), LABEL),), "").label == LABEL
 
 
 def test_chart_ignores_other_domains_variants_and_slices():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from memflow.chat.scripted import LABEL
 from memflow.errors import BadSettings
 from memflow.plots.drawing import COLOURS, LETTERS, can_draw, render
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point
@@ -18,7 +19,7 @@ LINES = Chart(
     (0, 1, 2, 3),
     (
         Curve("awi", (Point(0, 0.1, 0.0, 0.2), Point(1, 0.3, 0.2, 0.4), Point(3, 0.5))),
-        Curve("none", (Point(0, 0.1), Point(1, 0.1)), scripted=True),
+        Curve("none", (Point(0, 0.1), Point(1, 0.1)), label=LABEL),
     ),
     "a caption",
     (Curve("chance", (Point(0, 0.25), Point(3, 0.25))),),
@@ -51,7 +52,10 @@ COLUMNS = Columns(
     "Scores, d",
     "score",
     ("open", "legal"),
-    tuple(Curve(f"memory {n}", (Point(0, n / 10, 0.0, 1.0), Point(1, -0.1)), n == 8) for n in range(9)),
+    tuple(
+        Curve(f"memory {n}", (Point(0, n / 10, 0.0, 1.0), Point(1, -0.1)), LABEL if n == 8 else None)
+        for n in range(9)
+    ),
     "a caption",
 )
 

@@ -9,7 +9,7 @@ import pytest
 
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.requests import Completion, Sampling
+from memflow.chat.requests import Completion, Sampling, TokenBound
 from memflow.errors import EndpointDown, RecallFailed
 from memflow.memories.baselines import Nothing
 from memflow.memories.entries import Item
@@ -32,7 +32,7 @@ def probe(number: int, checkpoint: int) -> Probe:
 class Waiting:
     """A chat that answers after a signal and reports when a given number of requests wait."""
 
-    fingerprint, scripted, sampling = "waiting", True, Sampling()
+    fingerprint, scripted, sampling, bound = "waiting", True, Sampling(), TokenBound()
 
     def __init__(self, expected: int = 0) -> None:
         self.expected, self.asked = expected, 0

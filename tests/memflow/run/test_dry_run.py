@@ -2,12 +2,15 @@
 
 import asyncio
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from generated import dry_run, generate
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.run.dry_run import DryRun, _CountingModels, run_simulated
+from memflow.tokens import estimate
 
 
 def models(concurrency: int = 4) -> _CountingModels:
@@ -85,3 +88,28 @@ def test_dry_run_counts_requests_to_the_judge() -> None:
     replies = made.dry_run.rows("answer.replies", made.domain.name, "full")
     judged = [row for row in replies if row.probe_id.startswith(("sample_checklist", "sample_quality"))]
     assert (count.role, count.calls) == ("judge", len(judged)) and len(judged) == 4
+
+
+def models_with(**profile: Any) -> _CountingModels:
+    """Return simulated models whose model has a profile with these values."""
+    counting = models()
+    given = counting.dry_run.models
+    profiles = {name: replace(each, **profile) for name, each in given.profiles.items()}
+    counting.dry_run.models = replace(given, profiles=profiles)
+    return counting
+
+
+@pytest.mark.parametrize(("scripted", "expected"), [(False, range(100, 110)), (True, range(1, 10))])
+def test_dry_run_repeats_a_text_to_the_usual_length_of_a_real_model(scripted: bool, expected: range) -> None:
+    counting = models_with(scripted=scripted)
+    long = replace(request("word"), usual_tokens=100)
+    completion, _ = run_simulated(counting.chat("assistant", "small").complete(long))
+    [count] = counting.counts.values()
+    assert count.completion_tokens == estimate(completion.text) and count.completion_tokens in expected
+
+
+def test_dry_run_counts_the_limits_of_answers_with_the_headroom_of_the_profile() -> None:
+    counting = models_with(headroom=5)
+    run_simulated(counting.chat("assistant", "small").complete(request("word")))
+    [count] = counting.counts.values()
+    assert count.most_tokens == 15

@@ -18,7 +18,7 @@ from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadInput
 from memflow.memories import registry
@@ -58,6 +58,7 @@ class CachingChat:
     seen: list[ChatRequest]
     scripted: bool = True
     sampling: Sampling = field(default_factory=Sampling)
+    bound: TokenBound = field(default_factory=TokenBound)
 
     @property
     def fingerprint(self) -> str:

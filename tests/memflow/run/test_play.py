@@ -8,8 +8,8 @@ import pytest
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
-from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
-from memflow.errors import BadInput, RequestRefused
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
+from memflow.errors import BadInput, ChatError, EndpointDown, RequestRefused
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
 from memflow.timing import count_completion
@@ -37,6 +37,7 @@ class Echo:
 
     fingerprint = "echo"
     sampling = Sampling()
+    bound = TokenBound()
     scripted = True
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -208,3 +209,34 @@ async def test_last_message_of_a_write_has_the_time_and_calls_of_the_write() -> 
     ]
     unmeasured = await play(episode, Slow(), None)
     assert {line.own_s for line in unmeasured.lines} == {None}
+
+
+class Embedding(Notebook):
+    """A notebook whose embedder fails with `error` for texts that contain `odd`."""
+
+    error: ChatError = ChatError("the embedder kept failing")
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await self.read(messages[0].text)
+        await super().write(messages)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        if "odd" in query:
+            raise self.error
+        return await super().read(query, frozen)
+
+
+async def test_failed_embedding_is_a_failure_entry_and_a_lost_reply_and_the_episode_continues() -> None:
+    events = [event(0, "one"), event(1, "an odd one"), event(2, "three")]
+    played = await play(Episode("e", events), Embedding(), replier())
+    assert [line.reason for line in played.lines if line.reason] == ["the embedder kept failing"]
+    failures = [item for item in played.store if item.kind == FAILURE]
+    assert [(item.text, item.sources) for item in failures] == [("the embedder kept failing", ("u/1",))]
+    assert "three" in {item.text for item in played.store}
+
+
+async def test_embedder_that_is_down_ends_the_episode() -> None:
+    memory = Embedding()
+    memory.error = EndpointDown("cannot connect")
+    with pytest.raises(EndpointDown):
+        await play(Episode("e", [event(0, "an odd one")]), memory, replier())

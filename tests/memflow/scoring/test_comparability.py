@@ -9,31 +9,29 @@ from memflow.checks.rules import WholeTable
 from memflow.scoring.comparability import MeasuredSettings, compare_settings, differing_settings
 
 
-def settings(
-    *prompts: str, tokens: int = 10, k: int | None = None, budget: int | None = None
-) -> MeasuredSettings:
+def settings(*prompts: str, tokens: int = 10, **meta: str) -> MeasuredSettings:
     replies = [reply(prompt=prompt, model="fingerprint-1", injected_tokens=tokens) for prompt in prompts]
-    return MeasuredSettings.of(replies, k, budget)
+    return MeasuredSettings.of(replies, meta)
 
 
 def test_compare_settings_adds_the_settings_of_the_assistant_to_every_score() -> None:
     replies = [reply(prompt="x/choice@1", model="f", injected_tokens=tokens) for tokens in (10, 30)]
-    [found] = compare_settings([score()], {"full": MeasuredSettings.of([*replies, reply()], k=5)})
+    [found] = compare_settings([score()], {"full": MeasuredSettings.of([*replies, reply()], {"k": "5"})})
     assert (found.fingerprint, found.prompts, found.k, found.budget) == ("f", ["x/choice@1"], 5, None)
     assert (found.injected_tokens, found.differing_settings) == (20.0, None)
 
 
 def test_compare_settings_ignores_different_prompt_names_and_missing_settings() -> None:
-    given = {"a": settings("x/choice@1", k=5), "b": settings("x/choice_with_notes@2", k=5, budget=100)}
+    given = {"a": settings("x/choice@1", k="5"), "b": settings("x/choice_with_notes@2", k="5", budget="100")}
     found = compare_settings([score(assistant=name) for name in given], given)
     assert [each.differing_settings for each in found] == [None, None]
 
 
 def test_compare_settings_lists_differing_settings_of_every_score() -> None:
     given = {
-        "a": settings("x/choice@1", k=5),
-        "b": settings("x/choice@2", k=30),
-        "c": settings("x/choice@1", budget=7),
+        "a": settings("x/choice@1", k="5"),
+        "b": settings("x/choice@2", k="30"),
+        "c": settings("x/choice@1", budget="7"),
     }
     found = compare_settings([score(assistant=name) for name in given], given)
     assert [each.differing_settings for each in found] == [
@@ -41,6 +39,69 @@ def test_compare_settings_lists_differing_settings_of_every_score() -> None:
         "prompt x/choice 2, others 1; k 30, others 5",
         "prompt x/choice 1, others 2",
     ]
+
+
+def test_compare_settings_lists_different_embedders_only_of_memories_that_embed() -> None:
+    given = {
+        "full": settings("x/choice@1"),
+        "rag": settings("x/choice_with_notes@2", embedder="bge-m3"),
+        "embed_message": settings("x/choice_with_notes@2", embedder="hashing-256"),
+    }
+    found = compare_settings([score(assistant=name) for name in given], given)
+    assert [each.embedder for each in found] == [None, "bge-m3", "hashing-256"]
+    assert [each.differing_settings for each in found] == [
+        None,
+        "embedder bge-m3, others hashing-256",
+        "embedder hashing-256, others bge-m3",
+    ]
+
+
+def test_compare_settings_compares_replaced_prompts_of_the_benchmark_but_not_of_memories() -> None:
+    given = {
+        "full": settings("x/choice@1"),
+        "rag": settings("x/choice_with_notes@2", replaced_prompts="chat/again@5 x/opening@3"),
+        "awi": settings("x/choice_with_notes@2", replaced_prompts="awi/update@4 chat/again@5 x/opening@3"),
+    }
+    found = compare_settings([score(assistant=name) for name in given], given)
+    assert found[2].replaced_prompts == ["awi/update@4", "chat/again@5", "x/opening@3"]
+    other = "replaced prompts chat/again@5, x/opening@3, others none"
+    assert [each.differing_settings for each in found] == [
+        "replaced prompts none, others chat/again@5, x/opening@3",
+        other,
+        other,
+    ]
+
+
+def test_compare_settings_lists_answers_to_replaced_prompts_beside_answers_to_packaged_ones() -> None:
+    replaced = "x/choice@1 x/state@2"
+    given = {
+        "full": settings("x/choice@1", "x/state@2", replaced_prompts=replaced),
+        "recent": settings("x/choice@1", "x/open@5", replaced_prompts=replaced),
+        "rag": settings("x/choice_with_notes@3", "x/state_with_notes@4", replaced_prompts=replaced),
+    }
+    found = compare_settings([score(assistant=name) for name in given], given)
+    assert [each.differing_settings for each in found] == [
+        "answer prompts replaced, others packaged, partly replaced",
+        "answer prompts partly replaced, others packaged, replaced",
+        "answer prompts packaged, others partly replaced, replaced",
+    ]
+
+
+def test_imported_results_differ_from_results_of_memflow_with_the_same_model() -> None:
+    given = {
+        "a": MeasuredSettings(),
+        "b": MeasuredSettings(),
+        "c": MeasuredSettings(imported="a run, hash 1"),
+    }
+    found = compare_settings([score(assistant=name) for name in given], given)
+    assert [each.imported for each in found] == [None, None, "a run, hash 1"]
+    assert [each.differing_settings for each in found] == [
+        "results of memflow, others imported",
+        "results of memflow, others imported",
+        "results imported, others of memflow",
+    ]
+    apart = [score(assistant=name, model=name) for name in given]
+    assert [each.differing_settings for each in compare_settings(apart, given)] == [None, None, None]
 
 
 def test_leaderboard_checks_find_unlisted_setting_differences_and_mixed_models() -> None:

@@ -60,6 +60,13 @@ def test_score_of_a_single_episode_has_an_interval_over_its_questions() -> None:
     assert 0 <= last.low < 0.75
 
 
+def test_episodes_with_fewer_checkpoints_lower_the_coverage_of_every_checkpoint() -> None:
+    short = [row("e", "accuracy", 0, 0.0, complete=0), row("e", "forgetting", 1, 0.0, complete=0)]
+    found = scores([*short, *(each for each in ROWS if each.episode_id == "f")])
+    assert {each.coverage for each in found.values()} == {0.5}
+    assert all(each.value is None for each in found.values())
+
+
 def test_score_with_low_coverage_has_a_reason_and_no_value() -> None:
     found = scores([replace(each, complete=3) for each in ROWS if each.episode_id == "e"])
     shown = found["forgetting", "standard", "checkpoint 2"]

@@ -13,9 +13,17 @@ EVENING = time(19), time(22)
 
 
 def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of changes that no session of the same period exposes."""
+    """Return the positions of changes that no session of the same period exposes.
+
+    Changes are left out in periods with a session of which it is unknown what it exposes.
+    """
     told = {(turn.episode_id, turn.checkpoint, name) for turn in turns for name in _exposed(turn)}
-    return [at for at, row in enumerate(changes) if (row.user_id, row.period, row.variable) not in told]
+    unknown = {(turn.episode_id, turn.checkpoint) for _, turn in _sessions(turns) if turn.exposes is None}
+    return [
+        at
+        for at, row in enumerate(changes)
+        if (row.user_id, row.period) not in unknown and (row.user_id, row.period, row.variable) not in told
+    ]
 
 
 def turns_with_unchanged_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:

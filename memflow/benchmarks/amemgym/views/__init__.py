@@ -1,6 +1,6 @@
-"""AMemGym's commands `memflow show policies` (on-policy against off-policy results) and `memflow export users`."""
+"""AMemGym's commands: `memflow show policies`, `memflow export users` and `memflow import results`."""
 
-from memflow.benchmarks.views import ASSISTANT_OPTION, Export, Option, View
+from memflow.benchmarks.views import ASSISTANT_OPTION, Export, Import, Option, View
 
 VIEWS = (
     View(
@@ -23,5 +23,14 @@ EXPORTS = (
         "Read back as a data set of your own ([own_datasets.NAME] in memflow.toml), they give the same states, "
         "messages and questions. Quarantined items are left out and listed.",
         f"{__name__}.users:export_file",
+    ),
+)
+IMPORTS = (
+    Import(
+        "results",
+        "Import the results of AMemGym's published code: the answers of one agent, as those of an assistant.\n\n"
+        "FOLDER has a folder for each user, with overall_results.json, diagnosis_results.json and agent_config.json. "
+        "DOMAIN is the domain of these users; its probes must be in the lake.",
+        "memflow.benchmarks.amemgym.results_import:import_results",
     ),
 )

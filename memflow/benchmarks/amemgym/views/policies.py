@@ -7,6 +7,7 @@ from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compar
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
+from memflow.labels import meta_label
 from memflow.metrics.intervals import Interval
 from memflow.run.recording import Header, header_of
 
@@ -27,11 +28,7 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
         side.domain.name: sorted(side.answered.keys() - other.answered.keys())
         for side, other in (sides, sides[::-1])
     }
-    scripted = any(
-        _meta(reader, side.domain.name, row.assistant).get("scripted") == "yes"
-        for side in sides
-        for row in rows
-    )
+    label = meta_label(_meta(reader, side.domain.name, row.assistant) for side in sides for row in rows)
     data = {
         "on": on,
         "off": off,
@@ -39,7 +36,7 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
         "only": only,
         "rows": [row.as_dict() for row in rows],
     }
-    return Answer(data, list(_parts(rows, run, only)), scripted=scripted)
+    return Answer(data, list(_parts(rows, run, only)), label=label)
 
 
 def _measured(reader: Reader, domain: Domain) -> list[str]:

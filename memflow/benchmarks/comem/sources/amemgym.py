@@ -39,7 +39,7 @@ def _context(dataset: str, user: PublishedUser, config: CoMemConfig) -> Context:
         for said in period.sessions
     )
     context = Context(user.id, dataset, lines, ())
-    told = [said.exposed_states for period in user.periods for said in period.sessions]
+    told = [said.exposed_states or {} for period in user.periods for said in period.sessions]
     asked = (
         _context_question(f"q{number}", published, told, context, config)
         for number, published in enumerate(user.qas)

@@ -10,7 +10,7 @@ from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import Answer, ExportedFile, Heading, Note, Part, Reader, Table, stored_rows
 from memflow.errors import BadInput
-from memflow.run.recording import SCRIPTED
+from memflow.labels import meta_label
 
 LONGEST, MOST, MOST_REASONS = 120, 5, 10
 CAVEAT = "these gold labels are no model's."
@@ -37,7 +37,7 @@ def show_gold_labels(reader: Reader, domain: str) -> Answer:
     annotators = sorted({row.made_by for row in rows})
     data = {"domain": domain, "made_by": annotators, "surveys": [asdict(each) for each in found]}
     parts = [Heading(f"{domain}: gold labels by {' and '.join(annotators)}"), *_parts(found)]
-    return Answer(data, parts, scripted=facts.meta.get(SCRIPTED) == "yes", caveat=CAVEAT)
+    return Answer(data, parts, label=meta_label([facts.meta]), caveat=CAVEAT)
 
 
 def _parts(found: Sequence[LabelSummary]) -> Iterator[Part]:

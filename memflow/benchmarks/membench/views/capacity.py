@@ -6,6 +6,7 @@ from typing import Any
 from memflow.benchmarks.membench.capacity import BEFORE, BEYOND, CAPACITY, IN_ALL
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
 from memflow.errors import BadInput
+from memflow.labels import score_label
 from memflow.records import Score
 
 NUMBERS = ("knee", "95 % interval", "before", "beyond", "probes", "trajectories")
@@ -13,7 +14,8 @@ NUMBERS = ("knee", "95 % interval", "before", "beyond", "probes", "trajectories"
 
 def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
     """Return the capacity of each assistant. Raises BadInput without capacity scores, or without any in `domain`."""
-    rows = _rows(reader.scores())
+    scores = reader.scores()
+    rows = _rows(scores)
     measured = dict.fromkeys(row["domain"] for row in rows)
     if not rows:
         raise BadInput(
@@ -28,7 +30,8 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
     rows = [row for row in rows if not domain or row["domain"] in domain]
     names = dict.fromkeys(row["domain"] for row in rows)
     parts = [part for name in names for part in _tables(name, rows)]
-    return Answer({"capacity": rows}, parts, scripted=any(row["scripted"] for row in rows))
+    label = score_label(score for score in scores if score.metric == CAPACITY and score.domain in names)
+    return Answer({"capacity": rows}, parts, label=label)
 
 
 def _rows(scores: Sequence[Score]) -> list[dict[str, Any]]:
@@ -50,6 +53,7 @@ def _rows(scores: Sequence[Score]) -> list[dict[str, Any]]:
             "beyond": accuracy.get((one.domain, one.variant, one.assistant, BEYOND)),
             "probes": one.n,
             "trajectories": one.n_episodes,
+            "embedder": one.embedder,
             "scripted": one.scripted,
             "reason": one.reason,
         }

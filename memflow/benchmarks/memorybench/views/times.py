@@ -7,7 +7,9 @@ from typing import Any
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.times import Times, times_of
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, stored_rows
+from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
+from memflow.labels import meta_label
 
 CAVEAT = "asking it takes no time, and says nothing of any model."
 NUMBERS = ("dialogues", "memory s", "own", "cases", "predict s", "recall", "own ", "corpora", "corpus s")
@@ -27,8 +29,9 @@ def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
     if not found:
         raise BadInput("no domain of MemoryBench has results yet. Measure one with `memflow run --demo`.")
     parts = [part for name in dict.fromkeys(row.domain for row in found) for part in _table(name, found)]
-    scripted = any(row.scripted for row in found)
-    return Answer({"times": [asdict(row) for row in found]}, parts, scripted=scripted, caveat=CAVEAT)
+    labels = [row.label for row in found if row.label]
+    label = LABEL if LABEL in labels else next(iter(labels), None)
+    return Answer({"times": [asdict(row) for row in found]}, parts, label=label, caveat=CAVEAT)
 
 
 def measured_domains(reader: Reader) -> list[Domain]:
@@ -51,9 +54,9 @@ def measured_times(reader: Reader, domains: Sequence[Domain]) -> list[Times]:
                 continue
             messages = stored_rows(reader, "memory.transcripts", [partition])
             facts = reader.facts("memory.transcripts", partition)
-            scripted = facts is not None and facts.meta.get("scripted") == "yes"
+            label = None if facts is None else meta_label([facts.meta])
             replies = reader.rows("answer.replies", partition)
-            found += times_of(name, assistant, messages, replies, probes, turns, scripted=scripted)
+            found += times_of(name, assistant, messages, replies, probes, turns, label=label)
     return found
 
 

@@ -50,6 +50,11 @@ def test_claim_is_quarantined_if_its_message_is_quarantined_or_missing(demo):
     assert {one.reason for one in unexposed_changes} == {None, "no message of the period tells it"}
 
 
+def test_claim_is_kept_if_it_is_unknown_which_message_of_the_period_tells_it(demo):
+    turns = [replace(turn, exposes=None) for turn in demo.turns]
+    assert not [one for one in make_claims(demo.domain, "a", demo.states, turns) if one.reason]
+
+
 def test_claims_of_published_users_are_never_quarantined(base):
     claims = make_claims(base.domain, "a", base.states, base.turns)
     assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]

@@ -31,7 +31,7 @@ def test_mechanisms_chart_has_one_curve_per_level_and_chance_line() -> None:
     chart = pictures(scores, D)["mechanisms"]
     assert chart.place_names == ("full", "retrieval") and not chart.log
     assert chart.curves == (
-        Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), True),
+        Curve("factual", (Point(0, 0.5, 0.4, 0.6), Point(1, 0.75, 0.7, 0.8)), LABEL),
         Curve("reflective", (Point(0, 0.25, 0.1, 0.3),)),
     )
     assert chart.beside == (Curve("chance", (Point(0, 0.25), Point(1, 0.25))),)

@@ -115,7 +115,7 @@ def test_noise_chart_excludes_scores_of_pooled_variant():
 
 
 def timed(**given):
-    counted = {"dialogues": 4, "corpora": 0, "cases": 2, "scripted": False}
+    counted = {"dialogues": 4, "corpora": 0, "cases": 2, "label": None}
     own = {"memory_own_s": 0.1, "recall_s": 0.2, "recall_own_s": 0.2, "corpus_s": None}
     seconds = {"memory_s": 1.0, "predict_s": 2.0, **own}
     return Times(**{"domain": "d", "assistant": "rag", "format": "LiSo", **counted, **seconds, **given})
@@ -124,7 +124,7 @@ def timed(**given):
 def test_time_chart_has_one_panel_per_task_format():
     rows = [
         timed(),
-        timed(format="SiSo", scripted=True),
+        timed(format="SiSo", label=LABEL),
         timed(assistant="none", memory_s=None, dialogues=0),
         timed(domain="later", memory_s=9.0),
     ]

@@ -6,6 +6,7 @@ import factories
 import pytest
 
 from memflow.benchmarks.memorybench.times import times_of
+from memflow.chat.scripted import LABEL
 from memflow.records import Probe
 
 PROBE = factories.probe(
@@ -41,7 +42,7 @@ def test_times_are_summed_per_task_format_over_dialogues_cases_and_corpora():
         replace(REPLY, probe_id="sample_open/2", models_s=1.0, own_s=0.5, latency_s=2.0),
         replace(REPLY, probe_id="locomo/1/q1", models_s=0.0, own_s=0.125, latency_s=4.0),
     ]
-    long_input, long_output = times_of("d", "rag", said, replies, probes, turns, scripted=True)
+    long_input, long_output = times_of("d", "rag", said, replies, probes, turns, label=LABEL)
     assert (long_output.format, long_output.dialogues, long_output.cases) == ("SiLo", 2, 1)
     assert (long_output.memory_s, long_output.memory_own_s) == pytest.approx((1.5, 0.5))
     assert (long_output.predict_s, long_output.recall_s, long_output.recall_own_s) == (3.5, 1.5, 0.5)
@@ -49,11 +50,11 @@ def test_times_are_summed_per_task_format_over_dialogues_cases_and_corpora():
     assert (long_input.format, long_input.dialogues, long_input.memory_s) == ("LiSo", 0, None)
     assert (long_input.corpora, long_input.corpus_s) == (1, 2.5)
     assert (long_input.predict_s, long_input.recall_own_s) == (4.125, 0.125)
-    assert long_input.scripted
+    assert long_input.label == LABEL
 
 
 def test_unmeasured_memory_and_prediction_times_are_null():
     probes = [case("sample_open/1", "sample_open"), case("sample_open/2", "sample_open", split="test")]
     lost = replace(REPLY, probe_id="sample_open/2", models_s=1.0, own_s=0.5, reason="no answer")
-    [row] = times_of("d", "rag", [LINE], [lost], probes, [], scripted=False)
+    [row] = times_of("d", "rag", [LINE], [lost], probes, [], label=None)
     assert (row.dialogues, row.memory_s, row.cases, row.predict_s) == (0, None, 0, None)

@@ -21,7 +21,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, RequestContext
-from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound, schema_of
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings, BudgetSpent
 from memflow.records import GoldLabel, Probe, Record
@@ -48,6 +48,7 @@ class Planted:
     asked: list[ChatRequest] = field(default_factory=list)
     scripted: bool = False
     sampling: Sampling = field(default_factory=Sampling)
+    bound: TokenBound = field(default_factory=TokenBound)
     at_once: int = 0
     most_at_once: int = 0
 

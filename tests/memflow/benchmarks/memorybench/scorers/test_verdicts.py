@@ -197,9 +197,9 @@ async def test_verdicts_sends_requests_with_declared_judge_prompts_only(probes, 
             assert used == named or probe.dataset.startswith("sample_") or probe.dataset == "limitgen"
 
 
-def test_every_judge_prompt_has_bounded_output_and_token_limit() -> None:
+def test_every_judge_prompt_has_bounded_output() -> None:
     found = all_prompts(SCORERS)
     assert len(found) == 14
     for prompt in found:
-        assert prompt.output is not None and prompt.max_tokens is not None
+        assert prompt.output is not None
         assert_bounded(prompt.output)

@@ -1,0 +1,59 @@
+"""Results that other code recorded, as partitions of the lake and as materializations in Dagster's event log.
+
+The benchmark reads them (`memflow.benchmarks.views.Import`). No run of memflow updates such a partition.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
+
+from assets.fingerprints import NO_SIMULATOR
+from assets.partitions import pair
+from memflow.benchmarks.views import ImportedResults
+from memflow.errors import BadInput
+from memflow.pipeline import partition_key
+from memflow.run.recording import IMPORTED, SCRIPTED
+from resources.instance import open_instance
+from resources.lake import Lake
+from resources.settings import Settings
+
+
+def store_results(settings: Settings, domain: str, results: ImportedResults) -> None:
+    """Write imported replies and verdicts, and report both to Dagster.
+
+    Raises BadInput if the partition has results of a run of memflow.
+    """
+    lake, key = Lake(settings.lake_root), partition_key(domain, results.assistant)
+    former, probes = lake.facts("score.verdicts", key), lake.facts("question.probes", domain)
+    if former is not None and IMPORTED not in former.meta:
+        raise BadInput(f"{key} has results of a run of memflow, which an import does not replace.")
+    assert probes is not None
+    meta = {
+        IMPORTED: results.source,
+        "settings": json.dumps(results.settings),
+        "model": results.model,
+        "simulator": NO_SIMULATOR,
+        SCRIPTED: "no",
+        "probes": probes.digest,
+    }
+    # What the memory held is not recorded; rules about replies and commands read these tables.
+    unknown: dict[str, Sequence[Any]] = {"memory.transcripts": (), "memory.indexes": ()}
+    tables = {**unknown, "answer.replies": results.replies, "score.verdicts": results.verdicts}
+    written = {
+        table: lake.write(table, key, rows, fingerprint=results.source, meta=meta)
+        for table, rows in tables.items()
+    }
+    with open_instance(settings.home) as opened:
+        for table, facts in written.items():
+            opened.instance.report_runless_asset_event(
+                dg.AssetMaterialization(
+                    table.split("."),
+                    description=f"imported: {results.source}",
+                    partition=pair(domain, results.assistant),
+                    metadata={"dagster/partition_row_count": facts.rows, **meta},
+                    tags={DATA_VERSION_TAG: facts.digest},
+                )
+            )

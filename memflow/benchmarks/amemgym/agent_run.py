@@ -1,0 +1,120 @@
+"""The folder that the published code writes for an agent: the results of each user, and the agent's configuration.
+
+The folder has one folder per user, with overall_results.json, diagnosis_results.json and agent_config.json.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, UserResults
+from memflow.benchmarks.published_file import File
+from memflow.errors import BadInput
+from memflow.fingerprint import digest
+
+CONFIG = "agent_config.json"
+Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class AgentModel(BaseModel):
+    """The chat model of an agent. Other fields of its configuration, such as the key, are not read."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
+
+    llm_model: Name
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_history_msgs: int | None = None
+
+
+class AgentConfig(BaseModel):
+    """The configuration of an agent of the published code."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    type: Name
+    name: Name
+    llm_config: AgentModel
+    agent_config: dict[str, Any] = {}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the results depend on: of the agent's own, the numbers, since others may be keys."""
+        model = self.llm_config.model_dump(exclude_none=True)
+        numbers = {name: value for name, value in self.agent_config.items() if isinstance(value, int | float)}
+        return {"type": self.type, "name": self.name, **model, **numbers}
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """The results of an agent by user, its configuration, and the content hash of the files that were read."""
+
+    config: AgentConfig
+    users: Mapping[str, UserResults]
+    digest: str
+    faults: Sequence[str]
+
+    @classmethod
+    def read(cls, folder: Path) -> "AgentRun":
+        """Read the folder of an agent. Raises BadInput if it has no results, or results of several agents."""
+        found = sorted({path.parent for name in (OVERALL, DIAGNOSIS) for path in folder.glob(f"*/{name}")})
+        if not found:
+            raise BadInput(
+                f"{folder} has no folder of a user with {OVERALL}. Use the folder that the published code wrote for "
+                "one agent."
+            )
+        sums: dict[str, str] = {}
+        faults: list[str] = []
+        users, configs = {}, {}
+        for user in found:
+            files = _UserFiles(user, sums, faults)
+            if (config := files.json(CONFIG)) is not None:
+                try:
+                    configs[user.name] = AgentConfig.model_validate(config)
+                except ValidationError as wrong:
+                    faults.append(f"user {user.name}: {CONFIG}: {File.first(wrong)}")
+            results = UserResults.of(files.periods(OVERALL), files.periods(DIAGNOSIS))
+            faults += [f"user {user.name}: {fault}" for fault in results.faults]
+            users[user.name] = results
+        if not configs:
+            raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add one.")
+        config, *others = dict.fromkeys(json.dumps(each.settings()) for each in configs.values())
+        if others:
+            raise BadInput(
+                f"{folder} has results of different agents: {config} and {others[0]}. Use one folder per agent."
+            )
+        return cls(next(iter(configs.values())), users, digest(sums), faults)
+
+
+@dataclass(frozen=True)
+class _UserFiles:
+    """The files of one user. Missing and unreadable files are None, with a sentence in `faults`."""
+
+    folder: Path
+    sums: dict[str, str]
+    faults: list[str]
+
+    def json(self, name: str) -> Any:
+        """Return the content of a JSON file."""
+        path = self.folder / name
+        if not path.is_file():
+            return None
+        content = path.read_bytes()
+        self.sums[f"{self.folder.name}/{name}"] = hashlib.sha256(content).hexdigest()
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError) as wrong:
+            self.faults.append(f"user {self.folder.name}: {name} is truncated or invalid JSON ({wrong})")
+            return None
+
+    def periods(self, name: str) -> Any:
+        """Return the content of a file of results: a list of periods, which are lists."""
+        found = self.json(name)
+        if found is None or (isinstance(found, list) and all(isinstance(each, list) for each in found)):
+            return found
+        self.faults.append(f"user {self.folder.name}: {name} is not a list of periods with lists of results")
+        return None

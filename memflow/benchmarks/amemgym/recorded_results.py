@@ -1,0 +1,183 @@
+"""The results of the published code: the answers of one user to all questions, and to the state probes, by period.
+
+`overall_results.json` has the answers to questions, `diagnosis_results.json` those to state probes: each a list of
+periods, which are lists of questions. The published code saves after each answer, so an interrupted run has nulls.
+An invalid answer is left out with a sentence; recorded_users.py and results_import.py use the others.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from memflow.benchmarks.published_file import File
+
+RESULTS = "results:"
+"""Prefix of the record ids of results."""
+OVERALL, DIAGNOSIS = "overall_results.json", "diagnosis_results.json"
+_FILE = re.compile(rf"(?:^|/)(?P<user>[^/]+)/(?P<name>{re.escape(OVERALL)}|{re.escape(DIAGNOSIS)})")
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ScoreOfChoice(_Result):
+    """The scores of an answer to a question."""
+
+    accuracy: float = Field(ge=0, le=1)
+
+
+class Usage(_Result):
+    """The usage of a request. In the published code, `output_tokens` counts prompt and answer together."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    time_elapsed: float | None = None
+
+    @property
+    def answer_tokens(self) -> int | None:
+        """The tokens of the answer alone."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return max(0, self.output_tokens - self.input_tokens)
+
+
+class ChoiceResult(_Result):
+    """An answer to a question: the gold option (`answer`, from 0) and the chosen option (`response`, from 1).
+
+    If the model's answer has no option (`json_error`), the published code chooses at random.
+    """
+
+    query: str = Field(min_length=1)
+    answer: int = Field(ge=0)
+    answer_state: list[str] = Field(min_length=1)
+    answer_choice: str = Field(min_length=1)
+    raw_response: str | None
+    response: int
+    response_state: list[str] = Field(min_length=1)
+    response_choice: str = Field(min_length=1)
+    json_error: bool
+    scores: ScoreOfChoice
+    llm_usage_statistics: Usage = Usage()
+
+    def options(self) -> Iterator[tuple[int, tuple[str, ...], str]]:
+        """Yield the number (from 1), the state values and the text of the gold and of the chosen option.
+
+        An answer below 1 chooses from the end in the published code, so the option's number is unknown.
+        """
+        yield self.answer + 1, tuple(self.answer_state), self.answer_choice
+        if self.response >= 1:
+            yield self.response, tuple(self.response_state), self.response_choice
+
+
+class StateValue(_Result):
+    """The stated value of one variable (`response_state`; null if missing), and its true value."""
+
+    info_type: str = Field(min_length=1)
+    json_error: bool
+    answer_state: str
+    response_state: Any
+    score: float = Field(ge=0, le=1)
+
+
+class StateResult(_Result):
+    """An answer to the state probe of a question. The query begins with the possible values of the variables.
+
+    A question that needs a variable twice has two equal results.
+    """
+
+    query: str = Field(min_length=1)
+    raw_response: str | None
+    results: list[StateValue] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _has_a_schema(self) -> "StateResult":
+        missing = [each.info_type for each in self.results if each.info_type not in self.schema_of_query()]
+        if missing:
+            raise ValueError(f"the query does not list the values of {missing[0]}")
+        return self
+
+    def schema_of_query(self) -> Mapping[str, list[str]]:
+        """Return the possible values of the variables; empty if the query does not begin with them."""
+        try:
+            found, _ = json.JSONDecoder().raw_decode(self.query)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables that the question needs, in order; one may occur twice."""
+        return [each.info_type for each in self.results]
+
+    @property
+    def truth(self) -> dict[str, str]:
+        """The true values of the variables."""
+        return {each.info_type: each.answer_state for each in self.results}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The stated values of the variables."""
+        return {each.info_type: each.response_state for each in self.results}
+
+
+R = TypeVar("R", ChoiceResult, StateResult)
+Answers = Mapping[tuple[int, int], R]
+"""Results by period and number of the question."""
+
+
+@dataclass(frozen=True)
+class UserResults:
+    """The results of one user. `faults` has a sentence for each result that is missing or invalid."""
+
+    choices: Answers[ChoiceResult]
+    states: Answers[StateResult]
+    faults: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, overall: Any, diagnosis: Any) -> "UserResults":
+        """Return the valid results in the contents of both files; None stands for a missing file."""
+        faults: list[str] = []
+        choices = dict(_valid(ChoiceResult, OVERALL, overall, faults))
+        return cls(choices, dict(_valid(StateResult, DIAGNOSIS, diagnosis, faults)), faults)
+
+
+def results_file(source: str) -> tuple[str, str] | None:
+    """Return the user and the name of a file of results, by its path; None for other files."""
+    found = _FILE.search(source)
+    return None if found is None else (found["user"], found["name"])
+
+
+def read_results(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the record of a file of results. Raises BadInput if the file is not a list of periods."""
+    named = results_file(file.source)
+    assert named is not None
+    user, name = named
+    periods = file.json_list("periods")
+    if not all(isinstance(each, list) for each in periods):
+        raise file.bad("a period is not a list of results")
+    yield f"{RESULTS}{user}/{name}", {"user": user, "name": name, "periods": periods}
+
+
+def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
+    """Yield the valid results of one file with their places. Add a sentence to `faults` for each other result."""
+    if periods is None:
+        faults.append(f"{name} is missing")
+        return
+    for period, results in enumerate(periods):
+        for number, result in enumerate(results):
+            place = f"{name}: period {period}, question {number}"
+            if result is None:
+                faults.append(f"{place}: the run was interrupted before this answer")
+                continue
+            try:
+                json.dumps(result, ensure_ascii=False).encode()
+                yield (period, number), shape.model_validate(result)
+            except UnicodeEncodeError:
+                faults.append(f"{place}: a text has half of a surrogate pair, so it is not Unicode")
+            except ValidationError as wrong:
+                faults.append(f"{place}: {File.first(wrong)}")

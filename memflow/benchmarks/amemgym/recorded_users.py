@@ -1,0 +1,186 @@
+"""Users rebuilt from a recorded run of the published code, whose file of users is not published.
+
+Results name the questions, the options that were gold or chosen, the variables and their values; dialogues have the
+first message of every session. Two things are unknown: the profile, and which of a period's sessions states which
+value. An option that was never gold and never chosen is missing.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded_dialogues import PREFIX, RecordedDialogue
+from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, RESULTS, UserResults
+from memflow.benchmarks.published_file import File
+from memflow.errors import BadInput
+from memflow.records import Record
+from memflow.run.recording import HEADER
+
+_FIRST = re.compile(r"\[Current Time: (?P<time>\d{4}-\d\d-\d\d [^\]\n]*)\]\n(?P<text>.+)", re.DOTALL)
+DAY = len("2020-10-01")
+
+
+def recorded_users(records: Sequence[Record]) -> list[Record]:
+    """Return a record in the published format for each user with results, in order of the results.
+
+    The record of a user that cannot be rebuilt has the fields `id` and `reason` only; see `unusable`.
+    """
+    files: dict[str, dict[str, Record]] = {}
+    dialogues: dict[str, dict[int, RecordedDialogue]] = {}
+    for record in records:
+        if record.record_id.startswith(RESULTS):
+            user, _, name = record.record_id.removeprefix(RESULTS).rpartition("/")
+            files.setdefault(user, {})[name] = record
+        elif record.record_id.startswith(PREFIX) and record.record_id != HEADER:
+            dialogue = RecordedDialogue.model_validate_json(record.content)
+            dialogues.setdefault(dialogue.user, {})[dialogue.period] = dialogue
+    return [
+        replace(
+            next(iter(mine.values())),
+            record_id=user,
+            content=json.dumps(_content(user, mine, dialogues.get(user, {})), ensure_ascii=False),
+        )
+        for user, mine in files.items()
+    ]
+
+
+def unusable(record: Record) -> str | None:
+    """Return the reason why a user could not be rebuilt; None for every other user."""
+    reason = json.loads(record.content).get("reason")
+    return reason if isinstance(reason, str) else None
+
+
+def _content(
+    user: str, files: Mapping[str, Record], dialogues: Mapping[int, RecordedDialogue]
+) -> dict[str, Any]:
+    contents = {name: json.loads(record.content)["periods"] for name, record in files.items()}
+    results = UserResults.of(contents.get(OVERALL), contents.get(DIAGNOSIS))
+    try:
+        content = _RebuiltUser(user, results, dialogues).content()
+        PublishedUser.model_validate(content)
+    except ValidationError as wrong:
+        return {"id": user, "reason": f"the user cannot be rebuilt: {File.first(wrong)}"}
+    except BadInput as wrong:
+        more = f" ({results.faults[0]})" if results.faults else ""
+        return {"id": user, "reason": f"the user cannot be rebuilt: {wrong}{more}"}
+    return content
+
+
+@dataclass(frozen=True)
+class _RebuiltUser:
+    user: str
+    results: UserResults
+    dialogues: Mapping[int, RecordedDialogue]
+
+    def content(self) -> dict[str, Any]:
+        """Return the user in the published format. Raises BadInput with what is missing or contradictory."""
+        variables, schema = self._variables()
+        states = [self._state(period, variables, schema) for period in self._periods()]
+        sessions = [self._sessions(period) for period in range(len(states))]
+        ends = [each[-1]["session_time"][:DAY] for each in sessions]
+        before: list[dict[str, str]] = [{}, *states]
+        updates = [
+            {
+                name: {"old": old.get(name), "new": value}
+                for name, value in new.items()
+                if old.get(name) != value
+            }
+            for old, new in zip(before, states, strict=False)
+        ]
+        if not all(updates):
+            raise BadInput(f"no state value changes in period {updates.index({})}")
+        return {
+            "id": self.user,
+            "start_time": ends[0],
+            "user_profile": {"name": self.user, "formatted_str": f"name: {self.user}"},
+            "state_schema": schema,
+            "periods": [
+                {
+                    "period_start": ends[period - 1] if period else None,
+                    "period_end": ends[period],
+                    "period_summary": None,
+                    "sessions": sessions[period],
+                    "state": state,
+                    "updates": updates[period],
+                }
+                for period, state in enumerate(states)
+            ],
+            "qas": [self._question(number, needed) for number, needed in variables.items()],
+        }
+
+    def _periods(self) -> range:
+        """Return the periods, which dialogues and results must both have."""
+        recorded = {period for period, _ in (*self.results.choices, *self.results.states)}
+        if not self.dialogues:
+            raise BadInput("it has no recorded dialogue")
+        periods = range(1 + max(recorded | set(self.dialogues)))
+        for found, what in ((self.dialogues, "dialogue"), (recorded, "result")):
+            if missing := [period for period in periods if period not in found]:
+                raise BadInput(f"period {missing[0]} has no {what}")
+        return periods
+
+    def _variables(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
+        """Return the variables of each question, and the possible values of each variable."""
+        variables: dict[int, list[str]] = {}
+        schema: dict[str, list[str]] = {}
+        for (_, number), result in self.results.states.items():
+            variables.setdefault(number, result.variables)
+            for name, values in result.schema_of_query().items():
+                if schema.setdefault(name, values) != values:
+                    raise BadInput(f"the possible values of {name} differ between results")
+        for _, number in self.results.choices:
+            if number not in variables:
+                raise BadInput(f"no result names the variables of question {number}")
+        return dict(sorted(variables.items())), schema
+
+    def _state(
+        self, period: int, variables: Mapping[int, Sequence[str]], schema: Mapping[str, Sequence[str]]
+    ) -> dict[str, str]:
+        """Return the true values after a period, from the results of all questions."""
+        state: dict[str, str] = {}
+        for number, names in variables.items():
+            stated = self.results.states.get((period, number))
+            chosen = self.results.choices.get((period, number))
+            found = [] if stated is None else [*stated.truth.items()]
+            if chosen is not None:
+                found += zip(names, chosen.answer_state, strict=False)
+            for name, value in found:
+                if state.setdefault(name, value) != value:
+                    raise BadInput(f"results of period {period} contradict each other on {name}")
+        if missing := [name for name in schema if name not in state]:
+            raise BadInput(f"no result has the value of {missing[0]} in period {period}")
+        return {name: state[name] for name in schema}
+
+    def _sessions(self, period: int) -> list[dict[str, Any]]:
+        sessions = []
+        for number, messages in enumerate(self.dialogues[period].sessions):
+            first = _FIRST.fullmatch(messages[0].content) if messages else None
+            if first is None:
+                raise BadInput(f"session {number} of period {period} does not begin with its time")
+            said = {"query": first["text"], "session_time": first["time"]}
+            sessions.append({"event": None, "exposed_states": None, **said})
+        if not sessions:
+            raise BadInput(f"period {period} has no session")
+        return sessions
+
+    def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:
+        """Return a question with the options that were gold or chosen in some period, in their order."""
+        asked = [result for (_, at), result in self.results.choices.items() if at == number]
+        options: dict[int, list[Any]] = {}
+        for at, *option in (option for result in asked for option in result.options()):
+            if options.setdefault(at, option) != option:
+                raise BadInput(f"option {at} of question {number} differs between periods")
+        if len({result.query for result in asked}) != 1:
+            raise BadInput(f"question {number} has no text, or more than one")
+        return {
+            "query": asked[0].query,
+            "required_info": list(variables),
+            "answer_choices": [
+                {"state": list(state), "answer": text} for _, (state, text) in sorted(options.items())
+            ],
+        }

@@ -1,0 +1,121 @@
+"""`memflow import`: results that other code recorded, as the benchmarks declare it, into the lake."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.plugins import load_object
+from memflow.benchmarks.views import Import, ImportedResults, Option
+from memflow.cli.output import Format, FormatOption, answer, heading, note
+from memflow.cli.selection import front_of
+from memflow.cli.views import LakeReader, build_command, option_parameter, parameter, with_signature
+from memflow.errors import BadInput
+
+MOST_FAULTS = 20
+"""Faults that the text lists; JSON lists all."""
+
+
+class ImportGroup(TyperGroup):
+    """The command group `memflow import`: the imports that benchmarks declare."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*registry.imports()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        imports = registry.imports().get(cmd_name)
+        if imports is None:
+            return None
+        return build_command(cmd_name, next(iter(imports.values())).help, _import_function(cmd_name, imports))
+
+
+imports = typer.Typer(
+    cls=ImportGroup, no_args_is_help=True, help="Read results that other code recorded into the lake."
+)
+
+
+@imports.callback()
+def group() -> None:
+    """Read results that other code recorded into the lake."""
+
+
+def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., None]:
+    """Return a function whose signature has the options of the command, from which typer builds it."""
+    titles = " or ".join(registry.spec_of(benchmark).title for benchmark in imports)
+
+    def run(ctx: typer.Context, domain: str, folder: Path, form: Format) -> None:
+        from assets.imports import store_results
+        from memflow.cli.pipeline import Silent, run_pipeline
+        from memflow.cli.planned_runs import RunRequest
+        from resources.added_partitions import add_partitions, with_added_partitions
+
+        settings = front_of(ctx).load()
+        of = settings.domain(domain)
+        if of.benchmark not in imports:
+            raise BadInput(
+                f"{domain} belongs to {of.benchmark}, but `import {name}` only supports domains of {titles}. Choose "
+                "such a domain."
+            )
+        read = imports[of.benchmark].read
+        read = load_object(read) if isinstance(read, str) else read
+        results: ImportedResults = read(LakeReader(settings), of, folder)
+        store_results(settings, domain, results)
+        add_partitions(settings, settings, [domain], [])
+        outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
+        if outcome.failed:
+            raise BadInput(f"the leaderboard could not be published: {outcome.failed[0][1]}")
+        _print(form, domain, of.benchmark, results, outcome.scores)
+
+    return with_signature(
+        run,
+        [
+            option_parameter(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
+            option_parameter(
+                Option("folder", "The recorded results.", kind=Path, positional=True, metavar="FOLDER")
+            ),
+            parameter("form", FormatOption, Format.text),
+        ],
+    )
+
+
+def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, scores: list[Any]) -> None:
+    """Print what was imported, its primary scores, and the faults."""
+    from memflow.cli.summary import leaderboard_table
+    from memflow.scoring.catalog import find_metric
+
+    primary = [
+        score
+        for score in scores
+        if (score.domain, score.assistant) == (domain, results.assistant)
+        and benchmark in find_metric(score.metric).primary_for
+    ]
+    lost = {
+        "replies": sum(reply.reason is not None for reply in results.replies),
+        "verdicts": sum(verdict.reason is not None for verdict in results.verdicts),
+    }
+    data = {
+        "domain": domain,
+        "assistant": results.assistant,
+        "model": results.model,
+        "source": results.source,
+        "settings": dict(results.settings),
+        "replies": len(results.replies),
+        "verdicts": len(results.verdicts),
+        "without_value": lost,
+        "faults": list(results.faults),
+    }
+    more = len(results.faults) - MOST_FAULTS
+    answer(
+        form,
+        data,
+        heading(f"{domain}: imported, not run by memflow"),
+        leaderboard_table(primary),
+        note(f"\n{results.assistant}: {results.source}"),
+        note(f"{len(results.replies):,} replies, {lost['replies']:,} of them without an answer."),
+        *(Text(f"  {fault}", "yellow") for fault in results.faults[:MOST_FAULTS]),
+        *([note(f"  and {more:,} more faults (--format json lists all)")] if more > 0 else []),
+    )

@@ -1,0 +1,193 @@
+"""`memflow ledger`: what the ledger contains, whether it is consistent, and how to forget completions."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memflow.cli.output import Format, FormatOption, answer, message, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput, BadSettings
+
+if TYPE_CHECKING:
+    from resources.ledger import SqlLedger
+
+ledger = typer.Typer(
+    no_args_is_help=True,
+    help="Show what the ledger of answered requests contains, verify it, and forget completions.",
+)
+NUMBERS = ("requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cut", "bytes")
+
+
+class GroupColumn(StrEnum):
+    """The attributes by which `memflow ledger stats` groups the sent requests."""
+
+    model = "model"
+    prompt = "prompt"
+    role = "role"
+    end = "end"
+
+
+class StoredEnd(StrEnum):
+    """The ends of stored completions."""
+
+    answered = "answered"
+    cut = "cut"
+
+
+@ledger.command()
+def stats(
+    ctx: typer.Context,
+    by: Annotated[
+        list[GroupColumn] | None,
+        typer.Option("--by", help="Group by this; may be repeated. [model, role, end]"),
+    ] = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Show the sent requests: tokens, the share of answers cut at the token limit, how they ended, and bytes.
+
+    Bytes are those of the stored messages and answers. Failed requests have no tokens.
+    """
+    from resources.ledger_maintenance import disk_bytes, groups
+
+    chosen = [each.value for each in by or (GroupColumn.model, GroupColumn.role, GroupColumn.end)]
+    with _ledger(ctx) as opened, opened.connect() as connection:
+        rows = [{**row["by"], **row} for row in map(asdict, groups(connection, chosen))]
+        size = disk_bytes(connection)
+    for row in rows:
+        del row["by"]
+        row["cut_share"] = row["cut"] / row["requests"]
+    shown = [
+        [*(row[name] for name in (*chosen, *NUMBERS)), f"{row['cut_share']:.1%}" if row["cut"] else ""]
+        for row in rows
+    ]
+    labels = [*(name.replace("_", " ") for name in NUMBERS), "cut share"]
+    answer(
+        form,
+        {"groups": rows, "disk_bytes": size},
+        table(
+            "Sent requests",
+            (*chosen, *labels),
+            shown,
+            right=labels,
+            optional=("reasoning tokens", "cut", "cut share"),
+        ),
+        note(f"{size / 1e6:,.1f} MB on disk."),
+    )
+
+
+@ledger.command()
+def verify(
+    ctx: typer.Context,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Compute the totals again, and delete uses of missing completions."),
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Read the whole ledger, and report what is wrong in it. Exit with status 1 if something is."""
+    from resources.ledger_verification import problems
+    from resources.ledger_verification import repair as repair_ledger
+
+    with _ledger(ctx) as opened:
+        if repair:
+            with opened.connect(transaction=True) as connection:
+                repair_ledger(connection)
+        with opened.connect(transaction=True) as connection:
+            found = problems(connection)
+    rows = [[each.name, each.rows, ", ".join(each.digests), each.command] for each in found]
+    answer(
+        form,
+        {"problems": [asdict(each) for each in found]},
+        *(
+            [table("Problems", ("problem", "rows", "such as", "repair with"), rows, right=["rows"])]
+            * bool(found)
+        ),
+        note("" if found else "The ledger is consistent."),
+    )
+    if found:
+        raise typer.Exit(1)
+
+
+@ledger.command()
+def forget(
+    ctx: typer.Context,
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="Answers of this model.")] = "",
+    prompt: Annotated[
+        str, typer.Option("--prompt", metavar="NAME", help="Answers to this prompt, such as amemgym/reply.")
+    ] = "",
+    run: Annotated[
+        str, typer.Option("--run", metavar="ID", help="Answers to requests that this run sent.")
+    ] = "",
+    kind: Annotated[
+        StoredEnd | None, typer.Option("--kind", help="Answers that ended so; cut: at the token limit.")
+    ] = None,
+    digest: Annotated[
+        str, typer.Option("--digest", metavar="HEX", help="Answers whose digest begins with this.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Delete the answers that meet all given conditions, after showing their number and cost.
+
+    Results in the lake stay as they are. Rerun their partitions with `memflow run --force` to send the requests again.
+    `memflow usage` still counts what the deleted answers cost.
+    """
+    from resources.ledger_maintenance import CompletionFilter, forgettable
+    from resources.ledger_maintenance import forget as delete
+    from resources.limits import Prices
+
+    chosen = CompletionFilter(model, prompt, run, kind.value if kind else "", digest)
+    if not chosen.conditions():
+        raise BadInput(
+            "no condition is given. Choose answers with --model, --prompt, --run, --kind or --digest."
+        )
+    models = front_of(ctx).load().models
+    prices = {name: Prices(each.price_in, each.price_out) for name, each in models.items()}
+    with _ledger(ctx) as opened:
+        with opened.connect() as connection:
+            found = forgettable(connection, chosen)
+        if not found.count:
+            raise BadInput(
+                "no answer in the ledger meets these conditions. List what it contains with "
+                "`memflow ledger stats --by model --by prompt --by end`."
+            )
+        each_model = ", ".join(f"{name} {count:,}" for name, count in found.completions.items())
+        message(
+            f"memflow: {found.count:,} answers would be deleted ({each_model}); to ask for them again costs "
+            f"{found.cost(prices):,.2f}. These partitions used them, and stay as they are until they are rerun: "
+            f"{', '.join(found.partitions)}."
+        )
+        if not yes and not typer.confirm("Delete them?", err=True):
+            raise typer.Exit(1)
+        with opened.connect(transaction=True) as connection:
+            deleted = delete(connection, chosen)
+    data: dict[str, Any] = {"deleted": deleted, "cost": found.cost(prices), "partitions": found.partitions}
+    answer(
+        form,
+        data,
+        note(f"Deleted {deleted:,} answers. Rerun the partitions with `memflow run --force`."),
+    )
+
+
+@contextmanager
+def _ledger(ctx: typer.Context) -> Iterator["SqlLedger"]:
+    """Open the ledger of the settings. Raises BadSettings if it does not exist."""
+    from pathlib import Path
+
+    from sqlalchemy.engine import make_url
+
+    from resources.ledger import SqlLedger
+
+    url = front_of(ctx).load().ledger_url
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").is_file():
+        raise BadSettings(
+            f"there is no ledger at {parsed.database}. Run `memflow run --demo` to fill one, or fix `home` or `ledger` "
+            "in memflow.toml."
+        )
+    with SqlLedger(url) as opened:
+        yield opened

@@ -1,0 +1,36 @@
+"""Labels of results that are of no language model or of no embedding model. Every view of such results shows them."""
+
+from collections.abc import Iterable, Mapping
+
+from memflow.chat.scripted import LABEL
+from memflow.records import Score
+
+HASHING = "hashing"
+"""The name of the hashing embedder starts with this word, as in `hashing-256`."""
+HASHED = "hashed embedder, not an embedding model"
+"""The label of results of a language model with a memory that retrieves by the hashing embedder."""
+HASHED_CAVEAT = "retrieval compares words, not meanings."
+
+
+def score_label(scores: Iterable[Score]) -> str | None:
+    """Return the label of scores: LABEL if a scripted chat contributed to any, else HASHED if any retrieved so."""
+    return _label((score.scripted, score.embedder) for score in scores)
+
+
+def meta_label(metas: Iterable[Mapping[str, str]]) -> str | None:
+    """Return the label of verdicts or transcripts by the metadata of their partitions."""
+    return _label((meta.get("scripted") == "yes", meta.get("embedder")) for meta in metas)
+
+
+def caveat_of(label: str, scripted: str) -> str:
+    """Return what a label means for the results; `scripted` is the text for the scripted chat."""
+    return scripted if label == LABEL else HASHED_CAVEAT
+
+
+def _label(sources: Iterable[tuple[bool, str | None]]) -> str | None:
+    hashed = False
+    for scripted, embedder in sources:
+        if scripted:
+            return LABEL
+        hashed = hashed or (embedder or "").startswith(HASHING)
+    return HASHED if hashed else None

@@ -1,0 +1,109 @@
+"""All prompts of benchmarks, memories, annotation and repeated requests, by name, with the roles that receive them.
+
+chat/prompts.py loads single prompts.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.api import Benchmark
+from memflow.chat.prompts import Prompt, has_prompts, load_packaged, packaged_text, prompt_stems
+from memflow.memories.registry import MemoryConfig, resolve_user_memories, shipped_systems
+from memflow.memories.user_memories import UserMemory
+from memflow.pipeline import WRITERS
+
+ANY_ROLE = "any"
+"""The role of a prompt that every model may receive."""
+PROMPT_ROLES = ("simulator", "judge", "annotator", "assistant", "memory", ANY_ROLE)
+SHARED = {"memflow.chat": ANY_ROLE, "memflow.annotation": "judge"}
+"""The packages with prompts that belong to no benchmark or memory, and the role of these prompts."""
+
+
+@dataclass(frozen=True)
+class CatalogPrompt:
+    """A packaged prompt and the roles that receive it."""
+
+    package: str
+    stem: str
+    roles: tuple[str, ...]
+    prompt: Prompt
+
+    @property
+    def owner(self) -> str:
+        """The benchmark or memory that the prompt belongs to: the first part of its name."""
+        return self.prompt.name.partition("/")[0]
+
+    @property
+    def text(self) -> str:
+        """The text of the packaged file."""
+        return packaged_text(self.package, self.stem)
+
+
+def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, CatalogPrompt]:
+    """Return every packaged prompt by name, sorted; `own` contains the user's own memories.
+
+    If two packages have a prompt of one name, the first of benchmarks, memories and shared packages is returned.
+    """
+    found: dict[str, CatalogPrompt] = {}
+
+    def add(package: str, default: str, roles: Mapping[str, tuple[str, ...]]) -> None:
+        for stem in prompt_stems(package):
+            prompt = load_packaged(package, stem)
+            of_prompt = roles.get(prompt.name, (default,))
+            found.setdefault(prompt.name, CatalogPrompt(package, stem, of_prompt, prompt))
+
+    for benchmark in registry.benchmarks():
+        root = type(benchmark).__module__.rpartition(".")[0]
+        roles = _benchmark_roles(benchmark)
+        for package in _with_prompts(root) if root else ():
+            add(package, "assistant" if package == root else _common_role(package, roles), roles)
+    for package in _memory_packages(own or {}):
+        add(package, "memory", {})
+    for package, role in SHARED.items():
+        add(package, role, {})
+    return dict(sorted(found.items()))
+
+
+def _with_prompts(package: str) -> Iterator[str]:
+    if has_prompts(package):
+        yield package
+    for item in files(package).iterdir():
+        if item.is_dir() and item.joinpath("__init__.py").is_file():
+            yield from _with_prompts(f"{package}.{item.name}")
+
+
+def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
+    """Return the roles of a benchmark's prompts by prompt name, without those that only the assistant receives."""
+    domains = [domain for domain in registry.domains().values() if domain.benchmark == benchmark.name]
+    tables = [table for table, step in WRITERS.items() if "judge" in step.models]
+    prompts: dict[str, Iterable[Prompt]] = {
+        "simulator": benchmark.simulator_prompts(),
+        "judge": [
+            each for domain in domains for table in tables for each in benchmark.judge_prompts(domain, table)
+        ],
+        "annotator": [each for domain in domains for each in benchmark.annotation_prompts(domain)],
+    }
+    roles: dict[str, tuple[str, ...]] = {}
+    for role, of_role in prompts.items():
+        for prompt_name in {each.name for each in of_role}:
+            roles[prompt_name] = (*roles.get(prompt_name, ()), role)
+    return roles
+
+
+def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the role that all named prompts of a benchmark's subpackage have, such as its scorers'."""
+    named = [
+        set(roles[name])
+        for stem in prompt_stems(package)
+        if (name := load_packaged(package, stem).name) in roles
+    ]
+    common = set.intersection(*named) if named else set()
+    return min(common, default="assistant")
+
+
+def _memory_packages(own: Mapping[str, UserMemory]) -> Iterable[str]:
+    users = [each.system for each in resolve_user_memories(own).values() if isinstance(each, MemoryConfig)]
+    systems = [each for each in (*shipped_systems(), *users) if each.needs_chat]
+    return dict.fromkeys(each.memory.package() for each in systems)

@@ -1,0 +1,142 @@
+"""`ask`: bounds by role, answers that the token limit cuts, and requests that fail."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import OUTPUT_TOKENS, ChatRequest, Completion, TokenBound
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import ChatError, EndpointDown, NoAnswer, PromptTooLong, QuotaExhausted
+
+
+class Essay(BaseModel):
+    text: Annotated[str, Field(max_length=100_000)]
+
+
+TEXT = Prompt("test/text", (), None, "en", None, None, (("user", "Write."),), "digest")
+PUBLISHED = replace(TEXT, max_tokens=100)
+STRUCTURED = replace(TEXT, output=Essay, max_tokens=100)
+
+
+class LimitedChat(ScriptedChat):
+    """A chat whose answer has a number of characters; the request's limit, at 4 characters per token, cuts it."""
+
+    def __init__(self, characters: int, thinking: int = 0, errors: tuple[Exception | None, ...] = ()) -> None:
+        super().__init__({"test/text": self.answer})
+        self.characters = characters
+        self.thinking = thinking
+        self.errors = list(errors)
+        self.limits: list[int] = []
+
+    def answer(self, request: ChatRequest) -> str:
+        text = "x" * self.characters
+        return text if request.output is None else Essay(text=text).model_dump_json()
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        self.limits.append(request.sampling.max_tokens)
+        error = self.errors.pop(0) if self.errors else None
+        if error is not None:
+            raise error
+        whole = await super().complete(request)
+        room = 4 * max(0, request.sampling.max_tokens - self.thinking)
+        if len(whole.text) <= room:
+            return whole
+        return replace(whole, text=whole.text[:room], finish_reason="length", end="cut")
+
+
+@pytest.mark.parametrize(
+    ("bound", "prompt", "limit"),
+    [
+        (TokenBound(), None, OUTPUT_TOKENS),
+        (TokenBound(), 64, 64),
+        (TokenBound(output=2000), None, 2000),
+        (TokenBound(output=2000), 64, 2000),
+        (TokenBound(output=32), 64, 64),
+        (TokenBound(thinking=1000), 64, 1064),
+        (TokenBound(thinking=1000), None, OUTPUT_TOKENS + 1000),
+        (TokenBound(500, 1000), 64, 1500),
+    ],
+)
+async def test_role_raises_the_bound_of_a_prompt(bound: TokenBound, prompt: int | None, limit: int) -> None:
+    chat = LimitedChat(10)
+    chat.bound = bound
+    await ask(chat, replace(TEXT, max_tokens=prompt), {})
+    assert chat.limits == [limit]
+
+
+@given(st.none() | st.integers(1, 10**6), st.integers(0, 10**6), st.none() | st.integers(1, 10**6))
+def test_bound_is_never_below_the_prompt_or_the_setting(
+    output: int | None, thinking: int, prompt: int | None
+) -> None:
+    assert TokenBound(output, thinking).of(prompt) >= thinking + max(output or 1, prompt or 1)
+
+
+async def test_text_of_900_words_is_whole_without_settings() -> None:
+    answer = await ask(LimitedChat(900 * 6), TEXT, {})
+    assert len(answer.value) == 5400 and not answer.cut and answer.attempts == 1
+
+
+async def test_cut_text_is_requested_again_once_with_twice_the_limit() -> None:
+    chat = LimitedChat(6 * OUTPUT_TOKENS)
+    answer = await ask(chat, TEXT, {})
+    assert chat.limits == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS]
+    assert (len(answer.value), answer.cut, answer.attempts) == (6 * OUTPUT_TOKENS, False, 2)
+
+
+async def test_text_that_is_cut_twice_is_kept_and_marked() -> None:
+    chat = LimitedChat(10**6)
+    answer = await ask(chat, TEXT, {})
+    assert chat.limits == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS]
+    assert (len(answer.value), answer.cut, answer.reason) == (8 * OUTPUT_TOKENS, True, None)
+
+
+async def test_text_that_reaches_a_published_limit_is_kept_and_not_requested_again() -> None:
+    chat = LimitedChat(10**6)
+    answer = await ask(chat, PUBLISHED, {})
+    assert (chat.limits, len(answer.value), answer.cut) == ([100], 400, True)
+
+
+async def test_structured_answer_that_is_cut_twice_fails_with_a_reason() -> None:
+    chat = LimitedChat(10**4)
+    answer = await ask(chat, STRUCTURED, {})
+    assert (chat.limits, answer.value, answer.cut) == ([100, 200], None, False)
+    assert answer.reason is not None and "was cut at the limit of 200 tokens" in answer.reason
+    assert "[bounds]" in answer.reason
+
+
+@pytest.mark.parametrize("prompt", [TEXT, PUBLISHED, STRUCTURED])
+async def test_thinking_that_spends_the_limit_gets_one_retry_with_more_room(prompt: Prompt) -> None:
+    limit = prompt.max_tokens or OUTPUT_TOKENS
+    chat = LimitedChat(40, thinking=limit)
+    answer = await ask(chat, prompt, {})
+    assert chat.limits == [limit, 2 * limit] and answer.value is not None and not answer.cut
+    endless = LimitedChat(40, thinking=10**6)
+    answer = await ask(endless, prompt, {})
+    assert endless.limits == [limit, 2 * limit] and answer.value is None
+    assert "was cut at the limit" in (answer.reason or "")
+
+
+@pytest.mark.parametrize("error", [PromptTooLong("no room"), ChatError("timeout"), NoAnswer("", "blank")])
+async def test_cut_text_is_kept_if_the_request_with_more_room_fails(error: Exception) -> None:
+    chat = LimitedChat(10**6, errors=(None, error))
+    answer = await ask(chat, TEXT, {})
+    assert (len(answer.value), answer.cut, len(chat.limits)) == (4 * OUTPUT_TOKENS, True, 2)
+
+
+@pytest.mark.parametrize("end", ["blank", "refused", "filtered", "broken"])
+async def test_response_without_an_answer_is_a_reason_at_once(end: str) -> None:
+    chat = LimitedChat(10, errors=(NoAnswer(f"the answer is {end}", end),))
+    answer = await ask(chat, TEXT, {})
+    assert (answer.value, answer.reason, answer.attempts) == (None, f"test/text: the answer is {end}", 1)
+
+
+@pytest.mark.parametrize("error", [EndpointDown("down"), QuotaExhausted("no credit")])
+async def test_errors_that_end_a_step_are_raised(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        await ask(LimitedChat(10, errors=(error,)), TEXT, {})

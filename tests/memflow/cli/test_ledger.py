@@ -1,0 +1,75 @@
+"""`memflow ledger`: statistics, verification, and forgetting answers."""
+
+import json
+import shutil
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def own(measured, tmp_path: Path):
+    """Return a copy of the measured home's ledger, which a test may change."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    shutil.copy(measured.folder / "ledger.sqlite", folder)
+    return replace(measured, folder=folder)
+
+
+def requests(home) -> int:
+    return sum(row["requests"] for row in home.json("ledger", "stats")["groups"])
+
+
+def test_stats_sum_the_sent_requests_by_group(measured) -> None:
+    data = measured.json("ledger", "stats", "--by", "role", "--by", "end")
+    calls = {row["role"]: row["calls"] for row in measured.json("usage", "--by", "role")["usage"]}
+    assert {row["role"]: row["requests"] for row in data["groups"]} == calls
+    assert {row["end"] for row in data["groups"]} == {"answered"}
+    assert data["disk_bytes"] > sum(row["bytes"] for row in data["groups"]) > 0
+    assert "MB on disk" in measured("ledger", "stats").stdout
+
+
+def test_verify_accepts_the_ledger_of_a_run(measured) -> None:
+    assert "consistent" in measured("ledger", "verify").stdout
+    assert measured.json("ledger", "verify") == {"problems": []}
+
+
+def test_verify_names_the_faulty_rows_and_the_command_that_repairs_them(own) -> None:
+    with sqlite3.connect(own.folder / "ledger.sqlite") as connection:
+        ((digest,),) = connection.execute("select digest from completions limit 1").fetchall()
+        connection.execute("update completions set messages = x'00' where digest = ?", (digest,))
+        connection.execute("update usage_totals set requests = requests + 1 where role = 'memory'")
+    result = own("ledger", "verify", "--format", "json")
+    assert result.exit_code == 1
+    messages, totals = json.loads(result.stdout)["problems"]
+    assert (messages["name"], messages["digests"]) == ("undecodable messages", [digest])
+    assert messages["command"] == "memflow ledger forget --digest DIGEST"
+    assert totals["command"] == "memflow ledger verify --repair"
+    assert own("ledger", "forget", "--digest", digest, "--yes").exit_code == 0
+    assert own("ledger", "verify", "--repair").exit_code == 0
+
+
+def test_forget_shows_what_it_would_delete_and_asks(own) -> None:
+    before = requests(own)
+    refused = own("ledger", "forget", "--prompt", "awi/update", input="n\n")
+    assert refused.exit_code == 1 and "answers would be deleted" in refused.stderr
+    assert "amemgym_demo/awi" in refused.stderr
+    assert requests(own) == before
+    deleted = own("ledger", "forget", "--prompt", "awi/update", input="y\n")
+    assert deleted.exit_code == 0
+    rows = own.json("ledger", "stats", "--by", "prompt")["groups"]
+    assert "awi/update" not in {row["prompt"] for row in rows}
+
+
+def test_forget_without_a_condition_or_a_match_deletes_nothing(own) -> None:
+    before = requests(own)
+    assert "no condition is given" in own.error("ledger", "forget", "--yes")
+    assert "no answer in the ledger meets" in own.error("ledger", "forget", "--model", "nobody", "--yes")
+    assert requests(own) == before
+
+
+def test_missing_ledger_is_named_and_not_created(empty) -> None:
+    assert "there is no ledger at" in empty.error("ledger", "stats")
+    assert not empty.folder.exists()

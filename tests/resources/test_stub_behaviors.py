@@ -1,0 +1,154 @@
+"""The behaviors of the stub server, and what the chat makes of each."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.asking import parse_completion
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
+from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted
+from memflow.tokens import estimate
+from resources.chat import OpenAIChat
+from resources.endpoint import Endpoint
+from resources.profiles import PRESETS, Preset, Profile, profile_of
+from resources.stub import Stub, StubBehavior
+from resources.stub.calls import THOUGHT
+from resources.stub.providers import BEHAVIORS, CHECKS, PROVIDERS
+
+
+class Choice(BaseModel):
+    choice: str = Field(min_length=3, max_length=20)
+    score: int = Field(ge=40, le=50)
+
+
+TYPED = ChatRequest("test/choose", {}, (ChatMessage("user", "Choose."),), Sampling(), Choice)
+TEXT = replace(TYPED, output=None)
+
+
+async def completed(
+    behavior: StubBehavior, request: ChatRequest, profile: Profile | None = None
+) -> tuple[Completion, int]:
+    """Return the completion, and the number of requests that the server received."""
+
+    async def wait(seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    async with Stub(behavior) as stub:
+        endpoint = Endpoint(stub.url, profile=profile or Profile(), sleep=wait)
+        async with OpenAIChat(stub.url, "stub", "f", endpoint=endpoint) as chat:
+            return await chat.complete(request), stub.counts.asked
+
+
+async def error_of(behavior: StubBehavior, request: ChatRequest = TEXT) -> ChatError:
+    with pytest.raises(ChatError) as caught:
+        await completed(behavior, request)
+    return caught.value
+
+
+def test_every_preset_has_a_provider() -> None:
+    assert set(PROVIDERS) == set(PRESETS)
+    assert {name for names in PROVIDERS.values() for name in names} <= BEHAVIORS
+
+
+@pytest.mark.parametrize("fields", [{"provider": "depseek"}, {"behaviors": "thinks"}])
+def test_stub_rejects_unknown_names_with_the_known_ones(fields: dict[str, Any]) -> None:
+    with pytest.raises(
+        ValueError, match=r"there is no .* Use .*deepseek|there is no .* Use .*thinks_in_tags"
+    ):
+        Stub(StubBehavior(**fields))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+async def test_answers_keep_bounds_that_the_wire_schema_omits(preset: Preset) -> None:
+    behavior = StubBehavior(provider=preset)
+    for number in range(8):
+        asked = replace(TYPED, messages=(ChatMessage("user", f"Choose {number}."),))
+        completion, requests = await completed(behavior, asked, profile_of(preset))
+        value, wrong = parse_completion(completion, Choice)
+        assert value is not None, wrong
+        assert requests == 1
+
+
+@pytest.mark.parametrize("name", [name for name in CHECKS if name.startswith("overflow")])
+async def test_every_wording_of_a_too_long_prompt_is_recognized(name: str) -> None:
+    error = await error_of(StubBehavior(behaviors=name, max_model_len=1))
+    assert isinstance(error, PromptTooLong)
+
+
+async def test_exhausted_quota_ends_at_once() -> None:
+    assert isinstance(await error_of(StubBehavior(behaviors="quota")), QuotaExhausted)
+
+
+@pytest.mark.parametrize(
+    ("behaviors", "end"),
+    [("refuses", "refused"), ("filtered", "filtered"), ("filtered_prompt", "filtered"), ("blank", "blank")],
+)
+async def test_response_without_an_answer_is_a_reason(behaviors: str, end: str) -> None:
+    error = await error_of(StubBehavior(behaviors=behaviors))
+    assert isinstance(error, NoAnswer) and error.end == end
+
+
+@pytest.mark.parametrize(
+    "behaviors", ["warming_up", "blank_json_first", "waits_ms", "waits_seconds", "waits_date"]
+)
+async def test_passing_failure_is_followed_by_the_answer(behaviors: str) -> None:
+    completion, requests = await completed(StubBehavior(behaviors=behaviors), TYPED)
+    assert parse_completion(completion, Choice)[0] is not None
+    assert requests == 2
+
+
+@pytest.mark.parametrize("request_", [TEXT, TYPED])
+@pytest.mark.parametrize(
+    "behaviors",
+    ["thinks_in_field", "thinks_in_reasoning", "thinks_in_details", "thinks_in_tags", "thinks_in_parts"],
+)
+async def test_thinking_model_gives_the_answer_of_one_that_does_not(
+    behaviors: str, request_: ChatRequest
+) -> None:
+    thinking, _ = await completed(StubBehavior(behaviors=behaviors), request_)
+    direct, _ = await completed(StubBehavior(), request_)
+    assert (thinking.text, thinking.end) == (direct.text, "answered")
+    assert thinking.reasoning_tokens > 0 == direct.reasoning_tokens
+
+
+@pytest.mark.parametrize("behaviors", ["thinks_too_long", "unclosed_think"])
+async def test_endless_thoughts_are_a_cut_answer_without_text(behaviors: str) -> None:
+    completion, _ = await completed(StubBehavior(behaviors=behaviors), TEXT)
+    assert (completion.end, completion.text) == ("cut", "")
+
+
+async def test_json_in_the_field_of_thoughts_is_the_answer() -> None:
+    completion, _ = await completed(StubBehavior(behaviors="answer_in_reasoning"), TYPED)
+    assert parse_completion(completion, Choice)[0] is not None
+
+
+@pytest.mark.parametrize("behaviors", ["fenced", "preamble"])
+async def test_json_between_other_text_is_the_answer(behaviors: str) -> None:
+    completion, _ = await completed(StubBehavior(behaviors=behaviors), TYPED)
+    assert parse_completion(completion, Choice)[0] is not None
+
+
+async def test_missing_usage_is_estimated() -> None:
+    completion, _ = await completed(StubBehavior(behaviors="no_usage"), TEXT)
+    assert completion.estimated and completion.completion_tokens == estimate(completion.text)
+
+
+@pytest.mark.parametrize("fields", [{"cut_at": 100}, {"provider": "vllm"}])
+async def test_long_texts_are_cut_at_the_token_limit(fields: dict[str, Any]) -> None:
+    short = replace(TEXT, sampling=Sampling(max_tokens=100))
+    completion, _ = await completed(StubBehavior(text_length=3538, **fields), short)
+    assert (completion.end, len(completion.text)) == ("cut", 400)
+    assert THOUGHT not in completion.text
+
+
+async def test_text_length_is_the_mean_of_long_answers() -> None:
+    behavior, lengths = StubBehavior(text_length=3538), []
+    async with Stub(behavior) as stub, OpenAIChat(stub.url, "stub", "f") as chat:
+        for number in range(50):
+            asked = replace(TEXT, messages=(ChatMessage("user", f"{number}"),))
+            lengths.append(len((await chat.complete(asked)).text))
+    assert 3200 < sum(lengths) / len(lengths) < 3900
+    assert max(lengths) - min(lengths) > 1000

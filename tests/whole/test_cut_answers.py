@@ -1,0 +1,100 @@
+"""Long answers stay whole, and a run whose answers the token limit cuts says so."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from memflow.checks.evaluation import check_rows
+from memflow.checks.expectations import expectations_of
+from memflow.cli.planned_runs import Outcome
+from memflow.cli.selection import Selection
+from memflow.cli.summary import Summary
+from memflow.run.recording import RecordedRun, read, recording_text
+from resources.lake import Lake
+from resources.ledger import SqlLedger
+from resources.settings import load
+from resources.stub import stub_process
+
+DOMAIN, ASSISTANT = "amemgym_demo", "full"
+PARTITION = f"{DOMAIN}/{ASSISTANT}"
+CHARACTERS = 5400
+"""The mean length of an answer: 900 words."""
+
+
+@pytest.fixture
+def run_with(run_in: Callable[..., Outcome], tmp_path: Path) -> Callable[..., Outcome]:
+    """Return a function that runs one user, whose assistant is a stub with the given behavior."""
+
+    def run(**behavior: Any) -> Outcome:
+        with stub_process(text_length=CHARACTERS, **behavior) as url:
+            model = {"kind": "endpoint", "url": url, "model": "stub"}
+            return run_in(
+                tmp_path / "home",
+                (DOMAIN,),
+                (ASSISTANT,),
+                limit=1,
+                models={"m": model},
+                roles={"assistant": "m"},
+            )
+
+    return run
+
+
+def replies_of(lake: Lake) -> list[Any]:
+    return [row for row in lake.read("memory.transcripts", PARTITION) if row.origin == "assistant"]
+
+
+@pytest.mark.pipeline
+def test_replies_of_900_words_stay_whole_in_transcript_memory_and_export(
+    run_with: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    assert run_with().failed == []
+    lake = Lake(tmp_path / "home" / "lake")
+    replies = replies_of(lake)
+    lengths = [len(row.text.split()) for row in replies]
+    assert sum(lengths) / len(lengths) > 800 and max(lengths) > 900
+    assert not any(row.cut or row.reason for row in replies)
+    stored = {row.text for row in lake.read("memory.indexes", PARTITION)}
+    assert all(any(row.text in entry for entry in stored) for row in replies)
+    made = RecordedRun(
+        benchmark="amemgym", domain=DOMAIN, assistant=ASSISTANT, model="m", fingerprint="f",
+        simulator="s", scripted=False, run="r", sources=[],
+    )  # fmt: skip
+    _, exported = read(recording_text(made, lake.read("memory.transcripts", PARTITION)))
+    assert {row.text for row in replies} <= {message.text for message in exported}
+
+
+@pytest.mark.pipeline
+def test_run_with_answers_cut_at_512_tokens_says_so(run_with: Callable[..., Outcome], tmp_path: Path) -> None:
+    outcome = run_with(cut_at=512)
+    home = tmp_path / "home"
+    lake, settings = Lake(home / "lake"), load(over={"home": home})
+    replies = replies_of(lake)
+    assert replies and all(row.cut and 2000 < len(row.text) <= 4 * 512 for row in replies)
+
+    failed = check_rows(
+        "memory.transcripts", lake.read("memory.transcripts", PARTITION),
+        expectations_of("memory.transcripts"), lambda table: [], settings.domain(DOMAIN),
+    )  # fmt: skip
+    assert [each.name for each in failed if not each.passed and each.severity == "warn"] == [
+        "cut_texts_at_most_5_percent"
+    ]
+
+    (score,) = [score for score in outcome.scores if score.metric == "cut_replies"]
+    answers = len(lake.read("answer.replies", PARTITION))
+    assert score.value == pytest.approx(len(replies) / (len(replies) + answers))
+
+    with SqlLedger(settings.ledger_url) as ledger:
+        usage = {row.by["role"]: row for row in ledger.usage(("role",))}
+    assert usage["assistant"].cut == 2 * len(replies), "each was requested again, with twice the limit"
+    assert usage["simulator"].cut == 0
+
+    selection = Selection(settings, (DOMAIN,), (ASSISTANT,), 1)
+    console = Console(file=io.StringIO(), width=200)
+    for part in Summary.of(selection, outcome).shown():
+        console.print(part)
+    assert "of the role assistant were cut at the token limit" in console.file.getvalue()  # type: ignore[attr-defined]

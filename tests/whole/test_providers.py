@@ -1,0 +1,157 @@
+"""A benchmark with servers that behave as the providers do: every probe is answered with the provider's preset."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated import Generated, generate
+from served_evaluation import evaluate
+
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.errors import ModelMisconfigured
+from resources.chat import OpenAIChat
+from resources.endpoint import Endpoint
+from resources.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
+from resources.stub import Stub, StubBehavior
+from resources.stub.calls import THOUGHT
+
+MEMORIES = ("full", "rag_2_4_30", "awi", "mem0", "mem_gpt")
+PAGE = Path(__file__).parents[2] / "docs/how-to/model.md"
+
+
+class RecordedRequests(OpenAIChat):
+    """A chat that records the messages of its requests."""
+
+    said: str = ""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Record the request. Return the answer."""
+        self.said += request.messages_json
+        return await super().complete(request)
+
+
+@dataclass
+class Run:
+    """The tables of some memories, by memory, and all that the model was sent."""
+
+    tables: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    said: str = ""
+
+    def rows(self, table: str) -> list[Any]:
+        return [row for tables in self.tables.values() for row in tables[table]]
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons of probes without an answer."""
+        return [reply.reason for reply in self.rows("answer.replies") if reply.reason]
+
+
+@pytest.fixture(scope="module")
+def demo() -> Generated:
+    """Return the generated domain amemgym_demo."""
+    return generate("amemgym_demo")
+
+
+@pytest.fixture(scope="module")
+def one_user() -> Generated:
+    """Return the first user of amemgym_demo."""
+    return generate("amemgym_demo", 1)
+
+
+def run(demo: Generated, behavior: StubBehavior, profile: Profile, *memories: str) -> Run:
+    """Play and answer the demo with each memory and a server of this behavior."""
+
+    async def session() -> Run:
+        found = Run()
+        async with Stub(behavior) as stub:
+            endpoint = Endpoint(stub.url, profile=profile)
+            chat = RecordedRequests(stub.url, "stub", "f", section="models.m", endpoint=endpoint)
+            async with chat:
+                for memory in memories:
+                    found.tables[memory] = await evaluate(demo, memory, chat)
+                found.said = chat.said
+        return found
+
+    return asyncio.run(session())
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_probe_is_answered_with_the_preset_of_the_provider(demo: Generated, preset: Preset) -> None:
+    found = run(demo, StubBehavior(provider=preset), profile_of(preset), *MEMORIES)
+    assert found.reasons == []
+    assert len(found.rows("answer.replies")) == len(MEMORIES) * len(demo.probes)
+
+
+def line_without(demo: Generated, preset: Preset) -> str:
+    """Return the line that the error names if a provider's server gets the default requests; "" if it accepts them."""
+    try:
+        run(demo, StubBehavior(provider=preset), Profile(), *MEMORIES)
+    except ModelMisconfigured as error:
+        line = re.search(r"or (`.*`) below \[models\.m\.profile\]", str(error))
+        assert line is not None
+        return line[1]
+    return ""
+
+
+def table(demo: Generated) -> Iterator[str]:
+    """Yield the lines of the table of presets in the documentation."""
+    yield "| preset | differs from the default in | without the preset, the error names |"
+    yield "|---|---|---|"
+    for preset in PRESETS:
+        fields = {name: value for name, value in preset_fields(preset).items() if name != "thinking_levels"}
+        differs = ", ".join(f"`{name}`" for name in fields) or "nothing"
+        yield f"| `{preset}` | {differs} | {line_without(demo, preset)} |"
+
+
+def test_documentation_has_the_table_of_presets(one_user: Generated) -> None:
+    expected = "\n".join(table(one_user))
+    assert expected in PAGE.read_text(encoding="utf-8"), f"replace the table of presets by:\n{expected}"
+
+
+THINKING = (
+    "thinks_in_field",
+    "thinks_in_reasoning",
+    "thinks_in_details",
+    "thinks_in_tags",
+    "thinks_in_parts",
+)
+WITH_HEADROOM = Profile(headroom=4096)
+
+
+def values(found: Run) -> list[tuple[str, float | None]]:
+    return [(verdict.probe_id, verdict.value) for verdict in found.rows("score.verdicts")]
+
+
+@pytest.fixture(scope="module")
+def unthinking(one_user: Generated) -> Run:
+    """Return the run with a model that does not think."""
+    return run(one_user, StubBehavior(provider="vllm", text_length=600), WITH_HEADROOM, "full", "awi", "mem0")
+
+
+@pytest.mark.parametrize("thoughts", [100, 2000])
+@pytest.mark.parametrize("behavior", THINKING)
+def test_thoughts_change_no_verdict_and_are_kept_nowhere(
+    one_user: Generated, unthinking: Run, behavior: str, thoughts: int
+) -> None:
+    thinking = StubBehavior(provider="vllm", behaviors=behavior, text_length=600, thought_tokens=thoughts)
+    found = run(one_user, thinking, WITH_HEADROOM, "full", "awi", "mem0")
+    assert values(found) == values(unthinking)
+    assert THOUGHT not in found.said + repr(found.tables)
+
+
+@pytest.mark.parametrize("behavior", ["thinks_too_long", "unclosed_think"])
+def test_endless_thoughts_are_a_reason_and_no_answer(one_user: Generated, behavior: str) -> None:
+    found = run(one_user, StubBehavior(behaviors=behavior), Profile(), "full")
+    assert len(found.reasons) == len(one_user.probes)
+    assert THOUGHT not in found.said + repr(found.tables)
+
+
+def test_switched_off_thinking_needs_no_headroom(one_user: Generated, unthinking: Run) -> None:
+    behavior = StubBehavior(behaviors="thinks_in_reasoning", thought_tokens=10**6, text_length=600)
+    found = run(one_user, behavior, profile_of("vllm", thinking="off"), "full", "awi", "mem0")
+    assert values(found) == values(unthinking)
