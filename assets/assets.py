@@ -21,6 +21,8 @@ from resources.lance import LanceIndex
 from resources.leaderboard import CachedScores, former_partitions, leaderboard_rows
 from resources.library import Library
 from resources.models import Models
+from resources.process import release_freed_memory
+from resources.row_groups import GROUP_ROWS
 from resources.score_cache import NAME as SCORES
 from resources.settings import Settings
 from resources.steps import StepRunner
@@ -130,6 +132,8 @@ def _assets(
             for table, summary in summaries.items()
         }
         del tables
+        if any(each.rows > GROUP_ROWS for each in facts.values()):
+            release_freed_memory()
         more = _publish(step, key, settings, lake, index, warehouse)
         if step.scope == "dataset":
             published = data.dataset(where)

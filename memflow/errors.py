@@ -106,7 +106,7 @@ class PromptTooLong(RequestRefused):
 class NoAnswer(ChatError):
     """The exception for a response without an answer. `end` is a value of `memflow.chat.requests.End`."""
 
-    def __init__(self, message: str, end: str) -> None:
+    def __init__(self, message: str, end: str = "broken") -> None:
         super().__init__(message)
         self.end = end
         self.repeats = end in ("blank", "broken")

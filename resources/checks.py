@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
-from memflow.checks.evaluation import Engine, OtherRows, RuleResult, check_rows
+from memflow.checks.evaluation import Engine, OtherColumns, OtherRows, RuleResult, check_rows
 from memflow.checks.expectations import expectations_of
 from memflow.records import columns
 from resources.gx import Suite, suites_of, validate_rows
@@ -46,14 +46,17 @@ def check_partition(
     rows = lake.read(table, partition, vectors=False)
     evaluate = validate_rows if engine is Engine.gx else check_rows
     rules = expectations_of(table, scope.benchmark)
-    return evaluate(table, rows, rules, other_rows(lake, partition), scope.domain)
+    return evaluate(
+        table, rows, rules, other_rows(lake, partition), scope.domain, other_columns(lake, partition)
+    )
 
 
 def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
     """Yield the rules of a partition as suites of Great Expectations. Raises MissingData and BadSettings."""
     rows = lake.read(table, partition, vectors=False)
     rules = expectations_of(table, scope.benchmark)
-    for each in suites_of(table, rows, rules, other_rows(lake, partition), scope.domain):
+    other, from_columns = other_rows(lake, partition), other_columns(lake, partition)
+    for each in suites_of(table, rows, rules, other, scope.domain, from_columns):
         if isinstance(each, Suite):
             yield each
 
@@ -63,7 +66,21 @@ def other_rows(lake: Lake, partition: str) -> OtherRows:
 
     @cache
     def rows(table: str) -> Sequence[Any]:
-        by_assistant = "assistant" in {column.name for column in columns(table)}
-        return lake.read(table, partition if by_assistant else partition.partition("/")[0], vectors=False)
+        return lake.read(table, _partition_of(table, partition), vectors=False)
 
     return rows
+
+
+def other_columns(lake: Lake, partition: str) -> OtherColumns:
+    """Return a function that yields columns of another table's rows, which it selects like `other_rows`."""
+
+    def values(table: str, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        return lake.columns(table, _partition_of(table, partition), names)
+
+    return values
+
+
+def _partition_of(table: str, partition: str) -> str:
+    """Return the partition of another table that belongs to a partition `domain` or `domain/assistant`."""
+    by_assistant = "assistant" in {column.name for column in columns(table)}
+    return partition if by_assistant else partition.partition("/")[0]

@@ -40,6 +40,8 @@ _FILTERS = frozenset(
 _TEMPLATE_ERROR = re.compile("roles must alternate|system role|chat template|jinja", re.IGNORECASE)
 """A chat template that rejects the roles of the messages; llama.cpp reports it with status 500."""
 _LONGEST_MESSAGE, _LONGEST_DETAILS = 500, 2000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+"""Characters that a terminal would interpret."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def _build(
     status: int, error: Any, text: str, redact: Callable[[str], str] = lambda text: text
 ) -> ErrorResponse:
     codes = frozenset(str(code).lower()[:100] for code in _codes(error))
-    message = printable(redact(_message(error)[: 16 * _LONGEST_DETAILS]))
+    message = _CONTROL.sub(" ", printable(redact(_message(error)[: 16 * _LONGEST_DETAILS])))
     return ErrorResponse(status, message[:_LONGEST_MESSAGE], printable(text)[:_LONGEST_DETAILS], codes)
 
 

@@ -5,10 +5,12 @@ SUITES declares expectations on raw/records and score/leaderboard; assets/checks
 (references to other tables, properties of whole rows) become a Boolean column. memflow/checks/evaluation.py evaluates
 rules without Great Expectations.
 
-Importing Great Expectations takes 5 CPU seconds, so it is imported on first use, once per process. Great Expectations
-is not thread-safe: the validations of a process run one after another.
+Importing Great Expectations takes seconds and 80 MB, so it is imported on first use, once per process, without the
+libraries of its statistical tests and plots (UNUSED). Great Expectations is not thread-safe: the validations of a
+process run one after another.
 """
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from typing import Any
 from memflow.benchmarks.domains import Domain
 from memflow.checks.evaluation import (
     OFFENDING_KEYS,
+    OtherColumns,
     OtherRows,
     RuleError,
     RuleResult,
@@ -42,9 +45,12 @@ from memflow.checks.rules import (
     WholeTable,
 )
 from memflow.records import KEYS, columns
+from resources.deferred_imports import deferred_imports
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
+UNUSED = ("scipy.stats", "altair")
+"""Libraries that Great Expectations imports for expectations on distributions; half of its memory and import time."""
 
 _VALIDATING = Lock()
 
@@ -74,10 +80,11 @@ def validate_rows(
     expectations: Sequence[Expectation],
     other: OtherRows,
     domain: Domain | None = None,
+    other_columns: OtherColumns | None = None,
 ) -> list[RuleResult]:
     """Evaluate rules on rows with Great Expectations. Return results of the same form as check_rows."""
     found: dict[str, RuleResult] = {}
-    for each in suites_of(table, rows, expectations, other, domain):
+    for each in suites_of(table, rows, expectations, other, domain, other_columns):
         if isinstance(each, RuleResult):
             found[each.name] = each
             continue
@@ -92,6 +99,7 @@ def suites_of(
     expectations: Sequence[Expectation],
     other: OtherRows,
     domain: Domain | None = None,
+    other_columns: OtherColumns | None = None,
 ) -> Iterator[Suite | RuleResult]:
     """Yield the rules that apply to `domain`, translated into suites of Great Expectations.
 
@@ -102,14 +110,14 @@ def suites_of(
     def rows_of(name: str) -> Sequence[Any]:
         return rows if name == table else other(name)
 
-    known = known_values(rows_of)
+    known = known_values(table, rows_of, other_columns)
     own = Suite(table, rows, {}, [])
     for rule in applicable(expectations, domain):
         try:
             counted = rows_under(rule, rows_of)
             column = None if _is_native(rule) else violations(rule, counted, rows_of, known)
         except RuleError:
-            yield from check_rows(table, rows, [rule], other, domain)
+            yield from check_rows(table, rows, [rule], other, domain, other_columns)
             continue
         suite = own if checked_table(rule) == table else Suite(checked_table(rule), counted, {}, [])
         if column is None:
@@ -290,6 +298,8 @@ def _silent(context: Any) -> Any:
 def _gx() -> Any:
     """Import Great Expectations without its output and usage statistics. Return the module."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
-    import great_expectations as gx
-
+    with deferred_imports(*UNUSED):
+        import great_expectations as gx
+    gc.collect()
+    gc.freeze()  # full collections of garbage skip its many objects
     return gx

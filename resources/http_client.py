@@ -101,7 +101,7 @@ class HttpClient:
             ) from error
         except (ClientError, OSError, ValueError) as error:  # ValueError: an invalid address
             connected = not isinstance(error, ClientConnectorError | ValueError)
-            raise ExchangeFailed(str(error) or type(error).__name__, connected=connected) from error
+            raise ExchangeFailed(str(error)[:500] or type(error).__name__, connected=connected) from error
 
     async def _read(self, response: "aiohttp.ClientResponse") -> tuple[bytes, bool]:
         """Return the content, at most about `response_bytes` of it, and whether it is complete."""

@@ -24,7 +24,7 @@ from pyarrow import fs
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
 from memflow.records import TABLES, columns
-from resources.columns import has_vectors, schema, unknown_table
+from resources.columns import from_array, has_vectors, schema, unknown_table
 from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
 from resources.row_groups import RowGroupWriter, read_rows, row_group_size
@@ -144,6 +144,11 @@ class Lake:
         if state == self.state(table, partition):
             self._rows.put(path, state, rows)
         yield from rows
+
+    def columns(self, table: str, partition: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of some columns, one tuple per row, one row group at a time. Raises the errors of `read`."""
+        for batch in self.batches(table, partition, names):
+            yield from zip(*(from_array(batch.column(name)) for name in names), strict=True)
 
     def batches(
         self, table: str, partition: str, names: Sequence[str] | None = None

@@ -1,5 +1,6 @@
-"""Processes: signal handlers, process groups and logs of subprocesses, and the limit of open files."""
+"""Processes: signal handlers, process groups and logs of subprocesses, the limit of open files, and freed memory."""
 
+import ctypes
 import os
 import resource
 import signal
@@ -42,6 +43,13 @@ def allow_open_files(needed: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
         return allowed
     return needed if soft == resource.RLIM_INFINITY else soft
+
+
+def release_freed_memory() -> None:
+    """Return freed memory to the system. The C library of Linux keeps it in the process; others do nothing here."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def terminate(process: subprocess.Popen[bytes]) -> None:

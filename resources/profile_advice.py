@@ -3,14 +3,13 @@
 A request is never changed and repeated in silence, since its form affects the answers.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
-from resources.profiles import Preset, Profile, profile_of
+from resources.profiles import Preset, Profile, profile_of, toml_value
 
 _REJECTS = re.compile(
     r"unsupported|not support|not permitted|not allowed|unavailable|not available|extra_forbidden|extra inputs|unknown"
@@ -54,14 +53,14 @@ def ignored_structure(model: str, section: str, profile: Profile) -> ModelMiscon
     """Return the error for a server that answers in prose although the request asks for JSON."""
     advice = Advice("structured", "prompt", "anthropic")
     return ModelMisconfigured(
-        f"{model} answers in prose: its server ignores `structured = {_toml(profile.structured)}`. "
+        f"{model} answers in prose: its server ignores `structured = {toml_value(profile.structured)}`. "
         f"{_fix(advice, section, profile)}"
     )
 
 
 def _fix(advice: Advice, section: str, profile: Profile) -> str:
     """Return the sentence that tells what to write where."""
-    line = f"`{advice.field} = {_toml(advice.value)}`"
+    line = f"`{advice.field} = {toml_value(advice.value)}`"
     preset = None if advice.preset is None or profile_of(advice.preset) == profile else advice.preset
     if not section:
         option = f"Add --preset {preset} to the command, or define" if preset else "Define"
@@ -141,9 +140,3 @@ def _about_access(details: str, profile: Profile) -> Iterator[Advice]:
 def _names(details: str, parameter: str) -> bool:
     """Return whether an error response names a parameter in quotes, as an echoed prompt rarely does."""
     return re.search(rf"[\"'`]{re.escape(parameter)}\\?[\"'`]", details) is not None
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
-    return json.dumps(value)

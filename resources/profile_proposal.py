@@ -1,13 +1,12 @@
 """The preset and fields of a profile that fit the observations of a model check, as TOML for memflow.toml."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from resources.model_check import Observation
-from resources.profiles import DEFAULT, PRESETS, Preset, Profile, profile_of
+from resources.profiles import DEFAULT, PRESETS, Preset, Profile, profile_lines, profile_of
 
 _HOSTS: Mapping[str, tuple[Preset, ...]] = {
     "api.openai.com": ("openai", "openai_reasoning"),
@@ -36,12 +35,8 @@ class Proposal:
 
     def toml(self, name: str) -> str:
         """Return the lines for [models.NAME] in memflow.toml."""
-        lines = [f"[models.{name}]", f'preset = "{self.preset}"']
-        if self.fields:
-            # Strings, numbers, booleans and lists are written alike in JSON and TOML.
-            values = [f"{field} = {json.dumps(value)}" for field, value in self.fields.items()]
-            lines += ["", f"[models.{name}.profile]", *values]
-        return "\n".join(lines)
+        section = f"models.{name}"
+        return "\n".join([f"[{section}]", *profile_lines(section, self.profile(), self.preset)])
 
 
 def propose(observations: Iterable[Observation], url: str, current: Preset = DEFAULT) -> Proposal:

@@ -4,6 +4,7 @@ presets.toml has one profile per provider; memflow.toml overrides single fields.
 requests, replies.py to responses. Addresses, sampling values and prices belong to the model's settings.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
@@ -106,10 +107,10 @@ class Profile(BaseModel):
         ("<think>", "</think>"), description="The delimiters of thoughts in the content."
     )
     thinking: str = Field("", description="A key of thinking_levels; empty: the server's default.")
-    thinking_levels: dict[str, dict[str, Any]] = Field(
+    thinking_levels: dict[str, dict[str, JsonValue]] = Field(
         default_factory=dict, description="The keys of the request body that set each level of thinking."
     )
-    body: dict[str, Any] = Field(default_factory=dict, description="Further keys of the request body.")
+    body: dict[str, JsonValue] = Field(default_factory=dict, description="Further keys of the request body.")
     headers: dict[str, str] = Field(
         default_factory=dict, description="Further headers of requests; never a key."
     )
@@ -199,3 +200,24 @@ def preset_fields(preset: str) -> Mapping[str, Any]:
 def profile_of(preset: Preset, **fields: Any) -> Profile:
     """Return the profile of a preset with other fields. A given table replaces the preset's table."""
     return Profile.model_validate({**preset_fields(preset), **fields})
+
+
+def changed_fields(profile: Profile, preset: Preset) -> dict[str, Any]:
+    """Return the fields in which a profile differs from its preset, as values of JSON types."""
+    values, shared = profile.model_dump(mode="json"), profile_of(preset).model_dump(mode="json")
+    return {name: value for name, value in values.items() if value != shared[name]}
+
+
+def profile_lines(section: str, profile: Profile, preset: Preset) -> list[str]:
+    """Return the lines of memflow.toml that give the model of a section this profile; the last lines of the section."""
+    lines = [f"preset = {toml_value(preset)}"]
+    if changed := changed_fields(profile, preset):
+        lines += ["", f"[{section}.profile]", *(f"{name} = {toml_value(changed[name])}" for name in changed)]
+    return lines
+
+
+def toml_value(value: Any) -> str:
+    """Return a value of JSON types as TOML. Strings, numbers, booleans and lists are written alike in both."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml_value(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
+LONGEST_RESET = 60.0
+"""Limits per minute are waited for; some servers report used-up limits of a day although they answer."""
 _LIMITS = (
     ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
@@ -37,15 +39,16 @@ def retry_after(headers: Mapping[str, str]) -> float:
 
 
 def seconds_until_reset(headers: Mapping[str, str]) -> float:
-    """Return the seconds until a used-up rate limit is reset; 0 if none is used up, or the reset is not reported."""
-    return max(
-        (
-            _seconds_until(headers.get(reset, ""))
-            for remaining, reset in _LIMITS
-            if remaining in headers and _number(headers[remaining]) == 0
-        ),
-        default=0.0,
-    )
+    """Return the seconds until a used-up rate limit is reset, at most LONGEST_RESET.
+
+    The result is 0 if no limit is used up, and for longer resets: the next request learns from its response to wait.
+    """
+    waits = [
+        _seconds_until(headers.get(reset, ""))
+        for remaining, reset in _LIMITS
+        if remaining in headers and _number(headers[remaining]) == 0
+    ]
+    return max((seconds for seconds in waits if seconds <= LONGEST_RESET), default=0.0)
 
 
 def _seconds_until(text: str) -> float:

@@ -37,6 +37,10 @@ OtherRows = Callable[[str], Sequence[Any]]
 """Returns the rows of another table for the partition that is checked."""
 
 
+OtherColumns = Callable[[str, tuple[str, ...]], Iterable[tuple[Any, ...]]]
+"""Returns some columns of another table for the partition that is checked, one tuple per row."""
+
+
 class Engine(StrEnum):
     """The program that evaluates the check rules: memflow itself (this module) or Great Expectations."""
 
@@ -80,8 +84,11 @@ def check_rows(
     expectations: Sequence[Expectation],
     other: OtherRows,
     domain: Domain | None = None,
+    other_columns: OtherColumns | None = None,
 ) -> list[RuleResult]:
     """Return the results of the expectations of `table` that apply to `domain`, in the declared order.
+
+    With `other_columns`, foreign keys do not need the rows of other tables, which may be large.
 
     A rule that raises an exception fails, with the exception in its result; the other rules are still evaluated. Raises
     BadInput if a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
@@ -90,7 +97,7 @@ def check_rows(
     def rows_of(name: str) -> Sequence[Any]:
         return rows if name == table else other(name)
 
-    known = known_values(rows_of)
+    known = known_values(table, rows_of, other_columns)
     return [_evaluate(each, rows_of, known) for each in applicable(expectations, domain)]
 
 
@@ -133,12 +140,17 @@ def row_key(table: str, row: Any) -> str:
     return ", ".join(f"{name}={getattr(row, name)}" for name in KEYS[table])
 
 
-def known_values(rows_of: OtherRows) -> KnownValues:
-    """Return a cached function that returns the distinct values of given columns of a table."""
+def known_values(checked: str, rows_of: OtherRows, other_columns: OtherColumns | None = None) -> KnownValues:
+    """Return a cached function that returns the distinct values of given columns of a table.
+
+    Values of tables other than `checked` come from `other_columns`, if given, and not from rows.
+    """
 
     @cache
     def known(table: str, columns: tuple[str, ...]) -> set[tuple[Any, ...]]:
-        return {values for row in rows_of(table) for values in _values(row, columns)}
+        if other_columns is None or table == checked:
+            return {values for row in rows_of(table) for values in _values(row, columns)}
+        return {values for row in other_columns(table, columns) for values in _combinations(row)}
 
     return known
 
@@ -199,7 +211,7 @@ def violations(
         case AcrossTables(tables, find_violations):
             others = [other(name) for name in tables[1:]]
             return _attempt(lambda: set(find_violations(rows, *others)))
-    return _not(rows, _row_rule(expectation, known))
+    return _not(rows, _row_rule(expectation, known)) if rows else set()
 
 
 def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], bool]:
@@ -266,7 +278,10 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
     """Return the row's values in the columns `names`, one tuple per combination of list items; empty for a null."""
-    values = (getattr(row, name) for name in names)
+    return _combinations(getattr(row, name) for name in names)
+
+
+def _combinations(values: Iterable[Any]) -> Iterable[tuple[Any, ...]]:
     return product(
         *(value if isinstance(value, list) else () if value is None else (value,) for value in values)
     )

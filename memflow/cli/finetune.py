@@ -3,7 +3,6 @@
 The benchmark selects the answers (`Benchmark.training_set`); resources/trainer.py trains.
 """
 
-import json
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -184,13 +183,16 @@ def _name(place: Path) -> str:
 
 def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
     """Return the memflow.toml lines that declare the adapter as a model with the settings of its base model."""
+    from resources.profiles import profile_lines, toml_value
+
     base = settings.model(model)
     own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}
-    shared = {name: getattr(base, name) for name in sorted(base.model_fields_set - set(OWN))}
-    written = [
-        f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in {**own, **shared}.items()
-    ]
-    return [f"[models.{_name(place)}]", *written]
+    shared = {
+        name: getattr(base, name) for name in sorted(base.model_fields_set - {*OWN, "preset", "profile"})
+    }
+    written = [f"{name} = {toml_value(value)}" for name, value in {**own, **shared}.items()]
+    section = f"models.{_name(place)}"
+    return [f"[{section}]", *written, *profile_lines(section, base.profile, base.preset)]
 
 
 def _counted(learned: "TrainingSet") -> dict[str, Any]:

@@ -43,11 +43,10 @@ _COLUMNS = ("model", "served as", "address", "roles", "preset", "changed fields"
 
 
 def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
-    from resources.profiles import profile_of
+    from resources.profiles import changed_fields
 
     roles = [role for role, chosen in settings.roles if chosen == name]
     assistants = [each for each in settings.assistants if each.endswith(f"@{name}")]
-    preset = profile_of(model.preset)
     scripted = model.kind == "scripted"
     return {
         "model": name,
@@ -55,11 +54,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
         "address": {"scripted": "no model", "vllm": "started by memflow"}.get(model.kind, model.url),
         "roles": [*roles, *assistants],
         "preset": "" if scripted else model.preset,
-        "changed fields": [
-            field
-            for field in type(preset).model_fields
-            if getattr(model.profile, field) != getattr(preset, field)
-        ],
+        "changed fields": sorted(changed_fields(model.profile, model.preset)),
         "price_in": model.price_in,
         "price_out": model.price_out,
         "profile": {} if scripted else model.profile.model_dump(mode="json", exclude_defaults=True),

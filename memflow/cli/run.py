@@ -31,8 +31,8 @@ from memflow.cli.selection import (
     select,
 )
 
-COLLECTION_THRESHOLDS = (100_000, 5, 2)
-"""Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. A million
+COLLECTION_THRESHOLDS = (20_000, 5, 2)
+"""Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
 new objects start a full collection: output types that are narrowed to one user are garbage with cycles."""
 
 INTERRUPTED = 130

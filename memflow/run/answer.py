@@ -22,8 +22,10 @@ from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
 """Probes that read concurrently: a bound on the restored memories in RAM."""
-RUNNING = 2048
+RUNNING = 1024
 """Probes that read or wait for an answer: a bound on the prompts in RAM, above any model's concurrency."""
+STARTED_TOGETHER = 16
+"""Probes that start in one iteration of the event loop: the ledger looks their requests up together."""
 
 RANKED = 10
 """Entries of the ranking that a reply stores, for recall@10."""
@@ -74,14 +76,16 @@ async def answer_all(
     *,
     answered: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
+    running: asyncio.Semaphore | None = None,
 ) -> list[Reply]:
     """Return the replies in the order of `probes`. Probes are answered concurrently; the chat limits the concurrency.
 
     `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
-    last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Raises
-    FatalChatError.
+    last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Calls
+    that share `running` share its bound on probes in RAM. Raises FatalChatError.
     """
-    running, reading = asyncio.Semaphore(RUNNING), asyncio.Semaphore(READING)
+    running = running or asyncio.Semaphore(RUNNING)
+    reading = asyncio.Semaphore(READING)
     memories: dict[_Place, Memory] = {}
     waiting = Counter(_place(probe) for probe in probes)
 
@@ -116,18 +120,19 @@ async def answer_all(
             raise
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
-        finally:
-            running.release()
         answered()
         return reply
 
     tasks = []
     try:
         async with asyncio.TaskGroup() as group:
-            for probe in probes:
+            for number, probe in enumerate(probes, 1):
                 await running.acquire()
                 tasks.append(group.create_task(one(probe)))
-                await asyncio.sleep(0)  # let the loop process answers that have arrived
+                # A callback also runs for a task that is canceled before it starts.
+                tasks[-1].add_done_callback(lambda _: running.release())
+                if number % STARTED_TOGETHER == 0:
+                    await asyncio.sleep(0)  # let the loop process answers that have arrived
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
     return [task.result() for task in tasks]

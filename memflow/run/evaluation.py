@@ -11,7 +11,7 @@ from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe, Reply
-from memflow.run.answer import EpisodeHistory, answer_all
+from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
 from memflow.run.early_answers import Ask
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
@@ -20,7 +20,7 @@ from memflow.run.transcripts import entry_rows, episode_histories, memory_texts,
 from memflow.scoring.attribution import attribute
 
 CHECKPOINTS_AT_ONCE = 256
-"""Checkpoints whose probes are asked at once during play: a bound on restored memories and rendered prompts."""
+"""Checkpoints whose probes are asked at once during play: a bound on restored memories."""
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -80,11 +80,11 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
     chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
     remember = context.memory.factory(tools)
 
-    running = asyncio.Semaphore(CHECKPOINTS_AT_ONCE)
+    checkpoints, running = asyncio.Semaphore(CHECKPOINTS_AT_ONCE), asyncio.Semaphore(RUNNING)
 
     async def ask(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
         histories = {probes[0].episode_id: history}
-        async with running:
+        async with checkpoints:
             return await answer_all(
                 context.benchmark,
                 context.domain,
@@ -94,6 +94,7 @@ async def _asker(context: StepContext, models: ModelProvider) -> Ask:
                 remember,
                 chat,
                 clock=context.clock,
+                running=running,
             )
 
     return ask

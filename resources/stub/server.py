@@ -47,6 +47,7 @@ class Stub:
     def __init__(self, behavior: StubBehavior | None = None) -> None:
         self.behavior = behavior or StubBehavior()
         self.behaviors = behaviors_of(self.behavior)
+        self._odd_responses = odd_responses() if self.behavior.odd else {}
         self.counts = Counts()
         self.port = self.behavior.port
         self.headers: list[dict[str, str]] = []
@@ -142,12 +143,12 @@ class Stub:
     def _odd_response(self, body: dict[str, Any], key: str) -> OddResponse | None:
         if not self.behavior.odd or "messages" not in body:
             return None
-        named = odd_responses().get(body["messages"][-1]["content"].removeprefix("odd response: "))
+        named = self._odd_responses.get(body["messages"][-1]["content"].removeprefix("odd response: "))
         chance = random.Random(seeded(self.behavior.seed, "odd", key))
         if named is not None or chance.random() >= self.behavior.odd:
             return named
         kept = ("answered", "cut", *FATAL)
-        return chance.choice([each for each in odd_responses().values() if each.outcome not in kept])
+        return chance.choice([each for each in self._odd_responses.values() if each.outcome not in kept])
 
     def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
         if self._log is not None:

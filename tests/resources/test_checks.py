@@ -1,6 +1,9 @@
 """Checks of lake partitions, including the tables that the rules refer to."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from valid_rows import DOMAIN, valid_rows
@@ -47,3 +50,23 @@ def test_check_partition_reports_missing_partition_or_unknown_table(lake: Lake) 
         check_partition("answer.replies", "d/none", lake, SCOPE)
     with pytest.raises(BadInput, match="there is no table 'nothing'"):
         check_partition("nothing", "d", lake, SCOPE)
+
+
+@pytest.mark.parametrize("engine", Engine)
+def test_foreign_keys_are_checked_without_the_rows_of_other_tables(
+    lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = lake.read("answer.replies", "d/full")
+    lake.write("answer.replies", "d/full", [replace(replies[0], recalled=["none"])], fingerprint="")
+    read: list[str] = []
+    stream = lake.stream
+
+    def recorded(table: str, *arguments: Any, **options: Any) -> Iterator[Any]:
+        read.append(table)
+        return stream(table, *arguments, **options)
+
+    monkeypatch.setattr(lake, "stream", recorded)
+    found = {each.name: each for each in check_partition("answer.replies", "d/full", lake, SCOPE, engine)}
+    assert not found["recalled_entries_in_memory"].passed
+    assert found["probe_id_in_probes"].passed
+    assert "memory.indexes" not in read

@@ -343,3 +343,12 @@ def test_lake_returns_only_the_rows_of_the_given_episodes(lake):
         found = list(reader.stream("score.verdicts", "d/m", episodes={"e0", "e2"}))
         assert found == [row for row in rows if row.episode_id != "e1"]
     assert lake.read("score.verdicts", "d/m") == rows
+
+
+def test_lake_columns_equal_the_columns_of_the_rows(lake):
+    rows = [verdict(number, None if number % 2 else 0.5) for number in range(9_000)]  # two row groups
+    lake.write("score.verdicts", "d/m", rows, fingerprint="")
+    found = list(lake.columns("score.verdicts", "d/m", ("value", "probe_id")))
+    assert found == [(row.value, row.probe_id) for row in rows]
+    with pytest.raises(MissingData):
+        list(lake.columns("score.verdicts", "d/other", ("value",)))

@@ -70,3 +70,20 @@ def test_limit_of_open_files_is_raised_as_far_as_the_system_permits(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == limit.split()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of the process from /proc")
+def test_freed_memory_returns_to_the_system() -> None:
+    program = (
+        "from pathlib import Path\n"
+        "from resources.process import release_freed_memory\n"
+        "resident = lambda: int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
+        "texts = [bytes(2000) for _ in range(50_000)]\n"
+        "last = bytes(2000)\n"  # holds the end of the heap
+        "del texts\n"
+        "before = resident()\n"
+        "release_freed_memory()\n"
+        "print(before - resident())"
+    )
+    released = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(released.stdout) > 50_000_000

@@ -9,7 +9,9 @@ from memflow.benchmarks.domains import Domain, parse_parameters
 from memflow.errors import BadSettings
 
 USERS_AT_ONCE = 256
-"""Users that are generated at once."""
+"""Users whose states are generated at once, each with one request at a time."""
+TEXT_USERS_AT_ONCE = 32
+"""Users whose messages or options are written at once, each with a request for each period or question."""
 PUBLISHED_CONTEXT = 2
 """Number of latest session messages in the context of the published code's user model."""
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memflow.benchmarks.amemgym.config import USERS_AT_ONCE, is_generated, parse_config
+from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, is_generated, parse_config
 from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.options import QuestionOptions, generated_options, published_options
@@ -38,7 +38,7 @@ async def make_probes(
         asked = await gather_bounded(
             lambda history: generated_options(domain, history, simulator),
             [*histories_by_user.values()],
-            USERS_AT_ONCE,
+            TEXT_USERS_AT_ONCE,
         )
     else:
         mine = {record.record_id: record for record in selected_users(domain, records)}

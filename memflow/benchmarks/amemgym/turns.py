@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
-from memflow.benchmarks.amemgym.config import USERS_AT_ONCE, AMemGymConfig, is_generated, parse_config
+from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, AMemGymConfig, is_generated, parse_config
 from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.states import History, histories_of_share, selected_users
@@ -57,7 +57,7 @@ async def _openings(
     made = await gather_bounded(
         lambda history: _SessionWriter(domain, config, history, simulator).sessions(),
         [*histories_by_user.values()],
-        USERS_AT_ONCE,
+        TEXT_USERS_AT_ONCE,
     )
     return [
         turn

@@ -18,6 +18,7 @@ from memflow.checks.rules import (
     Between,
     EachRow,
     Expectation,
+    ForeignKey,
     RowForEvery,
     Unique,
     WholeTable,
@@ -320,6 +321,30 @@ def test_row_filter_that_raises_an_exception_fails_the_rule_and_names_the_row():
     assert found.error == (
         "rule probes_are_answered of answer.replies raised KeyError: 'state' on row domain=d, probe_id=p1"
     )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_results_are_equal_with_columns_instead_of_rows_of_other_tables(table):
+    world = valid_rows()
+    damaged = world | {name: rows[1:] for name, rows in world.items() if name != table}
+
+    def other_columns(name, names):
+        return [tuple(getattr(row, column) for column in names) for row in damaged[name]]
+
+    rules = expectations_of(table, DOMAIN.benchmark)
+    from_rows, from_columns = (
+        check_rows(table, damaged[table], rules, damaged.__getitem__, DOMAIN, given)
+        for given in (None, other_columns)
+    )
+    assert from_columns == from_rows
+
+
+def test_foreign_key_of_an_empty_table_does_not_read_the_other_table():
+    rule = Expectation(
+        "memory.feedback", "probes_exist", ForeignKey(("probe_id",), "question.probes", ("probe_id",))
+    )
+    [found] = check_rows("memory.feedback", [], [rule], {}.__getitem__)
+    assert found.passed
 
 
 def test_check_rows_without_domain_rejects_a_domain_dependent_rule():

@@ -121,8 +121,21 @@ async def test_unreachable_server_ends_all_probes_with_its_error():
     answering = answer_all(MemBench(), DOMAIN, "a", [probe(at, 0) for at in range(500)], pasts, Nothing, chat)
     with pytest.raises(EndpointDown, match="no server"):
         await asyncio.wait_for(answering, 30)
-    assert chat.asked < 10
+    assert chat.asked <= 2 * answer.STARTED_TOGETHER
     assert len(asyncio.all_tasks()) == 1
+
+
+async def test_failed_call_releases_the_bound_that_it_shares_with_other_calls():
+    class Down(Waiting):
+        async def complete(self, request):
+            raise EndpointDown("no server")
+
+    running, pasts = asyncio.Semaphore(20), {"e": EpisodeHistory([], {0: 0})}
+    probes = [probe(at, 0) for at in range(50)]
+    with pytest.raises(EndpointDown):
+        await answer_all(MemBench(), DOMAIN, "a", probes, pasts, Nothing, Down(), running=running)
+    for _ in range(20):
+        await asyncio.wait_for(running.acquire(), 30)
 
 
 class Parrot(Nothing):

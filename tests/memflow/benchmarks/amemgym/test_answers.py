@@ -47,6 +47,15 @@ def test_values_of_accepts_any_variable_name_and_rejects_invalid_values():
             output.model_validate(wrong)
 
 
+def test_updates_of_keeps_only_the_move_types_of_the_last_period():
+    known: answers.MoveTypes = {}
+    answers.updates_of({"a": ["x", "y"], "c": ["z"]}, 1, 2, known)
+    first = dict(known)
+    answers.updates_of({"a": ["y", "w"], "c": ["z"]}, 1, 2, known)
+    assert [*known] == [("a", ("y", "w")), ("c", ("z",))]
+    assert known["c", ("z",)] is first["c", ("z",)]
+
+
 def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
     output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2, {})
 

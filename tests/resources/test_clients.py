@@ -1,0 +1,38 @@
+"""The model clients of an event loop: the settings of a model reach its endpoint."""
+
+from pathlib import Path
+
+import pytest
+
+from memflow.shares import WHOLE
+from resources.chat import OpenAIChat
+from resources.clients import Clients
+from resources.ledger import SqlLedger
+from resources.settings import load
+from resources.vllm import VllmServers
+
+
+@pytest.mark.parametrize(
+    ("given", "variables"), [("KEY_A", ("KEY_A",)), (["KEY_A", "KEY_B"], ("KEY_A", "KEY_B"))]
+)
+async def test_chat_has_the_limits_keys_and_profile_of_its_model(
+    tmp_path: Path, given: object, variables: tuple[str, ...]
+) -> None:
+    limits = {
+        "patience": 7.0,
+        "longest_pause": 8.0,
+        "timeout": 9.0,
+        "response_bytes": 10_000,
+        "concurrency": 11,
+    }
+    model = {"url": "http://127.0.0.1:9/v1", "model": "a", "preset": "azure", "key_variable": given, **limits}
+    settings = load(over={"home": tmp_path, "models": {"m": model}})
+    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+        clients = Clients(settings, ledger, VllmServers({}), None, WHOLE, {})
+        chat = await clients.chat("m")
+        assert isinstance(chat, OpenAIChat)
+        endpoint = chat.endpoint
+        assert {name: getattr(endpoint, name) for name in limits} == limits
+        assert (endpoint.key_variables, endpoint.profile.auth) == (variables, "api-key")
+        assert endpoint.answers is clients.answers and "`url` of model m" in endpoint.setting
+        await clients.close()
