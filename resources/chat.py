@@ -16,7 +16,7 @@ from memflow.errors import NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
 from resources.limits import Budget, Prices, Spending
-from resources.profile_advice import ignored_structure, misconfiguration
+from resources.profile_advice import ignored_structure, misconfiguration, no_room_for_thoughts
 from resources.replies import ChatReply, read_reply
 from resources.request_bodies import RequestBodies
 
@@ -25,6 +25,11 @@ BLANK_TRIES = 3
 
 PROSE_REPLIES = 5
 """Typed replies without JSON, with no other one before, after which the server is known to ignore the structure."""
+
+THINKING_TOKENS = 2048
+"""A token limit in which most thoughts end."""
+LOST_REPLIES = 5
+"""Replies whose thoughts used up a lower limit, at least half of those, after which the model is known to think."""
 
 
 class OpenAIChat:
@@ -60,6 +65,7 @@ class OpenAIChat:
         self._recovered = False
         self._follows_structure = False
         self._prose = 0
+        self._narrow = self._lost = 0
         self.endpoint = endpoint or Endpoint(
             url, key_variables=key_variables, concurrency=concurrency, patience=patience
         )
@@ -90,6 +96,7 @@ class OpenAIChat:
             if reply.end != "blank":
                 break
         if reply.end in ("answered", "cut"):
+            self._require_headroom(reply, request)
             self._require_structure(reply, request)
             return completion
         reason = {
@@ -139,6 +146,17 @@ class OpenAIChat:
                 self.endpoint.address,
             )
         return replace(reply, end="answered", text=thoughts, thoughts="")
+
+    def _require_headroom(self, reply: ChatReply, request: ChatRequest) -> None:
+        """Raise ModelMisconfigured if thoughts use up low token limits, so that answers have no room."""
+        if self.bodies.max_tokens(request) >= THINKING_TOKENS:
+            return
+        self._narrow += 1
+        self._lost += (
+            reply.end == "cut" and not reply.text.strip() and bool(reply.thoughts or reply.usage.reasoning)
+        )
+        if self._lost >= LOST_REPLIES and 2 * self._lost >= self._narrow:
+            raise no_room_for_thoughts(self.model, self.section, self.endpoint.profile)
 
     def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
         """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""

@@ -20,6 +20,8 @@ _KEYWORD = re.compile(
     r"[\"'`](minLength|maxLength|minItems|maxItems|minimum|maximum|exclusiveMinimum|exclusiveMaximum|pattern|format"
     r"|default|uniqueItems|multipleOf|title|examples)[\"'`]"
 )
+HEADROOM = 8192
+"""Tokens for thoughts that the presets of models that think have."""
 _UNKNOWN = re.compile(r"extra_forbidden|extra inputs|unknown|unrecogni[sz]ed", re.IGNORECASE)
 
 
@@ -55,6 +57,14 @@ def ignored_structure(model: str, section: str, profile: Profile) -> ModelMiscon
     return ModelMisconfigured(
         f"{model} answers in prose: its server ignores `structured = {toml_value(profile.structured)}`. "
         f"{_fix(advice, section, profile)}"
+    )
+
+
+def no_room_for_thoughts(model: str, section: str, profile: Profile) -> ModelMisconfigured:
+    """Return the error for a model whose thoughts use up the token limits of its answers."""
+    return ModelMisconfigured(
+        f"{model} thinks until the token limit, so that there is no room for answers. "
+        f"{_fix(Advice('headroom', HEADROOM), section, profile)}"
     )
 
 

@@ -92,7 +92,7 @@ def line_without(demo: Generated, preset: Preset) -> str:
     try:
         run(demo, StubBehavior(provider=preset), Profile(), *MEMORIES)
     except ModelMisconfigured as error:
-        line = re.search(r"or (`.*`) below \[models\.m\.profile\]", str(error))
+        line = re.search(r"(?:or|Write) (`[^`]*`) below \[models\.m\.profile\]", str(error))
         assert line is not None
         return line[1]
     return ""
@@ -146,7 +146,7 @@ def test_thoughts_change_no_verdict_and_are_kept_nowhere(
 
 @pytest.mark.parametrize("behavior", ["thinks_too_long", "unclosed_think"])
 def test_endless_thoughts_are_a_reason_and_no_answer(one_user: Generated, behavior: str) -> None:
-    found = run(one_user, StubBehavior(behaviors=behavior), Profile(), "full")
+    found = run(one_user, StubBehavior(behaviors=behavior), WITH_HEADROOM, "full")
     assert len(found.reasons) == len(one_user.probes)
     assert THOUGHT not in found.said + repr(found.tables)
 
