@@ -1,6 +1,6 @@
 """The user's prompt folders: reads the files that replace packaged prompts, and checks them.
 
-A file replaces the prompt whose name is its path below the folder: `amemgym/choice.md` replaces `amemgym/choice`.
+A file replaces the prompt whose name is its path below the folder: `mem0/decide.md` replaces `mem0/decide`.
 memflow/chat/replacements.py has the files in use; a process sets them with `activate_prompts`.
 """
 
@@ -94,7 +94,7 @@ def _read_folder(folder: Path, catalog: Mapping[str, CatalogPrompt], key: str = 
             continue
         if name not in catalog:
             what = unknown_name("prompt", name, catalog, "memflow prompts list")
-            fix = "Name the file after the prompt: amemgym/choice.md replaces amemgym/choice"
+            fix = "Name the file after the prompt: mem0/decide.md replaces mem0/decide"
             found.problems.append(PromptProblem(str(path), what, fix))
         elif not key or key == catalog[name].owner or key in catalog[name].roles:
             problems = list(_read_file(path, catalog[name], found.files))

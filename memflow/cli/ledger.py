@@ -117,7 +117,7 @@ def forget(
     ctx: typer.Context,
     model: Annotated[str, typer.Option("--model", metavar="NAME", help="Answers of this model.")] = "",
     prompt: Annotated[
-        str, typer.Option("--prompt", metavar="NAME", help="Answers to this prompt, such as amemgym/reply.")
+        str, typer.Option("--prompt", metavar="NAME", help="Answers to this prompt, such as mem0/decide.")
     ] = "",
     run: Annotated[
         str, typer.Option("--run", metavar="ID", help="Answers to requests that this run sent.")

@@ -81,7 +81,7 @@ def export(
     force: ForceOption = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Write packaged prompts to a folder for editing, one file per prompt: FOLDER/amemgym/choice.md.
+    """Write packaged prompts to a folder for editing, one file per prompt: FOLDER/mem0/decide.md.
 
     Delete the files that you do not change: a later version of memflow may improve its own.
     """
@@ -126,9 +126,7 @@ def check(
 @prompts.command("import")
 def import_(
     ctx: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The prompt to replace, such as amemgym/choice.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The prompt to replace, such as mem0/decide.")],
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A .py or .json file with the text.")],
     user: Annotated[
         str,

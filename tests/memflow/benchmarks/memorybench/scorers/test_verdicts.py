@@ -153,7 +153,8 @@ async def test_judge_requests_of_several_probes_are_sent_concurrently(probes, ju
         scripted, fingerprint = True, "slow"
 
         def __init__(self, inner) -> None:
-            self.inner, self.sampling, self.flying, self.most = inner, inner.sampling, 0, 0
+            self.inner, self.sampling, self.bound = inner, inner.sampling, inner.bound
+            self.flying = self.most = 0
 
         async def complete(self, request):
             self.flying += 1
