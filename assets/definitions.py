@@ -16,7 +16,7 @@ from resources import settings as settings_file
 from resources.added_partitions import with_added_partitions
 from resources.configurable import configurable_resources
 from resources.lance import LanceIndex
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.models import Models
 from resources.prompt_folders import activate_prompts
 from resources.settings import Settings

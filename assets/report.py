@@ -12,7 +12,7 @@ import dagster as dg
 
 from memflow.checks.evaluation import RuleResult
 from memflow.records import KEYS, TABLES, columns
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 
 OWNERS = ["team:memflow"]
 PREVIEW_ROWS = 5

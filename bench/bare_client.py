@@ -13,8 +13,8 @@ import aiohttp
 
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.run.play import PlayedEpisode
-from resources.profiles import Profile
-from resources.request_bodies import RequestBodies
+from resources.endpoints.profiles import Profile
+from resources.endpoints.request_bodies import RequestBodies
 
 Chain = Sequence[bytes]
 """Request bodies, each of which is sent after the answer to the one before."""

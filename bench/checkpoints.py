@@ -34,8 +34,8 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, Token
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.records import Probe, Turn
-from resources.chat import OpenAIChat
-from resources.ledger import SqlLedger
+from resources.endpoints.chat import OpenAIChat
+from resources.ledger.sql_ledger import SqlLedger
 from resources.stub import stub_process
 
 LATENCY, CONCURRENCY, QUESTIONS, FASTER = 0.05, 256, 3, 2.0

@@ -32,8 +32,8 @@ from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.memories.hashing_embedder import HashingEmbedder
-from resources.chat import OpenAIChat
-from resources.ledger import SqlLedger
+from resources.endpoints.chat import OpenAIChat
+from resources.ledger.sql_ledger import SqlLedger
 from resources.stub import stub_process
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.2, 256, 1.25

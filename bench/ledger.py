@@ -29,10 +29,10 @@ import sqlalchemy as sa
 from bench.measure import postgres_server, report, request_context
 from memflow.chat.ledger import LedgeredChat, RecordedChat
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling
-from resources.chat import OpenAIChat
-from resources.ledger import SqlLedger
-from resources.ledger_rows import SELECT_COMPLETIONS
-from resources.ledger_tables import completions
+from resources.endpoints.chat import OpenAIChat
+from resources.ledger.rows import SELECT_COMPLETIONS
+from resources.ledger.sql_ledger import SqlLedger
+from resources.ledger.tables import completions
 from resources.stub import stub_process
 
 REQUESTS, CONCURRENCY, LATENCY, ROUNDS = 2000, 256, 0.05, 6

@@ -38,7 +38,7 @@ from resources.gx import SUITES, validate_suite
 from resources.lake import Facts, Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import leaderboard_rows
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.models import Models
 from resources.settings import Settings, load
 from resources.steps import StepRunner

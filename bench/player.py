@@ -36,8 +36,8 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import play_all
-from resources.chat import OpenAIChat
-from resources.ledger import SqlLedger
+from resources.endpoints.chat import OpenAIChat
+from resources.ledger.sql_ledger import SqlLedger
 from resources.stub import stub_process
 from resources.stub.answers import random_text
 

@@ -36,9 +36,9 @@ from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, 
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
-from resources.chat import OpenAIChat
-from resources.embedder import EndpointEmbedder
-from resources.ledger import SqlLedger
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.embedder import EndpointEmbedder
+from resources.ledger.sql_ledger import SqlLedger
 from resources.stub import stub_process
 
 TRAJECTORIES, MESSAGES, LATENCY, CONCURRENCY = 200, 100, 0.05, 256

@@ -1,6 +1,6 @@
 """The model clients of one event loop, and the chats of a step by role; every request is recorded in the ledger.
 
-chat.py and embedder.py send requests; models.py owns the event loop on which the clients live.
+endpoints/ sends requests; models.py owns the event loop on which the clients live.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
 from memflow.shares import Share
-from resources.chat import OpenAIChat
-from resources.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
-from resources.endpoint import Endpoint
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.embedder import CONCURRENCY, EndpointEmbedder, FolderEmbedder
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.limits import Budget, Prices
 from resources.event_loop import detached
-from resources.ledger import SqlLedger
-from resources.limits import Budget, Prices
+from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import Settings
 from resources.settings_sections import COMMAND_LINE_MODEL
 from resources.vllm import VllmServers

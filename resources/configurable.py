@@ -17,7 +17,7 @@ from memflow.benchmarks.registry import datasets
 from resources import settings as settings_file
 from resources.lake import Lake
 from resources.lance import LanceIndex
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.library import CHECKSUMS, Library
 from resources.models import Models
 from resources.settings import Embedder, Model, OwnDataset, OwnMemory, Roles, Settings

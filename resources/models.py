@@ -12,9 +12,9 @@ from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
 from memflow.shares import WHOLE, Share
 from resources.clients import Chats, Clients, Watch
+from resources.endpoints.limits import Budget
 from resources.event_loop import EventLoopThread
-from resources.ledger import SqlLedger
-from resources.limits import Budget
+from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import Settings
 from resources.vllm import VllmServers
 from resources.workers import Workers

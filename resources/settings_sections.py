@@ -9,9 +9,9 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
-from resources.addresses import display_address, has_credentials
-from resources.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
-from resources.profiles import DEFAULT, Preset, Profile, preset_fields
+from resources.endpoints.addresses import display_address, has_credentials
+from resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
+from resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 
 
 def _listed(names: object) -> object:

@@ -1,6 +1,6 @@
 """vLLM servers: an existing server, or a server that is started for a model and stopped afterwards.
 
-vLLM needs a separate environment; `executable` is the program in that environment. chat.py sends the requests.
+vLLM needs a separate environment; `executable` is the program in that environment. endpoints/ sends requests.
 """
 
 import json

@@ -19,7 +19,7 @@ from memflow.errors import WorkerLost
 from memflow.run.context import Tables
 from memflow.shares import Share
 from resources.channel import Channel
-from resources.limits import Budget, Spending
+from resources.endpoints.limits import Budget, Spending
 from resources.process import default_signals, terminate
 from resources.request_claims import RequestClaims
 from resources.settings import Settings

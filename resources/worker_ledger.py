@@ -6,7 +6,7 @@ from itertools import count
 
 from memflow.chat.requests import Completion
 from resources.channel import Channel
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 
 Change = tuple[int, str, bool]
 """The number of a claim, the digest of its request, and whether it is made or released."""

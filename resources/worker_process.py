@@ -21,9 +21,9 @@ from memflow.pipeline import STEPS
 from memflow.run.context import Tables
 from memflow.shares import Share
 from resources.channel import Channel
+from resources.endpoints.limits import Budget, Spending
 from resources.lake import Lake
 from resources.library import CHECKSUMS, Library
-from resources.limits import Budget, Spending
 from resources.models import Models
 from resources.steps import StepRunner
 from resources.vllm import VllmServers

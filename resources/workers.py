@@ -17,8 +17,8 @@ from memflow.chat.ledger import RequestContext
 from memflow.pipeline import Step
 from memflow.run.context import Tables
 from memflow.shares import WHOLE, Share
-from resources.embedder import CONCURRENCY
-from resources.limits import Budget
+from resources.endpoints.embedder import CONCURRENCY
+from resources.endpoints.limits import Budget
 from resources.settings import Settings
 from resources.worker import ParentServices, Worker
 

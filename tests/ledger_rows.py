@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 
 
 class Choice(BaseModel):

@@ -1,6 +1,6 @@
 """The ledger: stores every completion, so that no request is sent twice and usage can be reported.
 
-A completion is stored before it is used. SQLite and PostgreSQL ledgers are in resources/ledger.py. A ledger never
+A completion is stored before it is used. SQLite and PostgreSQL ledgers are in resources/ledger/. A ledger never
 contains an API key or a header.
 """
 

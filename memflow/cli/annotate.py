@@ -144,7 +144,7 @@ def judge(
     from memflow.annotation.sheet import read_sheet
     from memflow.chat.ledger import RequestContext
     from resources.clients import Chats
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
     from resources.models import Models
 
     # A judge calls no memory, so the memories of the settings are not checked.

@@ -18,8 +18,8 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from resources.lake import Lake
-    from resources.ledger import SqlLedger
-    from resources.usage import UsageRow
+    from resources.ledger.sql_ledger import SqlLedger
+    from resources.ledger.usage import UsageRow
 
 
 class Per(StrEnum):
@@ -87,7 +87,7 @@ def costs(
     replay costs the same as the first run.
     """
     from resources.lake import Lake
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)

@@ -183,7 +183,7 @@ def _name(place: Path) -> str:
 
 def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
     """Return the memflow.toml lines that declare the adapter as a model with the settings of its base model."""
-    from resources.profiles import profile_lines, toml_value
+    from resources.endpoints.profiles import profile_lines, toml_value
 
     base = settings.model(model)
     own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}

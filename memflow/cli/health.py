@@ -15,7 +15,7 @@ from memflow.cli.selection import Front
 from memflow.errors import BadInput, BadSettings, MemflowError
 
 if TYPE_CHECKING:
-    from resources.profiles import Profile
+    from resources.endpoints.profiles import Profile
     from resources.settings import Settings
     from resources.settings_sections import Model
 
@@ -212,7 +212,7 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
 
 
 def _embedder(settings: "Settings") -> Finding:
-    from resources.profiles import Profile
+    from resources.endpoints.profiles import Profile
 
     chosen = settings.embedder
     if chosen.kind in (None, "hashing"):
@@ -285,8 +285,8 @@ def _own(settings: "Settings") -> Iterator[Finding]:
 def _served(what: str, url: str, model: str, key_variables: Sequence[str], profile: "Profile") -> Finding:
     """Request the model list of an endpoint. Return a finding that states whether the endpoint serves the model."""
     from memflow.errors import ChatError, EndpointDown, NoAnswer, RequestRefused
-    from resources.endpoint import Endpoint
-    from resources.model_list import read_model_names
+    from resources.endpoints.endpoint import Endpoint
+    from resources.endpoints.model_list import read_model_names
 
     endpoint = Endpoint(url, key_variables, profile, timeout=PATIENCE, tries=1)
 

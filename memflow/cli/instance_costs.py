@@ -13,7 +13,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from resources.lake import Lake
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
     from resources.settings import Settings
 
 GENERATED = {
@@ -94,7 +94,7 @@ def _rows(
     assistant: str,
     instances: int,
 ) -> Iterator[InstanceCost]:
-    from resources.limits import Prices
+    from resources.endpoints.limits import Prices
 
     facts = lake.facts(made, f"{domain}/{assistant}" if assistant else domain)
     run = None if facts is None else facts.run

@@ -13,7 +13,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
 ledger = typer.Typer(
     no_args_is_help=True,
@@ -51,7 +51,7 @@ def stats(
 
     Bytes are those of the stored messages and answers. Failed requests have no tokens.
     """
-    from resources.ledger_maintenance import disk_bytes, groups
+    from resources.ledger.maintenance import disk_bytes, groups
 
     chosen = [each.value for each in by or (GroupColumn.model, GroupColumn.role, GroupColumn.end)]
     with _ledger(ctx) as opened, opened.connect() as connection:
@@ -89,8 +89,8 @@ def verify(
     form: FormatOption = Format.text,
 ) -> None:
     """Read the whole ledger, and report what is wrong in it. Exit with status 1 if something is."""
-    from resources.ledger_verification import problems
-    from resources.ledger_verification import repair as repair_ledger
+    from resources.ledger.verification import problems
+    from resources.ledger.verification import repair as repair_ledger
 
     with _ledger(ctx) as opened:
         if repair:
@@ -136,9 +136,9 @@ def forget(
     Results in the lake stay as they are. Rerun their partitions with `memflow run --force` to send the requests again.
     `memflow usage` still counts what the deleted answers cost.
     """
-    from resources.ledger_maintenance import CompletionFilter, forgettable
-    from resources.ledger_maintenance import forget as delete
-    from resources.limits import Prices
+    from resources.endpoints.limits import Prices
+    from resources.ledger.maintenance import CompletionFilter, forgettable
+    from resources.ledger.maintenance import forget as delete
 
     chosen = CompletionFilter(model, prompt, run, kind.value if kind else "", digest)
     if not chosen.conditions():
@@ -180,7 +180,7 @@ def _ledger(ctx: typer.Context) -> Iterator["SqlLedger"]:
 
     from sqlalchemy.engine import make_url
 
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
     url = front_of(ctx).load().ledger_url
     parsed = make_url(url)

@@ -11,7 +11,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.model_check import Observation
+    from resources.endpoints.model_check import Observation
     from resources.settings import Settings
     from resources.settings_sections import Model
 
@@ -43,7 +43,7 @@ _COLUMNS = ("model", "served as", "address", "roles", "preset", "changed fields"
 
 
 def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
-    from resources.profiles import changed_fields
+    from resources.endpoints.profiles import changed_fields
 
     roles = [role for role, chosen in settings.roles if chosen == name]
     assistants = [each for each in settings.assistants if each.endswith(f"@{name}")]
@@ -75,9 +75,9 @@ def check(
 
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """
-    from resources.model_check import ModelCheck
-    from resources.model_check_requests import open_post
-    from resources.profile_proposal import propose
+    from resources.endpoints.model_check import ModelCheck
+    from resources.endpoints.model_check_requests import open_post
+    from resources.endpoints.profile_proposal import propose
 
     async def examine() -> tuple[list["Observation"], int]:
         async with open_post(model) as post:

@@ -23,7 +23,7 @@ from resources.settings import Settings
 
 if TYPE_CHECKING:
     from memflow.cli.executor import Executor
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
 DONE, UP_TO_DATE, SKIPPED = "done", "up to date", "skipped, because an input failed"
 INTERRUPT_S = 10.0

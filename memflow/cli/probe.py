@@ -17,7 +17,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.records import Probe
     from resources.lake import Lake
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
 LONGEST = 60
 
@@ -44,7 +44,7 @@ def probe(
     Without --assistant: the question, and one line per assistant with its reply.
     """
     from resources.lake import Lake
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)

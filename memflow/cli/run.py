@@ -132,7 +132,7 @@ def run(
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
     from resources.added_partitions import add_partitions
-    from resources.limits import Budget
+    from resources.endpoints.limits import Budget
     from resources.process import allow_open_files
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)

@@ -11,7 +11,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
     from resources.settings import Settings
 
 
@@ -53,7 +53,7 @@ def usage(
     A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost count calls only. Seconds
     are the latencies of calls and cache hits, as recorded with the first request.
     """
-    from resources.ledger import SqlLedger
+    from resources.ledger.sql_ledger import SqlLedger
 
     settings = front_of(ctx).load()
     chosen = tuple(each.value for each in by or (By.stage, By.role, By.model))
@@ -90,8 +90,8 @@ def usage_rows(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the usage as plain rows, sorted by group, with costs at the prices in the settings."""
-    from resources.limits import Prices
-    from resources.usage import cost
+    from resources.endpoints.limits import Prices
+    from resources.ledger.usage import cost
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's

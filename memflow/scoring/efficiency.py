@@ -1,4 +1,4 @@
-"""Scores of a run rather than of a memory's quality: time and calls of operations (MemBench, section 3.4), and cut replies.
+"""Scores of a run rather than of a memory's quality: time and calls of operations (MemBench, section 3.4), cut replies.
 
 Times are the recorded seconds of model requests plus the computing time of the memory's code, without waiting. A write
 covers messages that arrive together. A read serves one probe, from the memory restored as of its checkpoint. Rows come

@@ -8,7 +8,7 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resources.schema_dialect import stated_bounds
+from resources.endpoints.schema_dialect import stated_bounds
 
 _WORDS = (
     "walk garden river summer bread tea train letter music house friend doctor budget plan week morning city school"

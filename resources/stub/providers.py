@@ -1,7 +1,7 @@
 """The contracts of providers: which behaviors of the stub server each provider has.
 
 The behaviors are those that the providers document, or that their users report. rejections.py and responses.py define
-them; the presets in resources/presets.toml are the requests that fit.
+them; the presets in resources/endpoints/presets.toml are the requests that fit.
 """
 
 from collections.abc import Iterator, Mapping

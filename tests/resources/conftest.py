@@ -11,7 +11,7 @@ from checked_graph import build_job, execute
 from event_logs import CHECKS, OURS, SHIPPED, folder_with, opened
 
 from bench.measure import postgres_server
-from resources.ledger_tables import tables
+from resources.ledger.tables import tables
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from memflow.shares import WHOLE
-from resources.chat import OpenAIChat
 from resources.clients import Clients
-from resources.ledger import SqlLedger
+from resources.endpoints.chat import OpenAIChat
+from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import load
 from resources.vllm import VllmServers
 

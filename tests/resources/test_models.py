@@ -7,7 +7,7 @@ import pytest
 
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadSettings
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.models import Models
 from resources.settings import load
 

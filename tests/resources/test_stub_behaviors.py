@@ -11,9 +11,9 @@ from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted
 from memflow.tokens import estimate
-from resources.chat import OpenAIChat
-from resources.endpoint import Endpoint
-from resources.profiles import PRESETS, Preset, Profile, profile_of
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
 from resources.stub import Stub, StubBehavior
 from resources.stub.calls import THOUGHT
 from resources.stub.providers import BEHAVIORS, CHECKS, PROVIDERS

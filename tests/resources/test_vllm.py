@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
-from resources.chat import OpenAIChat
+from resources.endpoints.chat import OpenAIChat
 from resources.stub import stub_process
 from resources.vllm import Adapter, VllmServer
 

@@ -22,10 +22,10 @@ from memflow.cli.selection import ROLES
 from memflow.errors import BudgetSpent, Interrupted, MissingData, WorkerLost
 from memflow.pipeline import WRITERS, steps_of
 from memflow.run.context import Tables
+from resources.endpoints.limits import Budget
 from resources.lake import Lake
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.library import Library
-from resources.limits import Budget
 from resources.models import Models
 from resources.settings import Settings, load
 from resources.steps import StepRunner

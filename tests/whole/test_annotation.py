@@ -9,8 +9,8 @@ from typing import Any
 from memflow.chat.ledger import RequestContext
 from memflow.cli.pipeline import run_pipeline
 from memflow.cli.planned_runs import RunRequest
+from resources.endpoints.limits import Budget
 from resources.lake import Lake
-from resources.limits import Budget
 from resources.settings import Settings, load
 from resources.stub import stub_process
 

@@ -15,7 +15,7 @@ from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.run.recording import RecordedRun, read, recording_text
 from resources.lake import Lake
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import load
 from resources.stub import stub_process
 

@@ -13,9 +13,9 @@ from served_evaluation import evaluate
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import ModelMisconfigured
-from resources.chat import OpenAIChat
-from resources.endpoint import Endpoint
-from resources.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
 from resources.stub import Stub, StubBehavior
 from resources.stub.calls import THOUGHT
 

@@ -14,7 +14,7 @@ import pytest
 
 from memflow.pipeline import partition_key, steps_of
 from resources.lake import Lake
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.library import CHECKSUMS, Library
 from resources.models import Models
 from resources.settings import load

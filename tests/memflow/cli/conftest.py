@@ -16,7 +16,7 @@ from memflow.cli import app
 from memflow.pipeline import Step, partition_key, steps_of
 from resources.lake import Lake
 from resources.leaderboard import leaderboard_rows
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.library import Library
 from resources.models import Models
 from resources.settings import Settings, load

@@ -11,7 +11,7 @@ from memflow.cli.selection import Front, Selection, select
 from memflow.errors import BadSettings
 from memflow.memories.baselines import Recent
 from memflow.memories.user_memories import UserMemory
-from resources.profiles import profile_of
+from resources.endpoints.profiles import profile_of
 
 FILE = """
 domains = ["amemgym_demo"]

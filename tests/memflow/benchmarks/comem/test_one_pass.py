@@ -19,7 +19,7 @@ from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.clients import Chats
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 from resources.models import Models
 from resources.settings import load
 

@@ -25,7 +25,7 @@ from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound,
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings, BudgetSpent
 from memflow.records import GoldLabel, Probe, Record
-from resources.ledger import SqlLedger
+from resources.ledger.sql_ledger import SqlLedger
 
 Made = Callable[..., Context]
 DOMAIN = Domain("d", "comem", (), "")

@@ -1,0 +1,192 @@
+"""Chat over an OpenAI-compatible endpoint: the completion or error that a reply becomes.
+
+request_bodies.py builds requests, replies.py parses replies, endpoint.py sends and repeats requests. The cache of
+completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from memflow.chat.asking import parse_completion
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
+from memflow.errors import NoAnswer, RequestRefused
+from memflow.tokens import estimate
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.limits import Budget, Prices, Spending
+from resources.endpoints.profile_advice import ignored_structure, misconfiguration, no_room_for_thoughts
+from resources.endpoints.replies import ChatReply, read_reply
+from resources.endpoints.request_bodies import RequestBodies
+
+BLANK_TRIES = 3
+"""Maximum number of times that a request is sent while its replies are blank."""
+
+PROSE_REPLIES = 5
+"""Typed replies without JSON, with no other one before, after which the server is known to ignore the structure."""
+
+THINKING_TOKENS = 2048
+"""A token limit in which most thoughts end."""
+LOST_REPLIES = 5
+"""Replies whose thoughts used up a lower limit, at least half of those, after which the model is known to think."""
+
+
+class OpenAIChat:
+    """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
+
+    `fingerprint` identifies model, sampling and profile. `prices` are used only if the budget limits cost. `section` is
+    the model's table in memflow.toml.
+    """
+
+    scripted = False
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        fingerprint: str,
+        sampling: Sampling | None = None,
+        *,
+        key_variables: Sequence[str] = ("OPENAI_API_KEY",),
+        concurrency: int = 64,
+        patience: float = 120.0,
+        budget: Budget | None = None,
+        prices: Prices | None = None,
+        endpoint: Endpoint | None = None,
+        section: str = "",
+    ) -> None:
+        self.model = model
+        self.fingerprint = fingerprint
+        self.sampling = sampling or Sampling()
+        self.bound = TokenBound()
+        self.budget = budget or Budget()
+        self.prices = prices or Prices()
+        self._recovered = False
+        self._follows_structure = False
+        self._prose = 0
+        self._narrow = self._lost = 0
+        self.endpoint = endpoint or Endpoint(
+            url, key_variables=key_variables, concurrency=concurrency, patience=patience
+        )
+        self.bodies = RequestBodies(self.endpoint.profile)
+        self._read = partial(read_reply, profile=self.endpoint.profile)
+        self.section = section
+
+    async def __aenter__(self) -> "OpenAIChat":
+        await self.endpoint.__aenter__()
+        return self
+
+    async def __aexit__(self, *exit_: object) -> None:
+        await self.endpoint.__aexit__(*exit_)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Return the model's answer. A blank reply is requested again as it is.
+
+        Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
+        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
+        """
+        body = self.bodies.build(self.model, request)
+        for repetition in range(BLANK_TRIES):
+            try:
+                reply, completion = await self._send(request, body, repetition)
+            except RequestRefused as error:
+                fatal = misconfiguration(error, self.section, self.endpoint.profile)
+                raise fatal or error from error.__cause__
+            if reply.end != "blank":
+                break
+        if reply.end in ("answered", "cut"):
+            self._require_headroom(reply, request)
+            self._require_structure(reply, request)
+            return completion
+        reason = {
+            "refused": f"{self.model} refused to answer: {reply.note[:500] or '(no reason given)'}",
+            "filtered": f"the provider of {self.model} withheld the answer ({reply.note})",
+            "blank": f"{self.model} answered without text {BLANK_TRIES} times",
+        }[reply.end]
+        raise NoAnswer(reason, reply.end)
+
+    async def _send(
+        self, request: ChatRequest, body: dict[str, Any], repetition: int
+    ) -> tuple[ChatReply, Completion]:
+        """Return the reply to a request, and its completion. Every reply is paid from the budget."""
+        async with self.budget.admit(self._most(request)) as took:
+            key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
+            reply, latency = await self.endpoint.post("/chat/completions", body, self._read, key)
+            reply = self._with_recovered_text(self._without_secrets(reply), request)
+            completion = self._completion(reply, request, latency)
+            cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
+            took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
+        return reply, completion
+
+    def _without_secrets(self, reply: ChatReply) -> ChatReply:
+        """Return a reply without API keys, which a server may repeat."""
+        redact = self.endpoint.redact
+        text, thoughts, note = redact(reply.text), redact(reply.thoughts), redact(reply.note)
+        if (text, thoughts, note) == (reply.text, reply.thoughts, reply.note):
+            return reply
+        return replace(reply, text=text, thoughts=thoughts, note=note)
+
+    def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
+        """Return a reply whose text is the wanted JSON, if only its thoughts contain it; this is logged once.
+
+        Servers with a reasoning parser but without thoughts return the JSON there (vllm#19222).
+        """
+        thoughts = reply.thoughts
+        if reply.end not in ("blank", "cut") or not thoughts or reply.text.strip() or request.output is None:
+            return reply
+        if parse_completion(Completion(thoughts), request.output)[0] is None:
+            return reply
+        if not self._recovered:
+            self._recovered = True
+            logging.getLogger("memflow").warning(
+                "%s at %s returns JSON answers in the field of its thoughts; they are used. Switch its thinking on or "
+                "its reasoning parser off.",
+                self.model,
+                self.endpoint.address,
+            )
+        return replace(reply, end="answered", text=thoughts, thoughts="")
+
+    def _require_headroom(self, reply: ChatReply, request: ChatRequest) -> None:
+        """Raise ModelMisconfigured if thoughts use up low token limits, so that answers have no room."""
+        if self.bodies.max_tokens(request) >= THINKING_TOKENS:
+            return
+        self._narrow += 1
+        self._lost += (
+            reply.end == "cut" and not reply.text.strip() and bool(reply.thoughts or reply.usage.reasoning)
+        )
+        if self._lost >= LOST_REPLIES and 2 * self._lost >= self._narrow:
+            raise no_room_for_thoughts(self.model, self.section, self.endpoint.profile)
+
+    def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
+        """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""
+        profile = self.endpoint.profile
+        if self._follows_structure or request.output is None or profile.structured == "prompt":
+            return
+        self._follows_structure = "{" in reply.text
+        self._prose += reply.end == "answered"
+        if self._prose >= PROSE_REPLIES and not self._follows_structure:
+            raise ignored_structure(self.model, self.section, profile)
+
+    def _completion(self, reply: ChatReply, request: ChatRequest, latency: float) -> Completion:
+        """Return the completion of a reply. Token counts that the server does not report are estimated."""
+        usage = reply.usage
+        thoughts = estimate(reply.thoughts) if reply.thoughts else 0
+        return Completion(
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            prompt_tokens=usage.prompt or sum(estimate(message.content) for message in request.messages),
+            completion_tokens=usage.completion or estimate(reply.text) + thoughts,
+            cached_tokens=usage.cached or 0,
+            latency_s=latency,
+            end=reply.end,
+            reasoning_tokens=thoughts if usage.reasoning is None else usage.reasoning,
+            estimated=not (usage.prompt and usage.completion),
+        )
+
+    def _most(self, request: ChatRequest) -> Spending:
+        if self.budget.tokens is None and self.budget.cost is None:
+            return Spending(calls=1)
+        prompt_tokens = sum(estimate(message.content) for message in request.messages)
+        answer_tokens = self.bodies.max_tokens(request)
+        return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))

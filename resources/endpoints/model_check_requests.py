@@ -1,0 +1,133 @@
+"""How the model check sends a request and sees its response; and the keywords of schemas that it tries."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from memflow.errors import ChatError, FatalChatError, RequestRefused
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.profiles import Profile
+from resources.endpoints.replies import ChatReply, read_reply
+from resources.settings_sections import Model
+
+PATIENCE_S = 5.0
+TRIES = 2
+"""A failing request is retried once, within these seconds."""
+
+
+def object_schema(**properties: Any) -> dict[str, Any]:
+    """Return the strict schema of an object with these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+KEYWORDS: Mapping[str, dict[str, Any]] = {
+    "minLength": {"type": "string", "minLength": 1},
+    "maxLength": {"type": "string", "maxLength": 40},
+    "minItems": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    "maxItems": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+    "minimum": {"type": "integer", "minimum": 0},
+    "maximum": {"type": "integer", "maximum": 9},
+    "default": {"type": "string", "default": "sea"},
+    "const": {"type": "string", "const": "sea"},
+    "oneOf": {
+        "oneOf": [
+            object_schema(kind={"type": "string", "const": "a"}),
+            object_schema(kind={"type": "string", "const": "b"}),
+        ]
+    },
+    "$ref": {"$ref": "#/$defs/Outer"},
+}
+"""A property for each keyword of JSON Schema that output types use and that some servers reject."""
+DEFINITIONS = {
+    "Outer": object_schema(inner={"$ref": "#/$defs/Inner"}),
+    "Inner": object_schema(name={"type": "string"}),
+}
+"""The definitions of the keyword `$ref`: one refers to the other."""
+
+
+@dataclass(frozen=True)
+class CheckResponse:
+    """What a request got: a reply and the JSON that contained it, or the status and text of an error."""
+
+    status: int = 200
+    reply: ChatReply | None = None
+    body: Any = None
+    error: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the server accepted the request."""
+        return self.reply is not None
+
+    @property
+    def text(self) -> str:
+        """The text of the reply, without thoughts."""
+        return self.reply.text if self.reply is not None else ""
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """The tokens of the thoughts as the server counts them; 0 if it does not."""
+        return (self.reply.usage.reasoning or 0) if self.reply is not None else 0
+
+    def thought_places(self) -> list[str]:
+        """Return where the response has thoughts: names of fields, parts of the content, or tags in the text."""
+        if self.reply is None or not self.reply.thoughts:
+            return []
+        message = self.body["choices"][0]["message"]
+        fields = [name for name in message if name.startswith("reasoning") and message[name]]
+        if fields:
+            return fields
+        return ["tags in the text"] if isinstance(message["content"], str) else ["parts of the content"]
+
+
+Post = Callable[[Profile, Mapping[str, Any]], Awaitable[CheckResponse]]
+"""Sends the body of a chat request with the headers and the URL of a profile."""
+
+
+@asynccontextmanager
+async def open_post(model: Model) -> AsyncIterator[Post]:
+    """Yield the function that sends requests to a model. It raises EndpointDown and QuotaExhausted."""
+    async with AsyncExitStack() as stack:
+        endpoints: dict[str, Endpoint] = {}
+
+        async def post(profile: Profile, body: Mapping[str, Any]) -> CheckResponse:
+            key = json.dumps([profile.auth, profile.query])
+            if key not in endpoints:
+                endpoint = Endpoint(
+                    model.url,
+                    key_variables=model.key_variable,
+                    profile=profile,
+                    concurrency=1,
+                    patience=PATIENCE_S,
+                    tries=TRIES,
+                    setting="`url` of the model",
+                )
+                endpoints[key] = await stack.enter_async_context(endpoint)
+            try:
+                answer, _ = await endpoints[key].post(
+                    "/chat/completions",
+                    body,
+                    lambda content: (read_reply(content, profile), json.loads(content)),
+                )
+            except FatalChatError:
+                raise
+            except RequestRefused as error:
+                return CheckResponse(error.status, error=_shortened(str(error)))
+            except ChatError as error:
+                return CheckResponse(500, error=_shortened(str(error)))
+            return CheckResponse(200, *answer)
+
+        yield post
+
+
+def _shortened(message: str) -> str:
+    """Return an error message as one line of at most 160 characters."""
+    line = " ".join(message.split())
+    return line if len(line) <= 160 else f"{line[:157]}..."

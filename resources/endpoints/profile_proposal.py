@@ -1,0 +1,75 @@
+"""The preset and fields of a profile that fit the observations of a model check, as TOML for memflow.toml."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from resources.endpoints.model_check import Observation
+from resources.endpoints.profiles import DEFAULT, PRESETS, Preset, Profile, profile_lines, profile_of
+
+_HOSTS: Mapping[str, tuple[Preset, ...]] = {
+    "api.openai.com": ("openai", "openai_reasoning"),
+    "openai.azure.com": ("azure",),
+    "api.deepseek.com": ("deepseek",),
+    "api.anthropic.com": ("anthropic",),
+    "generativelanguage.googleapis.com": ("gemini",),
+    "api.mistral.ai": ("mistral",),
+    "api.together.xyz": ("together",),
+    "api.fireworks.ai": ("fireworks",),
+    "openrouter.ai": ("openrouter",),
+}
+"""The presets of known hosts and their subdomains."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A preset, and the fields in which the endpoint differs from it."""
+
+    preset: Preset
+    fields: Mapping[str, Any]
+
+    def profile(self) -> Profile:
+        """Return the proposed profile."""
+        return profile_of(self.preset, **self.fields)
+
+    def toml(self, name: str) -> str:
+        """Return the lines for [models.NAME] in memflow.toml."""
+        section = f"models.{name}"
+        return "\n".join([f"[{section}]", *profile_lines(section, self.profile(), self.preset)])
+
+
+def propose(observations: Iterable[Observation], url: str, current: Preset = DEFAULT) -> Proposal:
+    """Return the preset that contradicts the fewest observations, and the fields that it has to change.
+
+    Among equals, a preset of the address's host is first, then the one that uses the best values, then `current`.
+    """
+    seen = {name: values for each in observations for name, values in each.fields.items()}
+    of_host = _presets_of(urlsplit(url).hostname or "")
+
+    def rank(preset: Preset) -> tuple[int, bool, int, bool]:
+        profile = profile_of(preset)
+        wrong = sum(not _fits(profile, name, values) for name, values in seen.items())
+        lesser = sum(getattr(profile, name) != values[0] for name, values in seen.items())
+        return wrong, preset not in of_host, lesser, preset != current
+
+    best = min(PRESETS, key=rank)
+    profile = profile_of(best)
+    fields = {name: values[0] for name, values in seen.items() if not _fits(profile, name, values)}
+    return Proposal(best, fields)
+
+
+def _fits(profile: Profile, name: str, values: tuple[Any, ...]) -> bool:
+    """Return whether a profile's field has one of the accepted values, or a stronger one."""
+    value = getattr(profile, name)
+    if name == "headroom":
+        return bool(value >= values[0])
+    if name == "schema_drop":
+        return set(values[0]) <= set(value)
+    return value in values
+
+
+def _presets_of(host: str) -> tuple[Preset, ...]:
+    return next(
+        (presets for known, presets in _HOSTS.items() if host == known or host.endswith(f".{known}")), ()
+    )

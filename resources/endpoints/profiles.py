@@ -1,0 +1,223 @@
+"""Model profiles: which requests an OpenAI-compatible endpoint accepts, and where its responses hold the thoughts.
+
+presets.toml has one profile per provider; memflow.toml overrides single fields. request_bodies.py applies a profile to
+requests, replies.py to responses. Addresses, sampling values and prices belong to the model's settings.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+
+from memflow.chat.prompts import load
+from memflow.fingerprint import digest
+
+Preset = Literal[
+    "openai",
+    "openai_reasoning",
+    "azure",
+    "deepseek",
+    "anthropic",
+    "gemini",
+    "mistral",
+    "together",
+    "fireworks",
+    "openrouter",
+    "vllm",
+    "sglang",
+    "ollama",
+    "llama_cpp",
+    "lm_studio",
+    "plain",
+]
+DEFAULT: Preset = "vllm"
+PRESETS = get_args(Preset)
+
+OVERFLOW = (
+    "context_length_exceeded",
+    "exceed_context_size",
+    "maximum context length",
+    "context (length|size|window)",
+    "max_tokens must be at least 1",
+    "max_new_tokens",
+    "model token limit",
+    "input length",
+    "input token count",
+    "input (is )?too (large|long)",
+    "prompt is too long",
+    "reduce the length",
+)
+"""Regular expressions of error bodies for prompts above the context window (sources: providers' error references)."""
+
+_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
+_REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
+_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency"})
+"""Fields that decide which requests fail, not what is answered."""
+
+
+class Profile(BaseModel):
+    """The request shape that an endpoint accepts, and the shape of its responses. The defaults are those of vLLM."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    structured: Literal["schema", "tool", "object", "prompt"] = Field(
+        "schema",
+        description="How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words.",
+    )
+    schema_drop: tuple[str, ...] = Field(
+        (), description="Keywords that the JSON schema omits; its descriptions state them in words."
+    )
+    schema_unions: Literal["as_is", "any_of"] = Field(
+        "as_is", description="any_of: `oneOf` becomes `anyOf`, without `discriminator`."
+    )
+    schema_inline: bool = Field(False, description="Whether `$ref` is replaced by its definition.")
+    schema_in_prompt: bool = Field(
+        False, description="Whether the prompt shows the schema; always for `object` and `prompt`."
+    )
+    strict: bool = Field(True, description="Whether `strict` is sent with a schema or tool.")
+    bound: Literal["max_tokens", "max_completion_tokens", "none"] = Field(
+        "max_tokens", description="The parameter of the token limit."
+    )
+    headroom: int = Field(
+        0, ge=0, le=1_048_576, description="Tokens for thoughts, added to the token limit of each request."
+    )
+    temperature: Literal["send", "omit"] = "send"
+    top_p: Literal["send", "omit"] = "send"
+    seed: str = Field(
+        "send", description="send, omit, or another name of the parameter, such as random_seed."
+    )
+    system: Literal["system", "developer", "user"] = Field(
+        "system",
+        description="The role of system messages; user: they are joined with the first user message.",
+    )
+    alternate: bool = Field(
+        False,
+        description="Whether consecutive messages of one role are joined, and a user message comes first.",
+    )
+    thoughts: tuple[str, ...] = Field(
+        ("reasoning_details", "reasoning_content", "reasoning"),
+        description="The fields of a response message that may hold thoughts.",
+    )
+    tags: tuple[str, str] = Field(
+        ("<think>", "</think>"), description="The delimiters of thoughts in the content."
+    )
+    thinking: str = Field("", description="A key of thinking_levels; empty: the server's default.")
+    thinking_levels: dict[str, dict[str, JsonValue]] = Field(
+        default_factory=dict, description="The keys of the request body that set each level of thinking."
+    )
+    body: dict[str, JsonValue] = Field(default_factory=dict, description="Further keys of the request body.")
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="Further headers of requests; never a key."
+    )
+    query: dict[str, str] = Field(default_factory=dict, description="Parameters of the URL.")
+    auth: str = Field(
+        "Authorization: Bearer", description="The header of the key, and its scheme after a colon."
+    )
+    overflow: tuple[str, ...] = Field(
+        OVERFLOW, description="Regular expressions of error messages for a prompt that is too long."
+    )
+    quota: tuple[str, ...] = Field(
+        ("insufficient_quota",),
+        description="Error codes of an exhausted quota; such a request is not retried.",
+    )
+    window: int | None = Field(
+        None, ge=1, description="The context window in tokens. Longer requests are not sent."
+    )
+    idempotency: bool = Field(True, description="Whether the header Idempotency-Key is sent.")
+
+    @field_validator("overflow")
+    @classmethod
+    def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(
+                    f"{pattern!r} is not a regular expression ({error}). Fix the pattern."
+                ) from error
+        return patterns
+
+    @field_validator("body")
+    @classmethod
+    def _keeps_the_request(cls, body: dict[str, Any]) -> dict[str, Any]:
+        for name in sorted(_REQUEST_KEYS & set(body)):
+            raise ValueError(f"the key {name} of the body belongs to the request. Remove it from `body`.")
+        return body
+
+    @field_validator("headers")
+    @classmethod
+    def _has_no_key(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name in headers:
+            if name.lower() in _CREDENTIALS:
+                raise ValueError(
+                    f"the header {name} contains a key, and settings contain no keys. Set `key_variable` of the "
+                    "model to the environment variable with the key."
+                )
+        return headers
+
+    @model_validator(mode="after")
+    def _knows_the_level(self) -> "Profile":
+        if self.thinking and self.thinking not in self.thinking_levels:
+            known = ", ".join(self.thinking_levels) or "none: set `body` instead"
+            raise ValueError(
+                f"the thinking level {self.thinking!r} is unknown. The levels of this profile: {known}"
+            )
+        return self
+
+    @property
+    def shows_schema(self) -> bool:
+        """Whether prompts for typed answers contain the schema."""
+        return self.schema_in_prompt or self.structured in ("object", "prompt")
+
+    def digest(self) -> str:
+        """Return the content hash of the fields that affect answers; "" if they have their defaults."""
+        changed = self.model_dump(mode="json", exclude_defaults=True, exclude=set(_OF_ERRORS))
+        # The levels that are not used change nothing.
+        changed.pop("thinking_levels", None)
+        if self.thinking:
+            changed["thinking"] = self.thinking_levels[self.thinking]
+        if self.shows_schema:
+            changed["schema_prompt"] = load("memflow.chat", "schema").digest
+        return digest(changed) if changed else ""
+
+
+@cache
+def _presets() -> dict[str, dict[str, Any]]:
+    source = files("resources.endpoints").joinpath("presets.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+def preset_fields(preset: str) -> Mapping[str, Any]:
+    """Return the fields in which a preset differs from the default profile; empty for an unknown preset."""
+    return _presets().get(preset, {})
+
+
+def profile_of(preset: Preset, **fields: Any) -> Profile:
+    """Return the profile of a preset with other fields. A given table replaces the preset's table."""
+    return Profile.model_validate({**preset_fields(preset), **fields})
+
+
+def changed_fields(profile: Profile, preset: Preset) -> dict[str, Any]:
+    """Return the fields in which a profile differs from its preset, as values of JSON types."""
+    values, shared = profile.model_dump(mode="json"), profile_of(preset).model_dump(mode="json")
+    return {name: value for name, value in values.items() if value != shared[name]}
+
+
+def profile_lines(section: str, profile: Profile, preset: Preset) -> list[str]:
+    """Return the lines of memflow.toml that give the model of a section this profile; the last lines of the section."""
+    lines = [f"preset = {toml_value(preset)}"]
+    if changed := changed_fields(profile, preset):
+        lines += ["", f"[{section}.profile]", *(f"{name} = {toml_value(changed[name])}" for name in changed)]
+    return lines
+
+
+def toml_value(value: Any) -> str:
+    """Return a value of JSON types as TOML. Strings, numbers, booleans and lists are written alike in both."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml_value(inner)}" for key, inner in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)

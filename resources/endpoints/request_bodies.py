@@ -1,0 +1,162 @@
+"""The bodies of chat requests, in the form that the profile of a model prescribes.
+
+schema_dialect.py adapts schemas; endpoint.py sends bodies. The prompts of benchmarks and memories are in the messages
+already.
+"""
+
+import json
+import re
+from itertools import groupby
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel
+
+from memflow.chat.decoding import printable
+from memflow.chat.prompts import load
+from memflow.chat.requests import ChatRequest, schema_of
+from memflow.errors import PromptTooLong
+from memflow.tokens import estimate
+from resources.endpoints.profiles import Profile
+from resources.endpoints.schema_dialect import adapt, skeleton
+
+WireMessage = dict[str, str]
+"""A message of the body: its role, which may be one that memflow does not use, and its content."""
+
+
+class RequestBodies:
+    """Builds the bodies of requests for one profile."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._constant = {**profile.thinking_levels.get(profile.thinking, {}), **profile.body}
+        self._formats: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
+        self._instructions: WeakKeyDictionary[type[BaseModel], str] = WeakKeyDictionary()
+
+    def build(self, model: str, request: ChatRequest) -> dict[str, Any]:
+        """Return the JSON body of a request. Raises PromptTooLong if its estimated tokens exceed the context window."""
+        messages: list[WireMessage] = [
+            {"role": message.role, "content": printable(message.content)} for message in request.messages
+        ]
+        if request.output is not None and self.profile.shows_schema:
+            messages = _with_instruction(messages, self._instruction(request.output))
+        messages = _in_roles(messages, self.profile)
+        self._require_window(model, request.prompt, messages)
+        body = {"model": model, "messages": messages, **self._sampling(request), **self._constant}
+        return body if request.output is None else body | self._format(request.output)
+
+    def max_tokens(self, request: ChatRequest) -> int:
+        """Return the token limit of a request: that of its prompt, and the headroom for thoughts."""
+        return request.sampling.max_tokens + self.profile.headroom
+
+    def _sampling(self, request: ChatRequest) -> dict[str, Any]:
+        sampling, profile = request.sampling, self.profile
+        sent: dict[str, Any] = {}
+        if profile.temperature == "send":
+            sent["temperature"] = sampling.temperature
+        if profile.bound != "none":
+            sent[profile.bound] = self.max_tokens(request)
+        if profile.top_p == "send" and sampling.top_p is not None:
+            sent["top_p"] = sampling.top_p
+        if profile.seed != "omit" and sampling.seed is not None:
+            sent["seed" if profile.seed == "send" else profile.seed] = sampling.seed
+        return sent
+
+    def _format(self, output: type[BaseModel]) -> dict[str, Any]:
+        """Return the keys of the body that request an answer of this type."""
+        if output not in self._formats:
+            self._formats[output] = self._new_format(output)
+        return self._formats[output]
+
+    def _new_format(self, output: type[BaseModel]) -> dict[str, Any]:
+        structured = self.profile.structured
+        if structured == "prompt":
+            return {}
+        if structured == "object":
+            return {"response_format": {"type": "json_object"}}
+        name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
+        strict = {"strict": True} if self.profile.strict else {}
+        schema = adapt(schema_of(output), self.profile)
+        if structured == "schema":
+            return {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": name, **strict, "schema": schema},
+                }
+            }
+        function = {"name": name, **strict, "parameters": schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": name}},
+        }
+
+    def _instruction(self, output: type[BaseModel]) -> str:
+        """Return the words that describe the output type in the prompt."""
+        if output not in self._instructions:
+            schema = schema_of(output)
+            shown = {
+                "schema": json.dumps(schema, ensure_ascii=False),
+                "skeleton": json.dumps(skeleton(schema), ensure_ascii=False),
+            }
+            self._instructions[output] = load("memflow.chat", "schema").render(shown)[0].content
+        return self._instructions[output]
+
+    def _require_window(self, model: str, prompt: str, messages: list[WireMessage]) -> None:
+        window = self.profile.window
+        if window is None:
+            return
+        tokens = sum(estimate(message["content"]) for message in messages)
+        if tokens > window:
+            raise PromptTooLong(
+                f"a request of the prompt {prompt} has about {tokens} tokens, but the context window of {model} "
+                f"has {window}. Raise it at the server and as `window` in the model's profile in memflow.toml, or use "
+                "a memory with shorter prompts."
+            )
+
+
+def _with_instruction(messages: list[WireMessage], instruction: str) -> list[WireMessage]:
+    """Return messages whose last user message ends with an instruction."""
+    if not messages or messages[-1]["role"] != "user":
+        return [*messages, {"role": "user", "content": instruction}]
+    return [*messages[:-1], {"role": "user", "content": f"{messages[-1]['content']}\n\n{instruction}"}]
+
+
+def _in_roles(messages: list[WireMessage], profile: Profile) -> list[WireMessage]:
+    """Return messages in the roles of the profile. Joined messages are separated by an empty line."""
+    if profile.system == "user":
+        messages = _joined_system(messages)
+    elif profile.system == "developer":
+        messages = [
+            {**message, "role": "developer"} if message["role"] == "system" else message
+            for message in messages
+        ]
+    return _alternating(messages) if profile.alternate else messages
+
+
+def _joined_system(messages: list[WireMessage]) -> list[WireMessage]:
+    """Return messages without system messages: their texts precede the next user message."""
+    joined: list[WireMessage] = []
+    pending: list[str] = []
+    for message in messages:
+        if message["role"] == "system":
+            pending.append(message["content"])
+            continue
+        if message["role"] == "user":
+            pending.append(message["content"])
+        if pending:
+            joined.append({"role": "user", "content": "\n\n".join(pending)})
+        if message["role"] != "user":
+            joined.append(message)
+        pending = []
+    return [*joined, {"role": "user", "content": "\n\n".join(pending)}] if pending else joined
+
+
+def _alternating(messages: list[WireMessage]) -> list[WireMessage]:
+    """Return messages without two of one role in a row; the first after system messages is from the user."""
+    turns = [number for number, message in enumerate(messages) if message["role"] in ("user", "assistant")]
+    if turns and messages[turns[0]]["role"] == "assistant":
+        messages = [*messages[: turns[0]], {"role": "user", "content": "..."}, *messages[turns[0] :]]
+    runs = groupby(messages, key=lambda message: message["role"])
+    return [
+        {"role": role, "content": "\n\n".join(message["content"] for message in run)} for role, run in runs
+    ]

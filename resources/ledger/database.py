@@ -1,0 +1,111 @@
+"""The ledger's database: how to open it, lock its migration, and translate the errors of its driver."""
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
+
+from memflow.errors import BadSettings, StoreBusy, StoreFailed
+from resources.ledger.migration import is_current, migrate
+
+BUSY_TIMEOUT_S = 60.0
+"""Seconds to wait for the transaction of another process."""
+_SCHEMA_LOCK = 0x6D656D666C6F77
+"""Key of the PostgreSQL advisory lock under which the ledger is migrated ("memflow")."""
+
+
+def open_engine(url: str) -> Engine:
+    """Open the ledger's database, created or migrated if necessary; several processes may do so at the same time.
+
+    Raises BadSettings if it cannot be opened, StoreBusy if another process locks it.
+    """
+    try:
+        engine = _connect(url)
+        with engine.connect() as connection:
+            current = is_current(connection)
+        if not current:
+            _migrate(engine)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
+        if isinstance(error, DBAPIError) and is_locked(error):
+            raise store_error(error, url) from error
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise BadSettings(
+            f"cannot open the ledger {without_password(url)}: {reason}. Fix `ledger` in memflow.toml."
+        ) from error
+    return engine
+
+
+def _connect(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        return sa.create_engine(parsed, pool_pre_ping=True)
+    if not parsed.database or parsed.database == ":memory:":
+        raise BadSettings(
+            "the SQLite URL of the ledger has no path. Add a path to `ledger` in memflow.toml; in code, use "
+            "memflow.chat.ledger.MemoryLedger for a ledger in memory."
+        )
+    Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def _migrate(engine: Engine) -> None:
+    """Create missing tables and columns in one transaction, under a lock."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+        else:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        migrate(connection)
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    """Set WAL mode with synchronous=NORMAL on a new connection.
+
+    Commits survive a killed process; a power failure may lose the last commits.
+    """
+    over = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            # SQLite does not wait where another process sets the mode of a new file.
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError:
+            if time.monotonic() > over:
+                raise
+            time.sleep(0.02)
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def is_locked(error: DBAPIError) -> bool:
+    return any(word in str(error.orig) for word in ("locked", "busy"))
+
+
+def store_error(error: DBAPIError, url: str) -> StoreBusy | StoreFailed:
+    """Return the exception for a database error, with a message that states the next step."""
+    ledger = f"the ledger {without_password(url)}"
+    reason = " ".join(str(error.orig).split())
+    if is_locked(error):
+        return StoreBusy(
+            f"another process locked {ledger} for {BUSY_TIMEOUT_S:g} s. End that process, then rerun."
+        )
+    if any(words in reason for words in ("is full", "No space left")):
+        return StoreFailed(f"the disk of {ledger} is full ({reason}). Free some space, then rerun.")
+    if error.connection_invalidated or isinstance(error, InterfaceError):
+        return StoreFailed(
+            f"lost the connection to {ledger} ({reason}). Check the database server, then rerun."
+        )
+    return StoreFailed(f"cannot use {ledger} ({reason}). Fix the database, then rerun.")
+
+
+def without_password(url: str) -> str:
+    """Return the URL with its password hidden."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(an invalid URL)"

@@ -1,0 +1,169 @@
+"""What a ledger contains, and how completions are forgotten: `memflow ledger stats` and `forget`.
+
+Functions take a connection of `SqlLedger.connect`. sql_ledger.py stores and finds completions, usage.py sums their use,
+verification.py finds and repairs faults.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from resources.endpoints.limits import Prices
+from resources.ledger.rows import InsertStatement
+from resources.ledger.tables import SUMS, completions, failures, forgotten_usage, tables, uses
+from resources.ledger.usage import GROUPS, sum_groups, sums_of_uses
+from resources.ledger.verification import orphaned
+
+
+@dataclass(frozen=True)
+class CompletionFilter:
+    """Conditions that all selected completions meet; an empty string is no condition.
+
+    `run` selects the completions whose requests this run sent; `digest` is the beginning of a digest.
+    """
+
+    model: str = ""
+    prompt: str = ""
+    run: str = ""
+    end: str = ""
+    digest: str = ""
+
+    def conditions(self) -> list[sa.ColumnElement[bool]]:
+        """Return the conditions as SQL expressions over the table `completions`."""
+        equal = [
+            completions.c[name] == value
+            for name in ("model", "prompt", "end")
+            if (value := getattr(self, name))
+        ]
+        if self.digest:
+            equal.append(completions.c.digest.startswith(self.digest, autoescape=True))
+        if self.run:
+            sent = sa.select(uses.c.digest).where(uses.c.run == self.run, ~uses.c.kept)
+            equal.append(completions.c.digest.in_(sent))
+        return equal
+
+
+@dataclass(frozen=True)
+class LedgerGroup:
+    """The sent requests of one group, and the bytes of their completions. `by` has the values that define the group."""
+
+    by: Mapping[str, str]
+    requests: int
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cut: int = 0
+    bytes: int = 0
+
+
+def groups(connection: Connection, by: Sequence[str]) -> list[LedgerGroup]:
+    """Return the sent requests by the columns `by`: model, prompt, role and end. Failed requests have no tokens."""
+    columns = completions.c
+    names = [columns.end if name == "end" else uses.c[name] for name in by]
+    size = sa.func.length(columns.messages) + sa.func.length(columns.text)
+    sums = {
+        "prompt_tokens": columns.prompt_tokens,
+        "completion_tokens": columns.completion_tokens,
+        "reasoning_tokens": columns.reasoning_tokens,
+        "cut": sa.case((columns.end == "cut", 1), else_=0),
+        "bytes": size,
+    }
+    answered = (
+        sa.select(
+            *names,
+            sa.func.count().label("requests"),
+            *(
+                sa.cast(sa.func.sum(column), sa.BigInteger).label(f"sum_{name}")
+                for name, column in sums.items()
+            ),
+        )
+        .join_from(uses, completions, uses.c.digest == columns.digest)
+        .where(~uses.c.kept)
+        .group_by(*names)
+    )
+    of_failures = [failures.c[name] for name in by]
+    failed = sa.select(*of_failures, sa.func.count()).group_by(*of_failures)
+    found: dict[tuple[str, ...], list[int]] = {}
+    for query in (answered, failed):
+        for row in connection.execute(query):
+            group = found.setdefault(tuple(row[: len(by)]), [0] * (len(sums) + 1))
+            for at, number in enumerate(row[len(by) :]):
+                group[at] += number
+    return [LedgerGroup(dict(zip(by, key, strict=True)), *found[key]) for key in sorted(found)]
+
+
+def disk_bytes(connection: Connection) -> int:
+    """Return the size of the ledger's tables on disk in bytes."""
+    if connection.dialect.name == "postgresql":
+        sizes = [sa.func.pg_total_relation_size(name) for name in tables.tables]
+        return sum(connection.execute(sa.select(*sizes)).one())
+    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    return int(pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+
+
+@dataclass(frozen=True)
+class Forgettable:
+    """The completions that a filter selects: their number by model, paid tokens, and the partitions that used them."""
+
+    completions: Mapping[str, int]
+    prompt_tokens: Mapping[str, int]
+    completion_tokens: Mapping[str, int]
+    partitions: Sequence[str]
+
+    @property
+    def count(self) -> int:
+        """The number of completions."""
+        return sum(self.completions.values())
+
+    def cost(self, prices: Mapping[str, Prices]) -> float:
+        """Return what the completions cost, which is what it costs to ask for them again."""
+        return sum(
+            prices.get(model, Prices()).cost(self.prompt_tokens[model], self.completion_tokens[model])
+            for model in self.completions
+        )
+
+
+def forgettable(connection: Connection, chosen: CompletionFilter) -> Forgettable:
+    """Return the completions that `forget` would delete."""
+    columns = completions.c
+    query = (
+        sa.select(
+            columns.model,
+            sa.func.count(),
+            sa.cast(sa.func.sum(columns.prompt_tokens), sa.BigInteger),
+            sa.cast(sa.func.sum(columns.completion_tokens), sa.BigInteger),
+        )
+        .where(*chosen.conditions())
+        .group_by(columns.model)
+        .order_by(columns.model)
+    )
+    rows = connection.execute(query).all()
+    used = sa.select(uses.c.domain, uses.c.assistant).where(uses.c.digest.in_(_digests(chosen))).distinct()
+    partitions = sorted("/".join(filter(None, row)) for row in connection.execute(used))
+    return Forgettable(
+        {row[0]: row[1] for row in rows},
+        {row[0]: row[2] for row in rows},
+        {row[0]: row[3] for row in rows},
+        partitions,
+    )
+
+
+def forget(connection: Connection, chosen: CompletionFilter) -> int:
+    """Delete completions and their uses. Return the number of deleted completions. Their usage stays in the totals.
+
+    Partitions in the lake are unchanged; a rerun sends the requests again.
+    """
+    used = sum_groups(sums_of_uses(completions.c.digest.in_(_digests(chosen))))
+    rows = sorted(tuple(row) for row in connection.execute(used))
+    keep_sums = InsertStatement(connection.engine, forgotten_usage, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
+    keep_sums.execute(connection, rows)
+    deleted = connection.execute(sa.delete(completions).where(*chosen.conditions())).rowcount
+    connection.execute(sa.delete(uses).where(orphaned()))
+    return deleted
+
+
+def _digests(chosen: CompletionFilter) -> sa.Select[Any]:
+    return sa.select(completions.c.digest).where(*chosen.conditions())

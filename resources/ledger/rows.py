@@ -1,0 +1,214 @@
+"""Records of requests in the ledger, and the SQL statements that store them: one INSERT per table for many records.
+
+writer.py runs the statements in a thread.
+"""
+
+import asyncio
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import pyarrow as pa
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Connection, Engine
+
+from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
+from memflow.errors import ChatError
+from resources.ledger.tables import CONTEXT_COLUMNS, SUMS, completions, failures, usage_totals, uses
+from resources.ledger.usage import GROUPS
+
+MAX_ROWS = 500
+"""Maximum number of rows of a statement; SQLite bounds its parameters."""
+
+_ANSWER = tuple(each.name for each in fields(Completion) if each.name != "digest")
+_answer_of = attrgetter(*_ANSWER)
+_context_of = attrgetter(*CONTEXT_COLUMNS)
+SELECT_COMPLETIONS = sa.select(*(completions.c[each.name] for each in fields(Completion)))
+"""The columns of a Completion, in the order of its fields."""
+
+_LZ4_FRAME = b"\x04\x22\x4d\x18"
+
+Row = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Record:
+    """The ledger's record of a completion, a cache hit, or a failed request (without a completion)."""
+
+    request: ChatRequest
+    account: RequestContext
+    at: float
+    completion: Completion | None = None
+    cached: bool = False
+    error: Exception | None = None
+    messages: bytes = b""
+    """The compressed messages of a request whose completion is new."""
+    stored: asyncio.Future[Completion] | None = None
+    """Done when the record is stored, if something waits for it."""
+
+    @property
+    def groups(self) -> Row:
+        """The record's values of the columns GROUPS, by which usage is summed."""
+        return (*_context_of(self.account), self.request.prompt)
+
+
+class InsertStatement:
+    """An INSERT of many rows: SQLAlchemy compiles it for one row, whose placeholders are repeated for the others.
+
+    SQLAlchemy's own statements for many rows take several times as long. On a conflict, the columns `sums` are added to
+    the existing row; without `sums` the existing row is kept.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        table: sa.Table,
+        names: Sequence[str],
+        sums: Sequence[str] = (),
+        key: Sequence[str] = (),
+    ) -> None:
+        module = postgresql if engine.dialect.name == "postgresql" else sqlite
+        statement = module.insert(table).values({name: sa.bindparam(name) for name in names})
+        if sums:
+            added = {name: table.c[name] + statement.excluded[name] for name in sums}
+            statement = statement.on_conflict_do_update(index_elements=[*key], set_=added)
+        else:
+            statement = statement.on_conflict_do_nothing()
+        style = "qmark" if engine.dialect.paramstyle == "qmark" else "format"
+        compiled = statement.compile(dialect=type(engine.dialect)(paramstyle=style))  # type: ignore[call-arg]
+        assert compiled.positiontup is not None
+        self._order = itemgetter(*(names.index(name) for name in compiled.positiontup))
+        mark = "?" if style == "qmark" else "%s"
+        self._row = f"({', '.join([mark] * len(names))})"
+        self._before, self._after = str(compiled).split(self._row)
+
+    def execute(self, connection: Connection, rows: Sequence[Row]) -> int:
+        """Insert the rows. Return the number of inserted rows."""
+        inserted = 0
+        for start in range(0, len(rows), MAX_ROWS):
+            some = rows[start : start + MAX_ROWS]
+            values = ", ".join([self._row] * len(some))
+            parameters = tuple(value for row in some for value in self._order(row))
+            statement = f"{self._before}{values}{self._after}"
+            inserted += connection.exec_driver_sql(statement, parameters).rowcount
+        return inserted
+
+
+class RecordWriter:
+    """Stores records in one transaction. Rows are sorted by key, so that concurrent transactions cannot deadlock."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._completions = InsertStatement(engine, completions, completions.columns.keys())
+        self._uses = InsertStatement(engine, uses, (*GROUPS, "digest", "kept", "at"))
+        self._failures = InsertStatement(engine, failures, (*GROUPS, "reason", "end", "repeats", "at"))
+        self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
+
+    def write(self, records: Sequence[Record]) -> Mapping[str, Completion]:
+        """Store records. Return the stored completions by request digest; already existing completions are kept."""
+        stored: dict[str, Completion] = {}
+        rows: dict[str, Row] = {}
+        use_rows: list[Row] = []
+        failure_rows: list[Row] = []
+        for record in records:
+            if record.completion is None:
+                failure_rows.append(_failure_row(record))
+                continue
+            digest = record.completion.digest
+            use_rows.append((*record.groups, digest, record.cached, record.at))
+            if not record.cached and digest not in rows:
+                stored[digest], rows[digest] = record.completion, _completion_row(record, record.completion)
+        with self._engine.begin() as connection:
+            if self._completions.execute(connection, [rows[digest] for digest in sorted(rows)]) < len(rows):
+                stored |= read_completions(connection, [*rows])
+            self._uses.execute(connection, use_rows)
+            self._failures.execute(connection, failure_rows)
+            self._totals.execute(connection, _total_rows(records, stored))
+        return stored
+
+
+def read_completions(connection: Connection, digests: Sequence[str]) -> dict[str, Completion]:
+    """Return the stored completions of the requests with these digests, by digest."""
+    found: dict[str, Completion] = {}
+    for start in range(0, len(digests), MAX_ROWS):
+        query = SELECT_COMPLETIONS.where(completions.c.digest.in_(digests[start : start + MAX_ROWS]))
+        for row in connection.execute(query):
+            completion = Completion(*row)
+            found[completion.digest] = completion
+    return found
+
+
+def _completion_row(record: Record, completion: Completion) -> Row:
+    request = record.request
+    return (
+        completion.digest,
+        request.prompt,
+        record.account.model,
+        record.messages,
+        _parameters(request.sampling),
+        None if request.output is None else schema_digest(request.output),
+        request.attempt,
+        *_answer_of(completion),
+        record.at,
+    )
+
+
+def _failure_row(record: Record) -> Row:
+    error = record.error
+    failure = error if isinstance(error, ChatError) else ChatError()
+    repeats = failure.repeats and not record.request.optional
+    return (*record.groups, str(error), failure.end, repeats, record.at)
+
+
+def _total_rows(records: Iterable[Record], stored: Mapping[str, Completion]) -> list[Row]:
+    """Return one row per group of records: the values of GROUPS, and of SUMS."""
+    totals: dict[Row, list[float]] = {}
+    for record in records:
+        total = totals.setdefault(record.groups, [0] * len(SUMS))
+        for index, number in enumerate(_numbers(record, stored)):
+            total[index] += number
+    return [(*groups, *totals[groups]) for groups in sorted(totals)]
+
+
+def _numbers(record: Record, stored: Mapping[str, Completion]) -> tuple[float, ...]:
+    """Return the values that a record adds to the columns SUMS."""
+    given = record.completion
+    if given is None:
+        return (0, 0, 1)
+    answer = given if record.cached else stored[given.digest]
+    prompt, completion = answer.prompt_tokens, answer.completion_tokens
+    paid = (0, 0) if record.cached else (prompt, completion)
+    counts = (not record.cached, record.cached, 0, answer.cut)
+    tokens = (prompt, completion, answer.cached_tokens, answer.reasoning_tokens)
+    return (*counts, *tokens, *paid, answer.latency_s)
+
+
+@lru_cache(maxsize=256)
+def _parameters(sampling: Sampling) -> str:
+    return json.dumps(asdict(sampling))
+
+
+def compress_messages(request: ChatRequest) -> bytes:
+    """Return the messages of a request as JSON in an LZ4 frame.
+
+    Callers compress before they add the record, since LZ4 takes a fifth of zlib's time. The writer's thread would wait
+    milliseconds for the interpreter lock after each message while the event loop is busy.
+    """
+    written = request.messages_json.encode("utf-8", "surrogatepass")
+    compressed: bytes = pa.compress(written, codec="lz4", asbytes=True)
+    return compressed
+
+
+def decompress_messages(compressed: bytes) -> tuple[ChatMessage, ...]:
+    """Return the messages in an LZ4 frame, or in the zlib format of older ledgers."""
+    if compressed.startswith(_LZ4_FRAME):
+        written = pa.CompressedInputStream(pa.BufferReader(compressed), "lz4").read()
+    else:
+        written = zlib.decompress(compressed)
+    return tuple(ChatMessage(role, content) for role, content in json.loads(written))

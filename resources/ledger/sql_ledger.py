@@ -1,0 +1,209 @@
+"""The ledger in a database: SQLite in WAL mode, or PostgreSQL if several machines share it.
+
+Implements memflow.chat.ledger.Ledger: completions, their uses, failed requests; and embedding vectors. Keys, headers
+and addresses are not stored. Several processes may write concurrently; a killed process loses no stored completion.
+writer.py writes, lookups.py batches lookups, tables.py defines the tables.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
+
+from memflow.chat.ledger import RequestContext, RequestsInFlight
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.errors import BadSettings
+from resources.endpoints.embedder import TimedVector
+from resources.ledger.database import open_engine, store_error
+from resources.ledger.lookups import LookupBatcher
+from resources.ledger.rows import (
+    MAX_ROWS,
+    InsertStatement,
+    Record,
+    compress_messages,
+    decompress_messages,
+    read_completions,
+)
+from resources.ledger.tables import completions, embedding_times, embeddings
+from resources.ledger.usage import GROUPS, UsageRow, failed_by, needed_by, unfinished_by, used_by
+from resources.ledger.writer import LedgerWriter
+
+
+class SqlLedger:
+    """A ledger at a SQLAlchemy URL, such as sqlite:////path/ledger.sqlite or postgresql+psycopg2://host/name.
+
+    Threads and event loops may share it; a forked process opens new connections and a new writer. Raises BadSettings if
+    the database cannot be opened, StoreBusy if another process locks it for too long, and StoreFailed if its disk is
+    full or the connection is lost.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.in_flight = RequestsInFlight()
+        self._open()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SqlLedger, (self.url,)  # a connection belongs to its process
+
+    def __enter__(self) -> "SqlLedger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def get(self, digest: str) -> Completion | None:
+        """Return the completion of the request with this digest, or None. Concurrent lookups share one query."""
+        self._reopen_after_fork()
+        loop = asyncio.get_running_loop()
+        lookups = self._lookups.get(loop) or self._lookups.setdefault(loop, LookupBatcher(self._find))
+        return await lookups.find(digest)
+
+    def put(
+        self, completion: Completion, request: ChatRequest, account: RequestContext
+    ) -> asyncio.Future[Completion]:
+        """Store a completion and its use in one transaction. Return a future of the stored completion.
+
+        If the ledger already has a completion of this request, that completion is kept and returned.
+        """
+        self._reopen_after_fork()
+        messages = compress_messages(request)
+        return self._writer.store(Record(request, account, time.time(), completion, messages=messages))
+
+    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+        """Record a cache hit, which is written with the next commit."""
+        self._reopen_after_fork()
+        self._writer.add(Record(request, account, time.time(), completion, cached=True))
+
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+        """Record a failed request, which is written with the next commit."""
+        self._reopen_after_fork()
+        self._writer.add(Record(request, account, time.time(), error=error))
+
+    def flush(self) -> None:
+        """Write all pending records to the database."""
+        self._reopen_after_fork()
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Write all pending records, and close the database."""
+        self._reopen_after_fork()
+        try:
+            self._writer.close()
+        finally:
+            self._engine.dispose()
+
+    def messages(self, digest: str) -> tuple[ChatMessage, ...]:
+        """Return the messages of the request with this digest. Raises KeyError if the digest is unknown."""
+        with self.connect() as connection:
+            query = sa.select(completions.c.messages).where(completions.c.digest == digest)
+            written = connection.scalar(query)
+        if written is None:
+            raise KeyError(digest)
+        return decompress_messages(written)
+
+    def digests(self) -> set[str]:
+        """Return the request digests of all completions."""
+        with self.connect() as connection:
+            return set(connection.scalars(sa.select(completions.c.digest)))
+
+    def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
+        """Return cached vectors by content hash of model and text; vectors from old ledgers have 0 seconds."""
+        found: dict[str, TimedVector] = {}
+        timed = sa.select(embeddings, embedding_times.c.seconds).join(
+            embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
+        )
+        with self.connect() as connection:
+            for start in range(0, len(digests), MAX_ROWS):
+                some = timed.where(embeddings.c.digest.in_(digests[start : start + MAX_ROWS]))
+                for digest, vector, seconds in connection.execute(some):
+                    found[digest] = TimedVector(np.frombuffer(vector, dtype="<f4"), seconds or 0.0)
+        return found
+
+    def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
+        """Cache vectors and their seconds by content hash of model and text; an already cached vector is kept."""
+        rows = sorted(vectors.items())
+        with self.connect(transaction=True) as connection:
+            for table, column, values in (
+                (embeddings, "vector", [np.asarray(each, dtype="<f4").tobytes() for _, (each, _) in rows]),
+                (embedding_times, "seconds", [seconds for _, (_, seconds) in rows]),
+            ):
+                insert = InsertStatement(self._engine, table, ("digest", column))
+                insert.execute(connection, list(zip((digest for digest, _ in rows), values, strict=True)))
+
+    def usage(
+        self, by: Sequence[str] = ("stage", "role", "model"), *, runs: Collection[str] | None = None
+    ) -> list[UsageRow]:
+        """Return the usage of the given runs (default: all), grouped by the columns `by`."""
+        return self._summarize(by, used_by(_checked(by), runs))
+
+    def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
+        """Return the usage that a run would have with an empty ledger: each completion counts once, as a request."""
+        return self._summarize(by, needed_by(_checked(by), run), failed_by(by, run))
+
+    def unfinished(self, run: str, stage: str) -> int:
+        """Return the number of failed requests of one stage of a run that a later run has to send again."""
+        self.flush()
+        with self.connect() as connection:
+            return connection.scalar(unfinished_by(run, stage)) or 0
+
+    def _summarize(self, by: Sequence[str], *queries: sa.Select[Any]) -> list[UsageRow]:
+        self.flush()
+        found: dict[tuple[str, ...], dict[str, Any]] = {}
+        with self.connect() as connection:
+            for query in queries:
+                for row in connection.execute(query):
+                    numbers = dict(row._mapping)
+                    names = tuple(numbers.pop(name) for name in by)
+                    found.setdefault(names, {}).update(numbers)
+        return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
+
+    async def _find(self, digests: Sequence[str]) -> Mapping[str, Completion]:
+        # A query on SQLite takes less time than its way to another thread and back.
+        if self._engine.dialect.name == "sqlite":
+            return self._read(digests)
+        return await asyncio.to_thread(self._read, digests)
+
+    def _read(self, digests: Sequence[str]) -> Mapping[str, Completion]:
+        with self.connect() as connection:
+            return read_completions(connection, digests)
+
+    @contextmanager
+    def connect(self, *, transaction: bool = False) -> Iterator[Connection]:
+        """Return a connection from the pool; without a transaction each statement sees the latest state."""
+        self._reopen_after_fork()
+        try:
+            with self._engine.begin() if transaction else self._reader.connect() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise store_error(error, self.url) from error
+
+    def _reopen_after_fork(self) -> None:
+        """Open new connections in a forked process; the parent process keeps the old ones and its pending records."""
+        if self._process != os.getpid():
+            self._engine.dispose(close=False)
+            self._open()
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._engine = open_engine(self.url)
+        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._writer = LedgerWriter(self._engine, self.url)
+        self._lookups: WeakKeyDictionary[asyncio.AbstractEventLoop, LookupBatcher] = WeakKeyDictionary()
+
+
+def _checked(by: Sequence[str]) -> Sequence[str]:
+    unknown = set(by) - {*GROUPS}
+    if unknown:
+        *others, last = GROUPS
+        raise BadSettings(
+            f"usage cannot be grouped by {', '.join(sorted(unknown))}. Use {', '.join(others)} or {last}."
+        )
+    return by

@@ -1,0 +1,139 @@
+"""The definition of the ledger's tables. database.py creates them.
+
+A column with a server default is newer than the first version; migration.py adds it to a former ledger.
+"""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+tables = sa.MetaData()
+
+completions = sa.Table(
+    "completions",
+    tables,
+    sa.Column("digest", sa.String(32), primary_key=True),
+    sa.Column("prompt", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column(
+        "messages",
+        sa.LargeBinary,
+        nullable=False,
+        comment="JSON of [role, content] pairs: an LZ4 frame; zlib in former versions.",
+    ),
+    sa.Column("parameters", sa.Text, nullable=False, comment="The sampling, as JSON."),
+    sa.Column("schema", sa.String(32), comment="Digest of the output type's JSON schema."),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("finish_reason", sa.Text, nullable=False),
+    sa.Column("prompt_tokens", sa.Integer, nullable=False),
+    sa.Column("completion_tokens", sa.Integer, nullable=False),
+    sa.Column("cached_tokens", sa.Integer, nullable=False),
+    sa.Column("latency_s", sa.Float, nullable=False),
+    sa.Column(
+        "end",
+        sa.Text,
+        nullable=False,
+        server_default="answered",
+        comment="answered or cut: see memflow.chat.requests.End.",
+    ),
+    sa.Column(
+        "reasoning_tokens",
+        sa.Integer,
+        nullable=False,
+        server_default="0",
+        comment="Part of completion_tokens.",
+    ),
+    sa.Column(
+        "estimated",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="The token counts are estimates.",
+    ),
+    sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),
+)
+
+CONTEXT_COLUMNS = ("run", "stage", "role", "domain", "assistant", "model")
+
+
+def _context_columns(**options: Any) -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Text, nullable=False, **options) for name in (*CONTEXT_COLUMNS, "prompt")]
+
+
+uses = sa.Table(
+    "uses",
+    tables,
+    sa.Column("use", sa.Integer, primary_key=True),
+    *_context_columns(),
+    sa.Column("digest", sa.String(32), nullable=False),
+    sa.Column("kept", sa.Boolean, nullable=False, comment="A cache hit: no request was sent."),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index("uses_by_run", "run"),
+)
+
+failures = sa.Table(
+    "failures",
+    tables,
+    sa.Column("failure", sa.Integer, primary_key=True),
+    *_context_columns(),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column(
+        "end",
+        sa.Text,
+        nullable=False,
+        server_default="failed",
+        comment="How the request ended: `end` of the exception in memflow.errors.",
+    ),
+    sa.Column(
+        "repeats",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="The partition is not up to date until the request has been sent again.",
+    ),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index("failures_by_run", "run"),
+)
+
+TOKEN_SUMS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
+    "paid_prompt_tokens",
+    "paid_completion_tokens",
+)
+
+SUMS = ("requests", "cache_hits", "failed", "cut", *TOKEN_SUMS, "latency_s")
+
+
+def _sum_columns() -> list[sa.Column[Any]]:
+    return [
+        sa.Column(
+            name, sa.Float if name == "latency_s" else sa.BigInteger, nullable=False, server_default="0"
+        )
+        for name in SUMS
+    ]
+
+
+usage_totals = sa.Table("usage_totals", tables, *_context_columns(primary_key=True), *_sum_columns())
+"""The sums of `uses`, `failures` and `forgotten_usage`, updated in the transactions that add rows to them."""
+
+forgotten_usage = sa.Table("forgotten_usage", tables, *_context_columns(primary_key=True), *_sum_columns())
+"""The sums of the uses of forgotten completions, whose rows are deleted; what they cost is still counted."""
+
+embeddings = sa.Table(
+    "embeddings",
+    tables,
+    sa.Column("digest", sa.String(32), primary_key=True),
+    sa.Column("vector", sa.LargeBinary, nullable=False, comment="float32, little endian."),
+)
+
+embedding_times = sa.Table(
+    "embedding_times",
+    tables,
+    sa.Column("digest", sa.String(32), primary_key=True),
+    sa.Column("seconds", sa.Float, nullable=False, comment="Its share of its request's latency."),
+)
+"""A separate table, because ledgers of older versions have vectors without times."""

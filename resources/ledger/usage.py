@@ -1,0 +1,147 @@
+"""Usage of the models: requests, cache hits, failures, tokens and seconds, from the ledger's totals.
+
+The totals are sums by run, stage, role, domain, assistant, model and prompt. writer.py adds to them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from resources.endpoints.limits import Prices
+from resources.ledger.tables import (
+    CONTEXT_COLUMNS,
+    SUMS,
+    TOKEN_SUMS,
+    completions,
+    failures,
+    forgotten_usage,
+    usage_totals,
+    uses,
+)
+
+GROUPS = (*CONTEXT_COLUMNS, "prompt")
+"""The columns by which usage can be grouped."""
+
+
+@dataclass(frozen=True)
+class UsageRow:
+    """The usage of one group of requests; `by` contains the values that define the group.
+
+    Tokens, seconds and `cut` (completions that the token limit ended) cover requests and cache hits, with the values of
+    the first request. The `paid_` tokens cover requests only.
+    """
+
+    by: Mapping[str, str]
+    requests: int = 0
+    cache_hits: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    latency_s: float = 0.0
+    paid_prompt_tokens: int = 0
+    paid_completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cut: int = 0
+
+
+def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
+    """Return the cost of a row's requests at the model's prices; 0 without a price. Rows must be grouped by model."""
+    price = prices.get(row.by["model"], Prices())
+    return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
+
+
+def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:
+    """Return a query of the totals of these runs, or of all runs, grouped by `by`."""
+    names = [usage_totals.c[name] for name in by]
+    query = sa.select(*names, *(_sum(usage_totals.c[name]) for name in SUMS)).group_by(*names)
+    return query if runs is None else query.where(usage_totals.c.run.in_(sorted(runs)))
+
+
+def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
+    """Return a query of one run's usage with an empty ledger: each completion counts once, as a request."""
+    names = [uses.c[name] for name in by]
+    once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
+    columns = completions.c
+    return (
+        sa.select(
+            *(once.c[name] for name in by),
+            sa.func.count().label("requests"),
+            _sum(_cut(), "cut"),
+            *(_sum(columns[name.removeprefix("paid_")], name) for name in (*TOKEN_SUMS, "latency_s")),
+        )
+        .join_from(once, completions, once.c.digest == columns.digest)
+        .group_by(*(once.c[name] for name in by))
+    )
+
+
+def failed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
+    """Return a query of the failed requests of a run."""
+    names = [usage_totals.c[name] for name in by]
+    query = sa.select(*names, _sum(usage_totals.c.failed)).where(usage_totals.c.run == run).group_by(*names)
+    return query.having(sa.func.sum(usage_totals.c.failed) > 0)
+
+
+def unfinished_by(run: str, stage: str) -> sa.Select[Any]:
+    """Return a query of the number of a step's failed requests that a later run has to send again."""
+    query = sa.select(sa.func.count()).select_from(failures)
+    return query.where(failures.c.run == run, failures.c.stage == stage, failures.c.repeats)
+
+
+def sums_of_uses(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Return a query of the columns GROUPS and SUMS of each use in `uses`, joined with its completion."""
+    requested = sa.case((uses.c.kept, 0), else_=1)
+    query = sa.select(
+        *(uses.c[name] for name in GROUPS),
+        requested.label("requests"),
+        (1 - requested).label("cache_hits"),
+        sa.literal(0).label("failed"),
+        _cut().label("cut"),
+        *(
+            (
+                completions.c[name.removeprefix("paid_")] * (requested if name.startswith("paid_") else 1)
+            ).label(name)
+            for name in TOKEN_SUMS
+        ),
+        completions.c.latency_s,
+    )
+    return query.join_from(uses, completions, uses.c.digest == completions.c.digest).where(*where)
+
+
+def sum_groups(*queries: sa.Select[Any]) -> sa.Select[Any]:
+    """Return a query that sums the rows of queries with the columns GROUPS and SUMS by group."""
+    rows = sa.union_all(*queries).subquery()
+    groups = [rows.c[name] for name in GROUPS]
+    return sa.select(*groups, *(_sum(rows.c[name]) for name in SUMS)).group_by(*groups)
+
+
+def computed_totals() -> sa.Select[Any]:
+    """Return a query that computes the totals from the single uses, failures and forgotten completions."""
+    zeros = {name: sa.literal(0).label(name) for name in SUMS}
+    of_failures = sa.select(
+        *(failures.c[name] for name in GROUPS), *(zeros | {"failed": sa.literal(1).label("failed")}).values()
+    )
+    forgotten = sa.select(*(forgotten_usage.c[name] for name in (*GROUPS, *SUMS)))
+    return sum_groups(sums_of_uses(), of_failures, forgotten)
+
+
+def fill_totals(connection: Connection) -> None:
+    """Replace the totals by those computed from the single uses, failures and forgotten completions."""
+    connection.execute(sa.delete(usage_totals))
+    connection.execute(sa.insert(usage_totals).from_select([*GROUPS, *SUMS], computed_totals()))
+
+
+def _cut() -> sa.ColumnElement[int]:
+    return sa.case((completions.c.end == "cut", 1), else_=0)
+
+
+def _sum(column: sa.ColumnElement[Any], name: str = "") -> sa.ColumnElement[Any]:
+    """Return the labeled sum of a column. Sums of integers are cast, since PostgreSQL returns decimals."""
+    total = sa.func.sum(column)
+    label = name or getattr(column, "name", "")
+    if isinstance(column.type, sa.Float):
+        return total.label(label)
+    return sa.cast(total, sa.BigInteger).label(label)

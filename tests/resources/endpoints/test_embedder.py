@@ -1,0 +1,190 @@
+"""Embedders: unit vectors in input order, batches, cached vectors and errors."""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from memflow.errors import BadInput, BadSettings, MissingData, PromptTooLong
+from memflow.timing import timed
+from resources.endpoints.embedder import BATCH, EndpointEmbedder, FolderEmbedder, read_vectors
+from resources.endpoints.replies import BrokenReply, ErrorReply
+from resources.ledger.sql_ledger import SqlLedger
+from resources.stub import Stub, StubBehavior
+from resources.stub.calls import Rejection
+
+
+@pytest.fixture
+def ledger(tmp_path: Path):
+    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+        yield ledger
+
+
+async def test_embed_returns_unit_vectors_in_input_order_and_sends_each_text_once(ledger: SqlLedger) -> None:
+    texts = [f"text {n % 200}" for n in range(300)]
+    async with (
+        Stub(StubBehavior(dimensions=16)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
+        vectors = await embedder.embed(texts)
+        assert stub.counts.asked == -(-200 // BATCH)
+        one = await embedder.embed(["text 7"])
+        again = await embedder.embed(texts)
+        assert stub.counts.asked == -(-200 // BATCH)
+        assert (await embedder.embed([])).shape == (0, 16)
+    assert vectors.shape == (300, 16)
+    assert vectors.dtype == np.float32
+    assert embedder.dimensions == 16
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    assert np.array_equal(vectors[:100], vectors[200:])
+    assert np.array_equal(vectors[7], one[0])
+    assert np.array_equal(vectors, again)
+    assert not np.allclose(vectors[0], vectors[1])
+
+
+async def test_concurrent_episodes_share_embedding_requests(ledger: SqlLedger) -> None:
+    async with (
+        Stub(StubBehavior(latency=0.01)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
+        steps = 5
+
+        async def episode(number: int) -> list[np.ndarray]:
+            texts = [f"message {at} of {number}" for at in range(steps - 1)] + ["said by all"]
+            return [await embedder.embed([text]) for text in texts]
+
+        found = await asyncio.gather(*(episode(number) for number in range(200)))
+        assert stub.counts.asked <= 3 * steps  # 200 texts do not fit into one
+        alone = await embedder.embed(["message 3 of 77"])
+    assert np.array_equal(found[77][3], alone)
+    assert all(np.array_equal(each[-1], found[0][-1]) for each in found)
+
+
+async def test_embedding_time_is_divided_among_texts_and_repeated_for_cached_texts(ledger: SqlLedger) -> None:
+    async with (
+        Stub(StubBehavior(latency=0.05)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
+
+        async def seconds(*texts: str) -> float:
+            _, watch = await timed(embedder.embed(texts), time.perf_counter)
+            assert watch is not None and watch.calls == 0
+            return watch.models
+
+        first = await asyncio.gather(seconds("a"), seconds("b", "c", "b"), seconds("a", "d"))
+        again = await asyncio.gather(seconds("a"), seconds("b", "c", "b"), seconds("a", "d"))
+        assert stub.counts.asked == 1
+    request = 4 * first[0]
+    assert request > 0.05 and first == pytest.approx([request / 4, request / 2, request / 2])
+    assert again == first
+
+
+async def test_failed_embedding_batch_does_not_affect_other_batches(ledger: SqlLedger) -> None:
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        whole = embedder._batch
+
+        async def batch(keys, text_of):
+            if "bad" in {text_of[key] for key in keys}:
+                raise BadInput("no")
+            return await whole(keys, text_of)
+
+        embedder._batch = batch  # type: ignore[method-assign]
+        texts = ["bad", *(f"text {number}" for number in range(2 * BATCH))]
+        found = await asyncio.gather(*(embedder.embed([text]) for text in texts), return_exceptions=True)
+    lost = [isinstance(each, BadInput) for each in found]
+    assert lost[0] and not lost[-1] and sum(lost) <= BATCH
+
+
+async def test_text_that_is_too_long_for_the_model_costs_itself_and_not_its_batch(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stub, "_rejection", lambda self, request, body, key, attempt: too_long(body))
+
+    def too_long(body: dict) -> Rejection | None:
+        return Rejection(400, "maximum context length") if "x" * 9000 in body["input"] else None
+
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        texts = [f"text {n}" for n in range(20)] + ["x" * 9000]
+        found = await asyncio.gather(*(embedder.embed([text]) for text in texts), return_exceptions=True)
+    assert [isinstance(each, PromptTooLong) for each in found] == [False] * 20 + [True]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'{"data": null}',
+        b'{"data": [4]}',
+        b'{"data": [{"index": 0}]}',
+        b'{"data": [{"index": 0, "embedding": []}]}',
+        b'{"data": [{"index": 0, "embedding": "AAAA"}]}',
+        b'{"data": [{"index": 0, "embedding": [NaN]}]}',
+        b'{"data": [{"index": 0, "embedding": [1e999]}]}',
+        b'{"data": [{"index": "x", "embedding": [1]}]}',
+        b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}',
+        b"[" * 100_000,
+    ],
+)
+def test_read_vectors_rejects_what_is_no_list_of_vectors(body: bytes) -> None:
+    with pytest.raises(BrokenReply):
+        read_vectors(body)
+
+
+def test_read_vectors_returns_vectors_in_the_order_of_their_texts() -> None:
+    found = read_vectors(b'{"data": [{"index": 1, "embedding": [3]}, {"index": 0, "embedding": [2]}]}')
+    assert [vector.tolist() for vector in found] == [[2.0], [3.0]]
+    with pytest.raises(ErrorReply):
+        read_vectors(b'{"error": {"message": "no", "code": 503}}')
+
+
+def test_embedder_works_without_context_manager(ledger: SqlLedger) -> None:
+    async def session(text: str) -> np.ndarray:
+        async with Stub(StubBehavior(fail=0.3, retry_after=0.0)) as stub:
+            return await EndpointEmbedder(stub.url, "stub", ledger).embed([text])
+
+    assert np.array_equal(asyncio.run(session("a")), asyncio.run(session("a")))
+
+
+async def test_embedder_rejects_a_response_without_vectors(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stub, "_embeddings", lambda self, body: {"data": []})
+    async with Stub() as stub:
+        with pytest.raises(BadInput, match=r"0 vectors for 1 texts\. Check that stub is an embedding model"):
+            await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
+
+
+async def test_folder_embedder_reports_missing_folder_or_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(MissingData, match=r"the folder .* does not exist"):
+        FolderEmbedder(tmp_path / "none")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(BadSettings, match=r"memflow\[local-embedder\]"):
+        await FolderEmbedder(tmp_path).embed(["a"])
+
+
+async def test_folder_embedder_loads_its_folder_with_sentence_transformers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def transformer(folder: str, local_files_only: bool) -> SimpleNamespace:
+        assert local_files_only
+        return SimpleNamespace(get_sentence_embedding_dimension=lambda: 3, encode=encode)
+
+    def encode(texts: list[str], *, normalize_embeddings: bool, show_progress_bar: bool) -> np.ndarray:
+        assert normalize_embeddings
+        return np.eye(3)[: len(texts)]
+
+    package = SimpleNamespace(SentenceTransformer=transformer)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+    (tmp_path / "weights").write_bytes(b"1")
+    embedder = FolderEmbedder(tmp_path)
+    vectors = await embedder.embed(["a", "b"])
+    assert (vectors.shape, vectors.dtype, embedder.dimensions) == ((2, 3), np.float32, 3)
+    (tmp_path / "weights").write_bytes(b"2")
+    assert FolderEmbedder(tmp_path).fingerprint != embedder.fingerprint

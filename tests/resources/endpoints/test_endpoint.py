@@ -1,0 +1,317 @@
+"""Requests to an endpoint: pauses, several keys, rejections, redirects, limits, and secrets in messages."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.errors import (
+    ChatError,
+    EndpointDown,
+    ModelMisconfigured,
+    NoAnswer,
+    PromptTooLong,
+    QuotaExhausted,
+    RequestRefused,
+)
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.endpoint import Endpoint
+from resources.stub import Stub, StubBehavior
+from resources.stub.odd_json import completion
+
+KEY, OTHER = "sk-first-abcdefgh1234", "sk-second-abcdefgh5678"
+Answer = Callable[[web.BaseRequest, str], web.StreamResponse]
+"""Returns the response to a request, given the text of its last message."""
+
+
+class Time:
+    """A clock that advances only while requests sleep."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+    def clock(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRST", KEY)
+    monkeypatch.setenv("SECOND", OTHER)
+
+
+@asynccontextmanager
+async def server(answer: Answer) -> AsyncIterator[str]:
+    """Yield the URL of a server that answers chat requests with `answer`, and other requests with 404."""
+
+    async def serve(request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "GET":
+            return web.Response(status=404)
+        return answer(request, (await request.json())["messages"][-1]["content"])
+
+    runner = web.ServerRunner(web.Server(serve, access_log=None))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
+    parts = {} if time is None else {"sleep": time.sleep, "clock": time.clock}
+    settings = {
+        "patience": 30.0,
+        "timeout": 5.0,
+        "first_wait": 0.01,
+        "chance": random.Random(1),
+        **parts,
+        **more,
+    }
+    settings.setdefault("key_variables", ("FIRST",))
+    return OpenAIChat(url, "m", "fingerprint", endpoint=Endpoint(url, **settings))
+
+
+async def complete(chat: OpenAIChat, text: str = "hello") -> Completion:
+    return await chat.complete(ChatRequest("test/prompt", {}, (ChatMessage("user", text),)))
+
+
+def said(text: str = "An answer.", **headers: str) -> web.Response:
+    return web.json_response(completion({"content": text}), headers=headers)
+
+
+def error(status: int, message: str = "no", code: str | None = None, **headers: str) -> web.Response:
+    return web.json_response({"error": {"message": message, "code": code}}, status=status, headers=headers)
+
+
+async def test_long_retry_after_pauses_every_client_of_the_address_and_nobody_gives_up() -> None:
+    time, sent = Time(), []
+
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        sent.append(time.now)
+        return said() if len(sent) > 1 else error(429, "slow down", **{"Retry-After": "600"})
+
+    async with (
+        server(answer) as url,
+        chat_at(url, time, patience=20, concurrency=1) as one,
+        chat_at(url, time, patience=20, concurrency=1) as other,
+    ):
+        await asyncio.gather(complete(one, "a"), complete(other, "b"), complete(one, "c"))
+    assert sent[0] == 0 and len(sent) == 4
+    assert all(600 <= when < 610 for when in sent[1:])
+
+
+async def test_retry_after_above_the_longest_pause_ends_with_what_to_do() -> None:
+    async with (
+        server(lambda request, text: error(429, "limit", **{"Retry-After": "86400"})) as url,
+        chat_at(url, Time()) as chat,
+    ):
+        with pytest.raises(QuotaExhausted, match=r"asks to wait for 86400 s.*raise `longest_pause`"):
+            await complete(chat)
+
+
+async def test_request_waits_until_a_used_up_rate_limit_is_reset() -> None:
+    time, sent = Time(), []
+
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        sent.append(time.now)
+        return said(**{"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s"})
+
+    async with server(answer) as url, chat_at(url, time) as chat:
+        await complete(chat)
+        await complete(chat)
+    assert sent[0] == 0 and 30 <= sent[1] < 31
+
+
+async def test_keys_are_used_in_turn_and_one_without_quota_is_set_aside(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    used = []
+
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        used.append(request.headers["Authorization"].removeprefix("Bearer "))
+        exhausted = used[-1] == KEY and text != "before"
+        return error(429, "You exceeded your quota", "insufficient_quota") if exhausted else said()
+
+    async with server(answer) as url, chat_at(url, Time(), key_variables=("FIRST", "SECOND")) as chat:
+        for _ in range(4):
+            await complete(chat, "before")
+        assert used.count(KEY) == used.count(OTHER) == 2
+        for n in range(4):
+            await complete(chat, f"{n}")
+    assert used[4:].count(KEY) == 1 and used[4:].count(OTHER) == 4
+    assert "variable FIRST is no longer used" in caplog.text and KEY not in caplog.text
+
+
+async def test_exhausted_quota_of_the_only_key_ends_at_once_with_what_to_do() -> None:
+    async with Stub(StubBehavior(model="m", behaviors="quota")) as stub, chat_at(stub.url, Time()) as chat:
+        with pytest.raises(QuotaExhausted, match=r"quota at .* is used up .*Add credit"):
+            await complete(chat)
+        assert stub.counts.asked == 1
+
+
+async def test_paused_key_does_not_delay_requests_with_another_key() -> None:
+    time = Time()
+
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        limited = request.headers["Authorization"].endswith(KEY)
+        return error(429, "limit", **{"Retry-After": "600"}) if limited else said()
+
+    async with server(answer) as url, chat_at(url, time, key_variables=("FIRST", "SECOND")) as chat:
+        for n in range(6):
+            await complete(chat, f"{n}")
+    assert time.now < 10
+
+
+async def test_server_decides_with_x_should_retry() -> None:
+    sent = []
+
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        sent.append(text)
+        if sent.count(text) > 1:
+            return said()
+        return error(503 if text == "false" else 400, **{"x-should-retry": text})
+
+    async with server(answer) as url, chat_at(url, Time()) as chat:
+        with pytest.raises(RequestRefused):
+            await complete(chat, "false")
+        await complete(chat, "true")
+    assert sent == ["false", "true", "true"]
+
+
+@pytest.mark.parametrize(
+    "behavior",
+    [
+        "openai",
+        "vllm",
+        "sglang",
+        "llama_cpp",
+        "mistral",
+        "together",
+        "moonshot",
+        "gemini",
+        "anthropic",
+        "groq",
+        "413",
+    ],
+)
+async def test_prompt_above_the_context_window_is_too_long_after_one_request(behavior: str) -> None:
+    settings = StubBehavior(model="m", max_model_len=50, behaviors=f"overflow_{behavior}")
+    async with Stub(settings) as stub, chat_at(stub.url, Time()) as chat:
+        with pytest.raises(PromptTooLong, match="its prompt is too long"):
+            await complete(chat, "x" * 1000)
+        assert stub.counts.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("behavior", "end", "asked"),
+    [
+        ("refuses", "refused", 1),
+        ("filtered", "filtered", 1),
+        ("filtered_prompt", "filtered", 1),
+        ("blank", "blank", 3),
+        ("error_in_200", "", 4),
+    ],
+)
+async def test_reply_without_an_answer_is_an_error_with_its_end(behavior: str, end: str, asked: int) -> None:
+    settings = StubBehavior(model="m", behaviors=behavior)
+    async with Stub(settings) as stub, chat_at(stub.url, Time(), tries=4) as chat:
+        with pytest.raises(ChatError) as caught:
+            await complete(chat)
+        assert (caught.value.end if isinstance(caught.value, NoAnswer) else "") == end
+        assert stub.counts.asked == asked
+
+
+@pytest.mark.parametrize("behavior", ["waits_ms", "waits_seconds", "waits_date", "warming_up"])
+async def test_request_succeeds_after_the_wait_that_the_server_asks_for(behavior: str) -> None:
+    time = Time()
+    async with Stub(StubBehavior(model="m", behaviors=behavior)) as stub, chat_at(stub.url, time) as chat:
+        assert (await complete(chat)).text
+    assert time.now >= {"waits_ms": 0.05, "waits_seconds": 1, "waits_date": 0.5}.get(behavior, 0)
+
+
+async def test_request_that_is_always_reset_is_not_taken_for_a_server_that_is_down() -> None:
+    name = "connection: reset in the body"
+    async with Stub(StubBehavior(model="m", odd=1e-9)) as stub, chat_at(stub.url, Time(), tries=4) as chat:
+        with pytest.raises(ChatError, match="kept failing") as caught:
+            await complete(chat, f"odd response: {name}")
+        assert not isinstance(caught.value, EndpointDown)
+        assert (await complete(chat)).text
+
+
+async def test_redirect_to_another_host_is_not_followed() -> None:
+    reached = []
+
+    def elsewhere(request: web.BaseRequest, text: str) -> web.Response:
+        reached.append(request.headers)
+        return said()
+
+    async with server(elsewhere) as other:
+        target = other.replace("http://", "http://user:password@").replace("127.0.0.1", "localhost")
+        location = {"Location": f"{target}/chat/completions?key={KEY}"}
+        moved = web.Response(status=307, headers=location)
+        async with server(lambda request, text: moved) as url, chat_at(url) as chat:
+            with pytest.raises(RequestRefused, match="redirects to http://localhost") as caught:
+                await complete(chat)
+    assert not reached
+    assert not any(secret in str(caught.value) for secret in ("password", KEY))
+
+
+async def test_key_in_answers_and_errors_is_replaced() -> None:
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        if text == "answer":
+            return said(f"Your key is {KEY}, or {KEY[:8]}...{KEY[-4:]}.")
+        return error(401, f"Incorrect API key provided: {KEY[:6]}********{KEY[-4:]}")
+
+    async with server(answer) as url, chat_at(url) as chat:
+        assert (await complete(chat, "answer")).text == "Your key is <FIRST>, or <FIRST>."
+        with pytest.raises(ModelMisconfigured) as caught:
+            await complete(chat, "error")
+    assert "<FIRST>" in str(caught.value) and KEY[-4:] not in str(caught.value)
+
+
+async def test_deadline_covers_a_response_that_arrives_byte_by_byte() -> None:
+    name = "speed: a byte of the body a second"
+    async with (
+        Stub(StubBehavior(model="m", odd=1e-9)) as stub,
+        chat_at(stub.url, tries=1, timeout=1.5) as chat,
+    ):
+        with pytest.raises(ChatError, match=r"timeout after 1\.5 s"):
+            await complete(chat, f"odd response: {name}")
+
+
+async def test_response_above_the_byte_limit_is_broken_after_one_request() -> None:
+    async with (
+        server(lambda request, text: said("x" * 10_000)) as url,
+        chat_at(url, response_bytes=5000) as chat,
+    ):
+        with pytest.raises(NoAnswer, match="more than 5000 bytes, the limit `response_bytes`") as caught:
+            await complete(chat)
+    assert caught.value.end == "broken"
+
+
+async def test_token_counts_are_estimated_and_marked_without_usage() -> None:
+    async with (
+        Stub(StubBehavior(model="m", behaviors="no_usage")) as stub,
+        chat_at(stub.url) as chat,
+    ):
+        answer = await complete(chat, "x" * 400)
+    assert answer.estimated and answer.prompt_tokens == 100 and answer.completion_tokens > 0
+
+
+async def test_get_returns_the_document_at_a_path() -> None:
+    async with Stub(StubBehavior(model="m")) as stub, Endpoint(stub.url) as endpoint:
+        models = await endpoint.get("/models", json.loads)
+    assert models["data"][0]["id"] == "m"

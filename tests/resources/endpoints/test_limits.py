@@ -1,0 +1,124 @@
+"""Concurrency limits that adapt to server overload, and budgets of calls, tokens and cost."""
+
+import asyncio
+
+import pytest
+
+from memflow.chat.priority import REMAINING
+from memflow.errors import BudgetSpent
+from resources.endpoints.limits import AdaptiveLimiter, Budget, Prices, Spending, limiter_of
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def most_at_once(limiter: AdaptiveLimiter, tasks: int) -> int:
+    inside, most = 0, 0
+
+    async def one() -> None:
+        nonlocal inside, most
+        async with limiter:
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0.001)
+            inside -= 1
+
+    await asyncio.gather(*(one() for _ in range(tasks)))
+    return most
+
+
+async def test_adaptive_limiter_does_not_exceed_its_limit() -> None:
+    assert await most_at_once(AdaptiveLimiter(7), 50) == 7
+
+
+async def test_overload_halves_the_limit_once_per_window_and_success_raises_it() -> None:
+    clock = Clock()
+    limiter = AdaptiveLimiter(64, window=1.0, clock=clock)
+    limiter.on_overload()
+    limiter.on_overload()
+    assert limiter.limit == 32
+    clock.now = 1.0
+    limiter.on_overload()
+    assert limiter.limit == 16
+    assert await most_at_once(limiter, 60) == 16
+    for _ in range(16):
+        limiter.on_success()
+    assert 16.9 < limiter.limit <= 17
+    for _ in range(5000):
+        limiter.on_success()
+    assert limiter.limit == 64
+    for _ in range(20):
+        clock.now += 2
+        limiter.on_overload()
+    assert limiter.limit == 1
+    assert await most_at_once(limiter, 5) == 1
+
+
+async def test_cancelled_task_takes_no_slot_of_the_limiter() -> None:
+    limiter = AdaptiveLimiter(1)
+    async with limiter:
+        waiting = [asyncio.create_task(limiter.__aenter__()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        await asyncio.sleep(0)
+    waiting[1].cancel()  # it has its turn, but has not gone on yet
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert limiter.in_flight == 1  # the third
+
+
+async def test_requests_to_one_address_share_a_limiter() -> None:
+    limiter = limiter_of("http://a", 8)
+    assert limiter_of("http://a", 16) is limiter
+    assert limiter_of("http://b", 8) is not limiter
+    assert limiter_of("http://a", 4).limit == 4
+
+
+async def test_waiting_request_with_most_dependents_is_next_and_equal_ones_keep_their_order() -> None:
+    limiter, order = AdaptiveLimiter(1), []
+
+    async def request(name: str, remaining: int) -> None:
+        REMAINING.set(remaining)
+        async with limiter:
+            order.append(name)
+
+    async with limiter:
+        given = {"probe": 0, "short": 3, "long": 90, "other probe": 0}
+        waiting = [asyncio.create_task(request(*each)) for each in given.items()]
+        await asyncio.sleep(0)
+    await asyncio.gather(*waiting)
+    assert order == ["long", "short", "probe", "other probe"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "most", "used", "requests", "admitted"),
+    [
+        (Budget(calls=5), Spending(calls=1), Spending(1, 10), 20, 5),
+        # 20 + 20 + 20 leave too little for one that may take 60.
+        (Budget(tokens=100), Spending(1, 60), Spending(1, 20), 5, 3),
+    ],
+)
+async def test_budget_admits_requests_that_fit_and_waits_for_running_requests(
+    budget: Budget, most: Spending, used: Spending, requests: int, admitted: int
+) -> None:
+    async def one() -> None:
+        async with budget.admit(most) as spent:
+            await asyncio.sleep(0.001)
+            spent.append(used)
+
+    results = await asyncio.gather(*(one() for _ in range(requests)), return_exceptions=True)
+    assert sum(isinstance(result, BudgetSpent) for result in results) == requests - admitted
+    assert budget.spent == Spending(admitted, admitted * used.tokens, 0)
+
+
+async def test_spent_cost_budget_rejects_further_requests() -> None:
+    budget = Budget(cost=1.0)
+    most = Spending(1, 0, Prices(prompt=2.0, completion=8.0).cost(100_000, 100_000))
+    async with budget.admit(most) as took:
+        took.append(most)
+    with pytest.raises(BudgetSpent, match="Raise the budget"):
+        async with budget.admit(most):
+            raise AssertionError("it was let through")

@@ -1,0 +1,220 @@
+"""The check of an endpoint: what small requests show, and the profile that follows."""
+
+import asyncio
+import itertools
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from memflow.chat.asking import parse_completion
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
+from memflow.errors import BadInput
+from memflow.memories.lib_mem0.answers import Operations
+from memflow.memories.mem_gpt.answers import Acts
+from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.endpoint import Endpoint
+from resources.endpoints.model_check import ModelCheck, Observation
+from resources.endpoints.model_check_requests import CheckResponse, open_post
+from resources.endpoints.profile_proposal import Proposal, propose
+from resources.endpoints.profiles import PRESETS, Profile, profile_of
+from resources.endpoints.replies import read_reply
+from resources.settings_sections import Model
+from resources.stub import Stub, StubBehavior
+from resources.stub.providers import PROVIDERS
+
+OUTPUTS = (Acts, Operations)
+"""Output types that use unions, definitions, defaults and bounds."""
+
+Body = Mapping[str, Any]
+Rule = Callable[[Body], CheckResponse | None]
+"""Returns the response to a body, or None if the next rule answers."""
+
+
+def message(content: Any, tokens: int = 0, finish_reason: str = "stop", **more: Any) -> CheckResponse:
+    usage = {
+        "prompt_tokens": 9,
+        "completion_tokens": 9,
+        "completion_tokens_details": {"reasoning_tokens": tokens},
+    }
+    body = {
+        "choices": [{"message": {"content": content, **more}, "finish_reason": finish_reason}],
+        "usage": usage,
+    }
+    return CheckResponse(200, read_reply(json.dumps(body).encode(), Profile()), body)
+
+
+def rejected(text: str, status: int = 400) -> CheckResponse:
+    return CheckResponse(status, error=f"{status}: {text}")
+
+
+def rejects(name: str) -> Rule:
+    """Return a rule: a body with this parameter is rejected."""
+    return lambda body: rejected(f"Unsupported parameter: {name}") if name in body else None
+
+
+def rejects_keyword(name: str) -> Rule:
+    """Return a rule: a schema with this keyword is rejected."""
+    return lambda body: rejected(f"{name} is not permitted") if f'"{name}"' in json.dumps(body) else None
+
+
+def answers(body: Body) -> CheckResponse:
+    """Answer as a server that follows schemas, in the body or in the prompt."""
+    typed = (
+        body.get("response_format", {}).get("type") == "json_schema"
+        or "JSON" in body["messages"][-1]["content"]
+    )
+    return message('{"colour": "red"}' if typed else "The sea is wide.")
+
+
+def alternates(body: Body) -> CheckResponse | None:
+    roles = [each["role"] for each in body["messages"]]
+    same = any(one == other for one, other in itertools.pairwise(roles))
+    return rejected("Conversation roles must alternate", 500) if same else None
+
+
+def has_no_system_role(body: Body) -> CheckResponse | None:
+    named = {each["role"] for each in body["messages"]} & {"system", "developer"}
+    return rejected("System role not supported") if named else None
+
+
+def knows_no_schema(body: Body) -> CheckResponse | None:
+    kind = body.get("response_format", {}).get("type")
+    return rejected("This response_format type is unavailable now") if kind == "json_schema" else None
+
+
+def ignores_schema(body: Body) -> CheckResponse | None:
+    return message("The sea is wide.") if "response_format" in body or "tools" in body else None
+
+
+def routes(body: Body) -> CheckResponse | None:
+    return None if "provider" in body else ignores_schema(body)
+
+
+def thinks(body: Body) -> CheckResponse | None:
+    if body.get("max_tokens", 0) <= 16:
+        return message("", 16, "length", reasoning_content="First")
+    return message("42", 300, reasoning_content="First I add the tens.") if "17" in str(body) else None
+
+
+def check(*rules: Rule, profile: Profile | None = None) -> tuple[dict[str, Any], ModelCheck]:
+    """Return the best value of each observed field of an endpoint with these rules, and the check."""
+
+    async def post(profile: Profile, body: Body) -> CheckResponse:
+        return next(found for rule in (*rules, answers) if (found := rule(body)) is not None)
+
+    made = ModelCheck("m", post, profile or Profile())
+    seen = asyncio.run(made.run())
+    return {name: values[0] for each in seen for name, values in each.fields.items()}, made
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ((), {"bound": "max_tokens", "temperature": "send", "seed": "send", "structured": "schema"}),
+        ((rejects("max_tokens"),), {"bound": "max_completion_tokens"}),
+        ((rejects("max_tokens"), rejects("max_completion_tokens")), {"bound": "none"}),
+        ((rejects("temperature"),), {"temperature": "omit", "top_p": "send", "seed": "send"}),
+        ((rejects("seed"),), {"seed": "random_seed"}),
+        ((rejects("seed"), rejects("random_seed")), {"seed": "omit"}),
+        ((alternates,), {"alternate": True, "system": "system"}),
+        ((has_no_system_role,), {"alternate": False, "system": "user"}),
+        ((thinks,), {"headroom": 2048}),
+        ((knows_no_schema,), {"structured": "object"}),
+        ((ignores_schema,), {"structured": "prompt"}),
+        (
+            (rejects_keyword("maxLength"), rejects_keyword("default")),
+            {"schema_drop": ("maxLength", "default")},
+        ),
+        ((rejects_keyword("oneOf"),), {"schema_unions": "any_of", "schema_drop": ()}),
+        ((rejects_keyword("$ref"),), {"schema_inline": True, "schema_drop": ()}),
+        ((routes,), {"structured": "schema", "body": {"provider": {"require_parameters": True}}}),
+    ],
+)
+def test_check_reads_off_what_the_endpoint_accepts(rules: tuple[Rule, ...], expected: dict[str, Any]) -> None:
+    found, made = check(*rules)
+    assert {name: found[name] for name in expected} == expected
+    assert made.requests <= 25
+
+
+def test_check_of_an_ordinary_endpoint_takes_about_ten_requests() -> None:
+    assert check()[1].requests <= 10
+
+
+def test_check_says_so_when_no_request_is_answered() -> None:
+    with pytest.raises(BadInput, match="401: wrong key"):
+        check(lambda body: rejected("wrong key", 401))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_proposal_fits_the_stub_server_of_each_provider(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check starts without a preset. The proposed profile gets typed answers of every kind from the server."""
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+
+    async def examine() -> tuple[Proposal, list[Completion]]:
+        async with Stub(StubBehavior(provider=provider)) as stub:
+            model = Model.model_validate({"url": stub.url, "model": "stub"})
+            async with open_post(model) as post:
+                proposal = propose(await ModelCheck("stub", post, model.profile).run(), stub.url)
+            endpoint = Endpoint(stub.url, profile=proposal.profile(), patience=1)
+            async with OpenAIChat(
+                stub.url, "stub", "", Sampling(max_tokens=2048, seed=1), endpoint=endpoint
+            ) as chat:
+                messages = (
+                    ChatMessage("system", "Be brief."),
+                    ChatMessage("user", "One."),
+                    ChatMessage("user", "Two."),
+                )
+                requests = [
+                    ChatRequest("p", {}, messages, chat.sampling, output) for output in (None, *OUTPUTS)
+                ]
+                return proposal, [await chat.complete(request) for request in requests]
+
+    proposal, completions = asyncio.run(examine())
+    assert not proposal.fields, "a preset fits each provider"
+    assert [each.end for each in completions] == ["answered"] * (1 + len(OUTPUTS))
+    for output, completion in zip(OUTPUTS, completions[1:], strict=True):
+        assert parse_completion(completion, output)[0] is not None
+
+
+def observed(preset: str) -> list[Observation]:
+    """Return the observations that an endpoint with exactly the needs of a preset gives."""
+    profile = profile_of(preset)  # type: ignore[arg-type]
+    names = (
+        "bound",
+        "temperature",
+        "top_p",
+        "seed",
+        "system",
+        "alternate",
+        "structured",
+        "schema_drop",
+        "headroom",
+    )
+    return [Observation(name, "", {name: (getattr(profile, name),)}) for name in names]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_proposal_needs_no_changed_field_where_a_preset_fits(preset: str) -> None:
+    proposal = propose(observed(preset), "http://127.0.0.1:8000/v1", preset)  # type: ignore[arg-type]
+    assert proposal.fields == {}
+    names = ("bound", "temperature", "seed", "structured")
+    assert all(getattr(proposal.profile(), each) == getattr(profile_of(preset), each) for each in names)  # type: ignore[arg-type]
+
+
+def test_proposal_prefers_the_preset_of_the_host() -> None:
+    seen = [Observation("structured output", "", {"structured": ("schema",)})]
+    assert propose(seen, "https://eu.api.mistral.ai/v1").preset == "mistral"
+
+
+def test_proposal_as_toml_is_a_valid_model_with_the_proposed_profile() -> None:
+    seen = [*observed("plain"), Observation("keywords", "", {"schema_drop": (("minLength", "const"),)})]
+    proposal = propose(seen, "http://127.0.0.1:8000/v1")
+    table = tomllib.loads(proposal.toml("local"))["models"]["local"]
+    model = Model.model_validate({"url": "http://127.0.0.1:8000/v1", "model": "m", **table})
+    assert model.profile == proposal.profile()
+    assert model.profile.schema_drop == ("minLength", "const")

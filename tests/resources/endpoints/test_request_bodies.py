@@ -1,0 +1,135 @@
+"""The bodies of chat requests for each kind of profile."""
+
+import json
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling, schema_of
+from memflow.errors import PromptTooLong
+from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
+from resources.endpoints.request_bodies import RequestBodies
+
+
+class Choice(BaseModel):
+    answer: Literal["A", "B"]
+    why: Annotated[str, Field(max_length=80)]
+
+
+HELLO: tuple[tuple[Role, str], ...] = (("user", "hello"),)
+
+
+def request(
+    *messages: tuple[Role, str], output: type[BaseModel] | None = None, **sampling: Any
+) -> ChatRequest:
+    conversation = tuple(ChatMessage(role, text) for role, text in messages or HELLO)
+    return ChatRequest("test/prompt", {}, conversation, Sampling(**sampling), output)
+
+
+def body(profile: Profile, *messages: tuple[Role, str], **more: Any) -> dict[str, Any]:
+    return RequestBodies(profile).build("m", request(*messages, **more))
+
+
+def test_default_body_omits_unset_parameters() -> None:
+    assert body(Profile(), temperature=0.5, max_tokens=9) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hello"}],
+        "temperature": 0.5,
+        "max_tokens": 9,
+    }
+    assert body(Profile(), top_p=0.9, seed=3).items() >= {"top_p": 0.9, "seed": 3}.items()
+
+
+def test_default_body_requests_typed_answers_by_a_strict_schema() -> None:
+    sent = body(Profile(), output=Choice)
+    assert sent["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "Choice", "strict": True, "schema": schema_of(Choice)},
+    }
+
+
+def test_profile_renames_or_omits_parameters() -> None:
+    profile = Profile(bound="max_completion_tokens", headroom=100, seed="random_seed")
+    sent = body(profile, max_tokens=9, seed=3)
+    assert (sent["max_completion_tokens"], sent["random_seed"]) == (109, 3)
+    assert not {"max_tokens", "seed"} & set(sent)
+    nothing = Profile(bound="none", temperature="omit", top_p="omit", seed="omit")
+    assert set(body(nothing, top_p=0.9, seed=3)) == {"model", "messages"}
+
+
+def test_tool_mode_forces_one_call() -> None:
+    sent = body(Profile(structured="tool", strict=False), output=Choice)
+    assert sent["tools"][0]["function"] == {"name": "Choice", "parameters": schema_of(Choice)}
+    assert sent["tool_choice"] == {"type": "function", "function": {"name": "Choice"}}
+    assert "response_format" not in sent
+
+
+@pytest.mark.parametrize(("mode", "keys"), [("object", {"response_format"}), ("prompt", set())])
+def test_object_and_prompt_mode_show_the_schema_in_the_last_user_message(mode: Any, keys: set[str]) -> None:
+    sent = body(Profile(structured=mode), ("system", "Be brief."), ("user", "Choose."), output=Choice)
+    assert sent["messages"][0]["content"] == "Be brief."
+    last = sent["messages"][-1]["content"]
+    assert last.startswith("Choose.\n\n") and "JSON" in last and json.dumps(schema_of(Choice)) in last
+    assert {"response_format", "tools"} & set(sent) == keys
+    assert sent.get("response_format", {"type": "json_object"}) == {"type": "json_object"}
+    assert body(Profile(structured=mode), ("user", "Choose."))["messages"][0]["content"] == "Choose."
+
+
+def test_instruction_follows_an_assistant_message_as_a_user_message() -> None:
+    sent = body(Profile(structured="prompt"), ("user", "a"), ("assistant", "b"), output=Choice)
+    assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "user"]
+
+
+CONVERSATION: list[tuple[Role, str]] = [
+    ("system", "s"),
+    ("user", "a"),
+    ("user", "b"),
+    ("assistant", "c"),
+    ("system", "t"),
+    ("user", "d"),
+]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"system": "developer"}, "developer:s user:a user:b assistant:c developer:t user:d"),
+        ({"system": "user"}, "user:s+a user:b assistant:c user:t+d"),
+        ({"alternate": True}, "system:s user:a+b assistant:c system:t user:d"),
+        ({"system": "user", "alternate": True}, "user:s+a+b assistant:c user:t+d"),
+    ],
+)
+def test_messages_have_the_roles_of_the_profile(fields: dict[str, Any], expected: str) -> None:
+    sent = body(Profile(**fields), *CONVERSATION)["messages"]
+    said = [f"{message['role']}:{message['content'].replace(chr(10) * 2, '+')}" for message in sent]
+    assert " ".join(said) == expected
+
+
+def test_conversation_that_begins_with_the_assistant_gets_a_user_message_first() -> None:
+    sent = body(Profile(alternate=True), ("system", "s"), ("assistant", "a"), ("user", "b"))["messages"]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+
+
+def test_system_message_without_a_user_message_becomes_one() -> None:
+    sent = body(Profile(system="user"), ("system", "s"), ("assistant", "a"), ("system", "t"))["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+
+
+def test_thinking_level_and_body_add_keys() -> None:
+    profile = profile_of("deepseek", thinking="off", body={"top_k": 5})
+    assert body(profile).items() >= {"thinking": {"type": "disabled"}, "top_k": 5}.items()
+
+
+def test_prompt_above_the_window_is_not_sent() -> None:
+    with pytest.raises(PromptTooLong, match=r"test/prompt has about 25 tokens.*window of m has 24.*`window`"):
+        body(Profile(window=24), ("user", "x" * 100))
+    body(Profile(window=25), ("user", "x" * 100))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_keeps_the_text_of_the_conversation(preset: Preset) -> None:
+    sent = body(profile_of(preset), ("system", "Be brief."), ("user", "Choose."), output=Choice)
+    text = " ".join(message["content"] for message in sent["messages"])
+    assert "Be brief." in text and "Choose." in text
+    assert json.loads(json.dumps(sent)) == sent

@@ -1,0 +1,95 @@
+"""JSON schemas in the dialect of an endpoint."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.requests import schema_of
+from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
+from resources.endpoints.schema_dialect import adapt, skeleton, stated_bounds
+
+
+class Write(BaseModel):
+    kind: Literal["write"]
+    text: Annotated[str, Field(min_length=1, max_length=200, description="The text.")]
+
+
+class Search(BaseModel):
+    kind: Literal["search"]
+    query: str = Field("", max_length=50)
+
+
+class Step(BaseModel):
+    maxLength: Annotated[int, Field(ge=1, le=9)]
+    actions: Annotated[
+        list[Annotated[Write | Search, Field(discriminator="kind")]], Field(min_length=1, max_length=3)
+    ]
+
+
+class Tree(BaseModel):
+    children: list["Tree"]
+
+
+SCHEMA = schema_of(Step)
+
+
+def parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object inside a schema, except the tables of properties and definitions."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from parts(item)
+    elif isinstance(schema, dict):
+        yield schema
+        for key, value in schema.items():
+            for inner in value.values() if key in ("properties", "$defs") else [value]:
+                yield from parts(inner)
+
+
+def test_default_profile_does_not_change_a_schema() -> None:
+    assert adapt(SCHEMA, Profile()) == SCHEMA
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_excluded_keywords_are_absent_at_every_level(preset: Preset) -> None:
+    profile = profile_of(preset)
+    adapted = list(parts(adapt(SCHEMA, profile)))
+    assert not [part for part in adapted if set(profile.schema_drop) & set(part)]
+    if profile.schema_unions == "any_of":
+        assert not [part for part in adapted if {"oneOf", "discriminator"} & set(part)]
+    if profile.schema_inline:
+        assert "$ref" not in json.dumps(adapted) and "$defs" not in adapted[0]
+    assert adapted[0]["required"] == ["maxLength", "actions"]
+
+
+def test_descriptions_state_the_omitted_bounds_in_words() -> None:
+    drop = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "default")
+    adapted = adapt(SCHEMA, Profile(schema_drop=drop))
+    text = adapted["$defs"]["Write"]["properties"]["text"]
+    assert (
+        text["description"] == "The text. Maximum length in characters: 200. Minimum length in characters: 1."
+    )
+    assert stated_bounds(text["description"]) == {"minLength": 1, "maxLength": 200}
+    assert stated_bounds(adapted["properties"]["maxLength"]["description"]) == {"minimum": 1, "maximum": 9}
+    assert stated_bounds(adapted["properties"]["actions"]["description"]) == {"minItems": 1, "maxItems": 3}
+    assert SCHEMA["$defs"]["Write"]["properties"]["text"]["maxLength"] == 200  # the original does not change
+
+
+def test_union_without_discriminator_keeps_all_options() -> None:
+    items = adapt(SCHEMA, Profile(schema_unions="any_of"))["properties"]["actions"]["items"]
+    assert items == {"anyOf": [{"$ref": "#/$defs/Write"}, {"$ref": "#/$defs/Search"}]}
+
+
+def test_recursive_definition_stays_a_reference() -> None:
+    adapted = adapt(schema_of(Tree), Profile(schema_inline=True))
+    assert "Tree" in adapted["$defs"]
+
+
+def test_skeleton_has_the_form_of_an_answer_without_values() -> None:
+    assert skeleton(SCHEMA) == {
+        "maxLength": "<integer>",
+        "actions": [{"kind": "write", "text": "<string>"}],
+    }
+    assert skeleton(schema_of(Tree)) == {"children": ["<...>"]}

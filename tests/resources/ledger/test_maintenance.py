@@ -1,0 +1,180 @@
+"""What a ledger contains, its verification, and forgetting completions, on SQLite and PostgreSQL."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from ledger_rows import ACCOUNT, completion, find, request, store
+
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.errors import ChatError, EndpointDown, NoAnswer, PromptTooLong, RequestRefused
+from resources.endpoints.limits import Prices
+from resources.ledger.maintenance import (
+    CompletionFilter,
+    LedgerGroup,
+    disk_bytes,
+    forget,
+    forgettable,
+    groups,
+)
+from resources.ledger.sql_ledger import SqlLedger
+from resources.ledger.tables import completions, usage_totals, uses
+from resources.ledger.usage import GROUPS
+from resources.ledger.verification import problems, repair
+
+LATER = replace(ACCOUNT, run="run 2", model="n", domain="e")
+A, B, C = ("a" * 32, "b" * 32, "c" * 32)
+
+
+def put(ledger: SqlLedger, answer: Completion, asked: ChatRequest) -> Completion:
+    async def work() -> Completion:
+        return await ledger.put(answer, asked, ACCOUNT)
+
+    return asyncio.run(work())
+
+
+def fill(ledger: SqlLedger) -> None:
+    """Store an answer, an answer cut at the token limit, an answer of another run and model, and a failure."""
+    (first,) = store(ledger, A)
+    put(ledger, replace(completion(key=B), end="cut", reasoning_tokens=2), request("b", "another/prompt"))
+    store(ledger, C, account=LATER)
+    ledger.used(first, request("a"), LATER)
+    ledger.failed(request("d"), ACCOUNT, NoAnswer("nothing", "blank"))
+    ledger.flush()
+
+
+def found(ledger: SqlLedger) -> list[str]:
+    return sorted(ledger.digests())
+
+
+def faults(ledger: SqlLedger) -> list[tuple[str, int]]:
+    with ledger.connect(transaction=True) as connection:
+        return [(each.name, each.rows) for each in problems(connection)]
+
+
+def test_groups_sum_sent_requests_and_failures(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        fill(ledger)
+        with ledger.connect() as connection:
+            rows = groups(connection, ("model", "end"))
+            assert disk_bytes(connection) > 4096
+    assert [(row.by["model"], row.by["end"], row.requests) for row in rows] == [
+        ("m", "answered", 1),
+        ("m", "blank", 1),
+        ("m", "cut", 1),
+        ("n", "answered", 1),
+    ]
+    assert rows[1] == LedgerGroup({"model": "m", "end": "blank"}, 1)
+    assert (rows[2].cut, rows[2].reasoning_tokens, rows[2].prompt_tokens) == (1, 2, 10)
+    assert rows[2].bytes > 20
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        (CompletionFilter(model="m"), [C]),
+        (CompletionFilter(prompt="another/prompt"), [A, C]),
+        (CompletionFilter(run="run 2"), [A, B]),
+        (CompletionFilter(end="cut"), [A, C]),
+        (CompletionFilter(digest="aa"), [B, C]),
+        (CompletionFilter(model="m", end="answered"), [B, C]),
+        (CompletionFilter(model="n", end="cut"), [A, B, C]),
+        (CompletionFilter(digest="%"), [A, B, C]),
+    ],
+)
+def test_forget_deletes_the_completions_that_meet_all_conditions(
+    either_url: str, chosen: CompletionFilter, left: list[str]
+) -> None:
+    with SqlLedger(either_url) as ledger:
+        fill(ledger)
+        before = ledger.usage(by=GROUPS)
+        with ledger.connect(transaction=True) as connection:
+            selected = forgettable(connection, chosen)
+            assert forget(connection, chosen) == selected.count == 3 - len(left)
+        assert found(ledger) == left
+        assert ledger.usage(by=GROUPS) == before
+        assert faults(ledger) == []
+        with ledger.connect(transaction=True) as connection:
+            repair(connection)
+        assert ledger.usage(by=GROUPS) == before
+
+
+def test_forgotten_request_is_sent_and_stored_again(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        fill(ledger)
+        with ledger.connect(transaction=True) as connection:
+            forget(connection, CompletionFilter(digest=A))
+        assert find(ledger, A) is None
+        store(ledger, A, text="no")
+        assert find(ledger, A) == completion("no", A)
+        with ledger.connect(transaction=True) as connection:
+            forget(connection, CompletionFilter(digest=A))
+        assert faults(ledger) == []
+
+
+def test_forgettable_states_cost_and_partitions(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        fill(ledger)
+        with ledger.connect() as connection:
+            selected = forgettable(connection, CompletionFilter(end="answered"))
+    assert selected.completions == {"m": 1, "n": 1}
+    assert selected.cost({"m": Prices(1e6, 1e6)}) == 13
+    assert selected.partitions == ["d/full", "e/full"]
+
+
+def test_verification_finds_each_fault_and_repair_computes_totals_again(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        fill(ledger)
+        assert faults(ledger) == []
+        with ledger.connect(transaction=True) as connection:
+            change = sa.update(completions).where(completions.c.digest == A)
+            connection.execute(change.values(messages=b"\x00not messages", end="broken", reasoning_tokens=-1))
+            connection.execute(sa.delete(completions).where(completions.c.digest == B))
+            connection.execute(sa.update(uses).where(uses.c.digest == C).values(digest="short"))
+            connection.execute(sa.update(completions).where(completions.c.digest == C).values(digest="short"))
+            connection.execute(sa.update(usage_totals).values(requests=usage_totals.c.requests + 1))
+        assert faults(ledger) == [
+            ("malformed digest", 1),
+            ("undecodable messages", 1),
+            ("unknown end", 1),
+            ("negative token count", 1),
+            ("use of a missing completion", 1),
+            ("total that differs from its sum", 3),
+        ]
+        with ledger.connect(transaction=True) as connection:
+            repair(connection)
+            for digest in (A, "short"):
+                forget(connection, CompletionFilter(digest=digest))
+        assert faults(ledger) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "end", "counts"),
+    [
+        (NoAnswer("nothing", "blank"), "blank", True),
+        (NoAnswer("an error in a 200", "broken"), "broken", True),
+        (NoAnswer("I cannot help", "refused"), "refused", False),
+        (NoAnswer("withheld", "filtered"), "filtered", False),
+        (PromptTooLong("too long"), "too_long", False),
+        (RequestRefused("unknown model"), "rejected", True),
+        (ChatError("timeout"), "failed", True),
+        (EndpointDown("no connection"), "unreachable", False),
+        (ValueError("a fault of memflow"), "failed", True),
+    ],
+)
+def test_ledger_counts_failures_that_a_rerun_can_repair(
+    url: str, error: Exception, end: str, counts: bool
+) -> None:
+    with SqlLedger(url) as ledger:
+        ledger.failed(request("a"), ACCOUNT, error)
+        assert ledger.unfinished(ACCOUNT.run, ACCOUNT.stage) == counts
+        assert ledger.unfinished(ACCOUNT.run, "another stage") == 0
+        with ledger.connect() as connection:
+            assert [row.by["end"] for row in groups(connection, ("end",))] == [end]
+
+
+def test_failure_of_an_optional_request_does_not_count(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        ledger.failed(replace(request("a"), optional=True), ACCOUNT, ChatError("timeout"))
+        assert ledger.unfinished(ACCOUNT.run, ACCOUNT.stage) == 0
