@@ -106,12 +106,13 @@ class LedgeredChat:
         while (first := in_flight.get(key)) is not None:
             await asyncio.wait([first])
             if not first.cancelled():  # else its request was cancelled, so send it again
-                if (error := first.exception()) is not None:
-                    # This caller's partition lacks the answer, too.
+                try:
+                    completion = first.result()
+                except Exception as error:  # this caller's partition lacks the answer, too
                     self.ledger.failed(request, self.account, error)
-                    raise error
-                self.ledger.used(first.result(), request, self.account)
-                return first.result()
+                    raise
+                self.ledger.used(completion, request, self.account)
+                return completion
         return await self._complete_first(key, request, in_flight)
 
     async def _complete_first(
