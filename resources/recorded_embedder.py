@@ -24,16 +24,14 @@ class RecordedEmbedder:
         self._ledger = ledger
         self._account = account
         self.fingerprint = inner.fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """The length of the vectors; 0 until the first response."""
-        return self._inner.dimensions
+        self.dimensions = inner.dimensions
 
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Return the vectors of the inner embedder. Raises its errors."""
         try:
-            return await self._inner.embed(texts)
+            vectors = await self._inner.embed(texts)
         except ChatError as error:
             self._ledger.failed(_REQUEST, self._account, error)
             raise
+        self.dimensions = self._inner.dimensions
+        return vectors
