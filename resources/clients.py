@@ -22,6 +22,7 @@ from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.limits import Budget, Prices
 from resources.event_loop import detached
 from resources.ledger.sql_ledger import SqlLedger
+from resources.recorded_embedder import EMBEDDING, RecordedEmbedder
 from resources.settings import Settings
 from resources.settings_sections import COMMAND_LINE_MODEL
 from resources.vllm import VllmServers
@@ -171,8 +172,12 @@ class Chats:
         return Tools(await self._chat(model, "memory"), await self.embedder())
 
     async def embedder(self) -> Embedder:
-        """Return the embedder of the settings, with open connections."""
-        return await self.clients.embedder()
+        """Return the embedder of the settings, with open connections. Its failed requests are recorded."""
+        embedder = await self.clients.embedder()
+        if not isinstance(embedder, EndpointEmbedder):
+            return embedder
+        account = replace(self.account, role=EMBEDDING, model=embedder.model)
+        return RecordedEmbedder(embedder, self.clients.ledger, account)
 
     def of_stage(self, stage: str) -> "Chats":
         """Return the same models for another stage of the partition; requests are recorded under that stage."""

@@ -151,9 +151,13 @@ def _needs_more_room(cut: Completion, prompt: Prompt) -> bool:
 async def _complete_with_more_room(
     chat: Chat, request: ChatRequest, cut: Completion
 ) -> tuple[ChatRequest, Completion]:
-    """Send a request with twice its limit. Return that request and its completion, or the given ones if it fails."""
+    """Send a request with twice its limit. Return that request and its completion, or the given ones if it fails.
+
+    It is optional only if the cut text can be used: otherwise a later run has to send it again.
+    """
     sampling = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
-    larger = replace(request, sampling=sampling, optional=True)
+    usable = request.output is None and bool(cut.text.strip())
+    larger = replace(request, sampling=sampling, optional=usable)
     try:
         return replace(larger, optional=False), await count_completion(chat.complete(larger))
     except FatalChatError:

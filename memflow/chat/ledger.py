@@ -106,8 +106,13 @@ class LedgeredChat:
         while (first := in_flight.get(key)) is not None:
             await asyncio.wait([first])
             if not first.cancelled():  # else its request was cancelled, so send it again
-                self.ledger.used(first.result(), request, self.account)
-                return first.result()
+                try:
+                    completion = first.result()
+                except Exception as error:  # this caller's partition lacks the answer, too
+                    self.ledger.failed(request, self.account, error)
+                    raise
+                self.ledger.used(completion, request, self.account)
+                return completion
         return await self._complete_first(key, request, in_flight)
 
     async def _complete_first(

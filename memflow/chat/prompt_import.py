@@ -47,7 +47,10 @@ def python_text(source: str, key: str, where: str) -> str:
     node = values[name]
     for part in path:
         node = _child(_items(node), part, f"{where}: {key}")
-    return _literal(node, f"{where}: {key}")
+    try:
+        return _literal(node, f"{where}: {key}")
+    except RecursionError as wrong:
+        raise BadInput(f"{where}: {key} joins too many texts. Copy the text by hand.") from wrong
 
 
 def json_text(source: str, key: str, where: str) -> str:

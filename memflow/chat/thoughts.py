@@ -19,16 +19,17 @@ def split_thoughts(content: str, tags: tuple[str, str]) -> SplitContent:
     """Return the answer and the thoughts of a content. `tags` are the opening and the closing delimiter.
 
     A chat template may write the opening delimiter into the prompt. Text before a closing delimiter without an opening
-    one is therefore a thought.
+    one is therefore a thought. An empty delimiter does not occur.
     """
     opening, closing = tags
     answer: list[str] = []
     thoughts: list[str] = []
     thinking = False
-    for piece in re.split(f"({re.escape(opening)}|{re.escape(closing)})", content):
-        if piece == opening:
+    delimiters = "|".join(re.escape(tag) for tag in tags if tag)
+    for piece in re.split(f"({delimiters})", content) if delimiters else [content]:
+        if piece and piece == opening:
             thinking = True
-        elif piece == closing:
+        elif piece and piece == closing:
             if not thinking:
                 thoughts += answer
                 answer = []

@@ -8,11 +8,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import NoAnswer, RequestRefused
+from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.limits import Budget, Prices, Spending
@@ -24,12 +25,19 @@ BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""
 
 PROSE_REPLIES = 5
-"""Typed replies without JSON, with no other one before, after which the server is known to ignore the structure."""
+"""Typed requests answered without JSON, and none with it, after which the server is known to ignore the structure.
+
+Repeated requests do not count: a model may decline a few users' questions in prose, each time.
+"""
 
 THINKING_TOKENS = 2048
 """A token limit in which most thoughts end."""
 LOST_REPLIES = 5
 """Replies whose thoughts used up a lower limit, at least half of those, after which the model is known to think."""
+
+
+Form = tuple[str, frozenset[tuple[str, str]]]
+"""What a server accepts or rejects alike: a prompt, and which roles follow which."""
 
 
 class OpenAIChat:
@@ -63,6 +71,7 @@ class OpenAIChat:
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self._recovered = False
+        self._accepted: set[Form] = set()
         self._follows_structure = False
         self._prose = 0
         self._narrow = self._lost = 0
@@ -91,8 +100,8 @@ class OpenAIChat:
             try:
                 reply, completion = await self._send(request, body, repetition)
             except RequestRefused as error:
-                fatal = misconfiguration(error, self.section, self.endpoint.profile)
-                raise fatal or error from error.__cause__
+                raise self._misconfiguration(error, request) or error from error.__cause__
+            self._accepted.add(_form(request))
             if reply.end != "blank":
                 break
         if reply.end in ("answered", "cut"):
@@ -130,10 +139,13 @@ class OpenAIChat:
     def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
         """Return a reply whose text is the wanted JSON, if only its thoughts contain it; this is logged once.
 
-        Servers with a reasoning parser but without thoughts return the JSON there (vllm#19222).
+        Servers with a reasoning parser but without thoughts return the JSON there (vllm#19222), and nothing else. JSON
+        among words is a draft, not an answer.
         """
-        thoughts = reply.thoughts
-        if reply.end not in ("blank", "cut") or not thoughts or reply.text.strip() or request.output is None:
+        thoughts = reply.thoughts.strip()
+        if reply.end not in ("blank", "cut") or reply.text.strip() or request.output is None:
+            return reply
+        if not thoughts.startswith("{"):
             return reply
         if parse_completion(Completion(thoughts), request.output)[0] is None:
             return reply
@@ -146,6 +158,13 @@ class OpenAIChat:
                 self.endpoint.address,
             )
         return replace(reply, end="answered", text=thoughts, thoughts="")
+
+    def _misconfiguration(self, error: RequestRefused, request: ChatRequest) -> ModelMisconfigured | None:
+        """Return the error for a rejection that all requests would get; None if the server has accepted this form."""
+        if error.status != 401 and _form(request) in self._accepted:
+            return None
+        prompt = "\n".join(message.content for message in request.messages)
+        return misconfiguration(error, self.section, self.endpoint.profile, prompt)
 
     def _require_headroom(self, reply: ChatReply, request: ChatRequest) -> None:
         """Raise ModelMisconfigured if thoughts use up low token limits, so that answers have no room."""
@@ -164,7 +183,7 @@ class OpenAIChat:
         if self._follows_structure or request.output is None or profile.structured == "prompt":
             return
         self._follows_structure = "{" in reply.text
-        self._prose += reply.end == "answered"
+        self._prose += reply.end == "answered" and request.attempt == 0
         if self._prose >= PROSE_REPLIES and not self._follows_structure:
             raise ignored_structure(self.model, self.section, profile)
 
@@ -190,3 +209,8 @@ class OpenAIChat:
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
         answer_tokens = self.bodies.max_tokens(request)
         return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
+
+
+def _form(request: ChatRequest) -> Form:
+    roles = ["", *(message.role for message in request.messages)]
+    return request.prompt, frozenset(pairwise(roles))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from memflow.errors import BadInput, BadSettings, MissingData, PromptTooLong
+from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
@@ -140,11 +140,15 @@ class EndpointEmbedder:
     async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
         received, latency = await self.endpoint.post("/embeddings", sent, read_vectors)
-        if len(received) != len(keys):
-            raise BadInput(
-                f"{self.endpoint.address} returned {len(received)} vectors for {len(keys)} texts. Check that "
-                f"{self.model} is an embedding model."
+        lengths = {len(vector) for vector in received}
+        if len(received) != len(keys) or (self.dimensions and lengths != {self.dimensions}):
+            wrong = (
+                f"{self.endpoint.address} returned {len(received)} vectors for {len(keys)} texts, of lengths "
+                f"{sorted(lengths)}. Check that {self.model} is the embedding model, and is not replaced during a run."
             )
+            # One odd response of a model that works costs its texts.
+            raise NoAnswer(wrong) if self.dimensions else BadInput(wrong)
+        self.dimensions = min(lengths)
         vectors = {
             key: TimedVector(_unit(vector), latency / len(keys))
             for key, vector in zip(keys, received, strict=True)
@@ -175,7 +179,11 @@ def read_vectors(content: bytes) -> list[Vector]:
     data = sorted(response.data, key=lambda one: one.index)
     if len({len(one.embedding) for one in data}) > 1:
         raise BrokenReply("the response contains vectors of different lengths")
-    return [np.asarray(one.embedding, dtype=np.float32) for one in data]
+    with np.errstate(over="ignore"):
+        vectors = [np.asarray(one.embedding, dtype=np.float32) for one in data]
+        if not all(np.isfinite(np.linalg.norm(vector)) for vector in vectors):
+            raise BrokenReply("the response contains a vector whose numbers are too large")
+    return vectors
 
 
 class FolderEmbedder:

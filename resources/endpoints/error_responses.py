@@ -37,6 +37,8 @@ _FILTERS = frozenset(
     }
 )
 """Codes of a blocked prompt (inspect_ai, `_openai.py`; Azure; Alibaba Cloud)."""
+_FLAGGED = re.compile("moderation|flagged", re.IGNORECASE)
+"""A prompt that a provider's moderation blocks; OpenRouter reports it with status 403, without a code."""
 _TEMPLATE_ERROR = re.compile("roles must alternate|system role|chat template|jinja", re.IGNORECASE)
 """A chat template that rejects the roles of the messages; llama.cpp reports it with status 500."""
 _LONGEST_MESSAGE, _LONGEST_DETAILS = 500, 2000
@@ -62,7 +64,7 @@ class ErrorResponse:
         if 300 <= self.status < 400:
             return "redirect"
         if self.status < 500 and self.status not in REPEATABLE:
-            if self.codes & _FILTERS:
+            if self.codes & _FILTERS or (self.status == 403 and _FLAGGED.search(self.message)):
                 return "filtered"
             if self.status == 413 or self._matches(profile.overflow):
                 return "too_long"

@@ -3,6 +3,7 @@
 A request is never changed and repeated in silence, since its form affects the answers.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ _KEYWORD = re.compile(
     r"[\"'`](minLength|maxLength|minItems|maxItems|minimum|maximum|exclusiveMinimum|exclusiveMaximum|pattern|format"
     r"|default|uniqueItems|multipleOf|title|examples)[\"'`]"
 )
+_ECHO = 16
+"""Characters of a prompt in a row that an error response repeats rather than says."""
+_TOO_MANY = re.compile(r"too large|too high|at most|maximum|less than|valid range", re.IGNORECASE)
 HEADROOM = 8192
 """Tokens for thoughts that the presets of models that think have."""
 _UNKNOWN = re.compile(r"extra_forbidden|extra inputs|unknown|unrecogni[sz]ed", re.IGNORECASE)
@@ -34,15 +38,19 @@ class Advice:
     preset: Preset | None = None
 
 
-def misconfiguration(error: RequestRefused, section: str, profile: Profile) -> ModelMisconfigured | None:
+def misconfiguration(
+    error: RequestRefused, section: str, profile: Profile, prompt: str = ""
+) -> ModelMisconfigured | None:
     """Return the error that replaces a rejection which all requests of the model would get; None for others.
 
-    `section` is the model's table in memflow.toml, such as models.gpt; "" for the model of the command line.
+    `section` is the model's table in memflow.toml, such as models.gpt; "" for the model of the command line. What the
+    error response repeats of `prompt` says nothing about the settings.
     """
     if isinstance(error, PromptTooLong):
         return None
     said = str(error).rstrip(".")
-    advice = next(_advice(error.details, profile), None) if _REJECTS.search(error.details) else None
+    details = _without_echo(error.details, prompt)
+    advice = next(_advice(details, profile), None) if _REJECTS.search(details) else None
     if advice is not None:
         return ModelMisconfigured(f"{said}. {_fix(advice, section, profile)}")
     if error.status == 404:
@@ -106,10 +114,11 @@ def _about_keywords(details: str, profile: Profile) -> Iterator[Advice]:
 
 
 def _about_sampling(details: str, profile: Profile) -> Iterator[Advice]:
-    if profile.bound == "max_tokens" and _names(details, "max_tokens"):
-        yield Advice("bound", "max_completion_tokens", "openai_reasoning")
-    if profile.bound == "max_completion_tokens" and _names(details, "max_completion_tokens"):
-        yield Advice("bound", "max_tokens")
+    if not _TOO_MANY.search(details):
+        if profile.bound == "max_tokens" and _names(details, "max_tokens"):
+            yield Advice("bound", "max_completion_tokens", "openai_reasoning")
+        if profile.bound == "max_completion_tokens" and _names(details, "max_completion_tokens"):
+            yield Advice("bound", "max_tokens")
     if profile.temperature == "send" and _names(details, "temperature"):
         yield Advice("temperature", "omit", "openai_reasoning")
     if profile.top_p == "send" and _names(details, "top_p"):
@@ -150,3 +159,20 @@ def _about_access(details: str, profile: Profile) -> Iterator[Advice]:
 def _names(details: str, parameter: str) -> bool:
     """Return whether an error response names a parameter in quotes, as an echoed prompt rarely does."""
     return re.search(rf"[\"'`]{re.escape(parameter)}\\?[\"'`]", details) is not None
+
+
+def _without_echo(details: str, prompt: str) -> str:
+    """Return the text of an error response without the parts of the prompt that it repeats."""
+    sent = f"{prompt}\n{json.dumps(prompt, ensure_ascii=False)}"
+    kept: list[str] = []
+    start = 0
+    while start < len(details):
+        end = start + _ECHO
+        if len(details) >= end and details[start:end] in sent:
+            while end < len(details) and details[end - _ECHO + 1 : end + 1] in sent:
+                end += 1
+            start = end
+        else:
+            kept.append(details[start])
+            start += 1
+    return "".join(kept)

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from memflow.chat.ledger import RequestContext
+from memflow.errors import ChatError
 from memflow.shares import WHOLE
-from resources.clients import Clients
+from resources.clients import Chats, Clients
 from resources.endpoints.chat import OpenAIChat
+from resources.endpoints.embedder import EndpointEmbedder
 from resources.ledger.sql_ledger import SqlLedger
 from resources.settings import load
+from resources.stub import Stub, StubBehavior
 from resources.vllm import VllmServers
 
 
@@ -36,3 +40,20 @@ async def test_chat_has_the_limits_keys_and_profile_of_its_model(
         assert (endpoint.key_variables, endpoint.profile.auth) == (variables, "api-key")
         assert endpoint.answers is clients.answers and "`url` of model m" in endpoint.setting
         await clients.close()
+
+
+async def test_failed_embedding_is_recorded_so_that_a_later_run_repeats_it(tmp_path: Path) -> None:
+    """Otherwise a partition would be up to date although its memory has entries without vectors."""
+    async with Stub(StubBehavior(fail=1.0, latency=0)) as stub:
+        embedder = {"kind": "endpoint", "url": stub.url, "model": "e"}
+        settings = load(over={"home": tmp_path, "embedder": embedder})
+        with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+            clients = Clients(settings, ledger, VllmServers({}), None, WHOLE, {})
+            shared = await clients.embedder()
+            assert isinstance(shared, EndpointEmbedder)
+            shared.endpoint.tries = 1
+            account = RequestContext(run="r", stage="memory", domain="d", assistant="a")
+            with pytest.raises(ChatError):
+                await (await Chats(clients, account, lambda *_: None).embedder()).embed(["a text"])
+            assert (ledger.unfinished("r", "memory"), ledger.unfinished("r", "answer")) == (1, 0)
+            await clients.close()

@@ -33,6 +33,7 @@ class LimitedChat(ScriptedChat):
         self.thinking = thinking
         self.errors = list(errors)
         self.limits: list[int] = []
+        self.optional: list[bool] = []
 
     def answer(self, request: ChatRequest) -> str:
         text = "x" * self.characters
@@ -40,6 +41,7 @@ class LimitedChat(ScriptedChat):
 
     async def complete(self, request: ChatRequest) -> Completion:
         self.limits.append(request.sampling.max_tokens)
+        self.optional.append(request.optional)
         error = self.errors.pop(0) if self.errors else None
         if error is not None:
             raise error
@@ -127,6 +129,21 @@ async def test_cut_text_is_kept_if_the_request_with_more_room_fails(error: Excep
     chat = LimitedChat(10**6, errors=(None, error))
     answer = await ask(chat, TEXT, {})
     assert (len(answer.value), answer.cut, len(chat.limits)) == (4 * OUTPUT_TOKENS, True, 2)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "thinking", "optional"),
+    [(TEXT, 0, True), (TEXT, 10**6, False), (STRUCTURED, 0, False)],
+    ids=["text", "no text", "half of JSON"],
+)
+async def test_request_with_more_room_is_optional_only_if_the_cut_text_is_usable(
+    prompt: Prompt, thinking: int, optional: bool
+) -> None:
+    """A failed optional request is not sent again by a later run."""
+    chat = LimitedChat(90_000, thinking, errors=(None, ChatError("timeout")))
+    answer = await ask(chat, prompt, {})
+    assert chat.optional == [False, optional]
+    assert (answer.value is not None) == optional
 
 
 @pytest.mark.parametrize("end", ["blank", "refused", "filtered", "broken"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import RequestRefused
+from memflow.errors import ChatError, RequestRefused
 
 
 class SlowChat:
@@ -45,6 +45,17 @@ class Counting(MemoryLedger):
     def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.domains.append(("used", account.domain))
         super().used(completion, request, account)
+
+
+class FailingPartitions(MemoryLedger):
+    """A ledger that lists the domains of its failures."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.domains: list[str] = []
+
+    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+        self.domains.append(account.domain)
 
 
 class SlowLedger(MemoryLedger):
@@ -98,7 +109,17 @@ async def test_refused_request_raises_for_every_waiting_caller() -> None:
     chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, RequestContext())
     results = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(3)), return_exceptions=True)
     assert [str(result) for result in results] == ["too long"] * 3
-    assert ledger.failures == [("test/prompt", "too long")]
+    assert ledger.failures == [("test/prompt", "too long")] * 3
+
+
+async def test_failure_of_a_shared_request_is_recorded_for_each_partition() -> None:
+    """Otherwise the second partition would be up to date although an answer is missing."""
+    ledger = FailingPartitions()
+    inner = SlowChat(ChatError("the server kept failing"))
+    chats = [LedgeredChat(inner, ledger, RequestContext(domain=domain)) for domain in ("a", "b")]
+    await asyncio.gather(*(chat.complete(REQUEST) for chat in chats), return_exceptions=True)
+    assert inner.calls == 1
+    assert ledger.domains == ["a", "b"]
 
 
 async def test_waiting_request_is_sent_after_the_first_caller_is_cancelled() -> None:

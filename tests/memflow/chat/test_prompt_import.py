@@ -137,3 +137,8 @@ def test_prompt_file_rejects_unknown_fields_and_lines_that_start_a_section() -> 
         prompt_file(packaged, text, {"user": "${query}"})
     with pytest.raises(BadInput, match="starts a section"):
         prompt_file(packaged, text, {"user": "a\n# user\nb"})
+
+
+def test_python_text_of_thousands_of_parts_is_rejected() -> None:
+    with pytest.raises(BadInput, match="joins too many texts"):
+        python_text("TEXT = " + " + ".join(['"x"'] * 2000), "TEXT", "prompts.py")

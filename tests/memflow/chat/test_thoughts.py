@@ -32,6 +32,11 @@ def test_split_thoughts_accepts_delimiters_of_other_models() -> None:
     assert split_thoughts("◁think▷Well.◁/think▷Hello.", ("◁think▷", "◁/think▷")).answer == "Hello."
 
 
+def test_split_thoughts_accepts_a_model_without_an_opening_delimiter() -> None:
+    assert split_thoughts("Well.</think>Hello.", ("", "</think>")) == SplitContent("Hello.", "Well.", True)
+    assert split_thoughts("Hello.", ("", "")) == SplitContent("Hello.", "", True)
+
+
 @given(st.lists(st.tuples(PLAIN, PLAIN)), PLAIN)
 def test_answer_has_no_thought_and_thoughts_have_no_answer(pairs: list[tuple[str, str]], last: str) -> None:
     content = "".join(f"{answer}<think>{thought}</think>" for answer, thought in pairs) + last

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from memflow.errors import BadInput, BadSettings, MissingData, PromptTooLong
+from memflow.errors import BadInput, BadSettings, MissingData, NoAnswer, PromptTooLong
 from memflow.timing import timed
 from resources.endpoints.embedder import BATCH, EndpointEmbedder, FolderEmbedder, read_vectors
 from resources.endpoints.replies import BrokenReply, ErrorReply
@@ -125,6 +125,8 @@ async def test_text_that_is_too_long_for_the_model_costs_itself_and_not_its_batc
         b'{"data": [{"index": 0, "embedding": "AAAA"}]}',
         b'{"data": [{"index": 0, "embedding": [NaN]}]}',
         b'{"data": [{"index": 0, "embedding": [1e999]}]}',
+        b'{"data": [{"index": 0, "embedding": [1e300]}]}',
+        b'{"data": [{"index": 0, "embedding": [1e25]}]}',
         b'{"data": [{"index": "x", "embedding": [1]}]}',
         b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}',
         b"[" * 100_000,
@@ -155,8 +157,27 @@ async def test_embedder_rejects_a_response_without_vectors(
 ) -> None:
     monkeypatch.setattr(Stub, "_embeddings", lambda self, body: {"data": []})
     async with Stub() as stub:
-        with pytest.raises(BadInput, match=r"0 vectors for 1 texts\. Check that stub is an embedding model"):
+        with pytest.raises(BadInput, match=r"0 vectors for 1 texts.* Check that stub is the embedding model"):
             await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
+
+
+@pytest.mark.parametrize("vectors", [[], [[1.0, 2.0]]], ids=["no vector", "another length"])
+async def test_odd_response_of_an_embedder_that_works_costs_its_texts(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, vectors: list[list[float]]
+) -> None:
+    good = Stub._embeddings
+
+    def answer(self: Stub, body: dict) -> dict:
+        odd = [{"index": number, "embedding": vector} for number, vector in enumerate(vectors)]
+        return {"data": odd} if body["input"] == ["odd"] else good(self, body)
+
+    monkeypatch.setattr(Stub, "_embeddings", answer)
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        await embedder.embed(["a"])
+        with pytest.raises(NoAnswer):
+            await embedder.embed(["odd"])
+        monkeypatch.setattr(Stub, "_embeddings", good)
+        assert (await embedder.embed(["odd", "a"])).shape == (2, embedder.dimensions)
 
 
 async def test_folder_embedder_reports_missing_folder_or_package(

@@ -251,6 +251,23 @@ async def test_request_that_is_always_reset_is_not_taken_for_a_server_that_is_do
         assert (await complete(chat)).text
 
 
+async def test_flagged_input_is_filtered_and_keeps_the_key() -> None:
+    keys = []
+
+    def answer(request: web.BaseRequest, text: str) -> web.Response:
+        keys.append(request.headers["Authorization"])
+        flagged = "m requires moderation. Your input was flagged for harassment. No credits were charged."
+        return error(403, flagged) if text == "odd" else said()
+
+    async with server(answer) as url, chat_at(url, Time(), key_variables=("FIRST", "SECOND")) as chat:
+        with pytest.raises(NoAnswer) as caught:
+            await complete(chat, "odd")
+        for _ in range(4):
+            await complete(chat)
+    assert caught.value.end == "filtered"
+    assert len(keys) == 5 and len(set(keys)) == 2
+
+
 async def test_redirect_to_another_host_is_not_followed() -> None:
     reached = []
 

@@ -1,5 +1,6 @@
 """A request that a server rejects because of the profile ends with the line that fits."""
 
+import json
 import tomllib
 
 import pytest
@@ -88,3 +89,33 @@ async def test_rejection_of_an_own_field_names_the_next_value(
 )
 def test_other_rejections_have_no_advice(error: RequestRefused) -> None:
     assert misconfiguration(error, "models.gpt", Profile()) is None
+
+
+def test_words_of_a_repeated_prompt_have_no_advice() -> None:
+    prompt = 'I am a developer.\nThe system message said: "temperature" must be 20.'
+    shown = json.dumps({"error": f"Invalid message: {prompt[:60]}"})
+    error = RequestRefused("refused", 400, shown)
+    assert misconfiguration(error, "models.gpt", Profile()) is not None
+    assert misconfiguration(error, "models.gpt", Profile(), prompt) is None
+
+
+def test_advice_stays_beside_a_repeated_prompt() -> None:
+    prompt = "I am a developer, and I like long walks."
+    error = RequestRefused("refused", 400, f"Unsupported parameter: 'seed'. The request: {prompt}")
+    said = str(misconfiguration(error, "models.gpt", Profile(), prompt))
+    assert "seed" in said and "`system" not in said
+
+
+@pytest.mark.parametrize("bound", ["max_tokens", "max_completion_tokens"])
+def test_limit_above_the_maximum_of_the_model_does_not_rename_the_parameter(bound: str) -> None:
+    details = json.dumps(
+        {
+            "error": {
+                "message": f"{bound} is too large: 16384. This model supports at most 4096 completion tokens.",
+                "type": "invalid_request_error",
+                "param": bound,
+            }
+        }
+    )
+    profile = profile_of("vllm", bound=bound)
+    assert misconfiguration(RequestRefused("refused", 400, details), "models.gpt", profile) is None
