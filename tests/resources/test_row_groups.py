@@ -42,7 +42,7 @@ def test_row_groups_of_any_size_give_the_same_rows_and_facts(rows, size):
 
 
 @given(rows=st.lists(ENTRIES, max_size=12), first=st.integers(0, 12))
-def test_from_array_reverses_to_arrays_for_any_slice(rows, first):
+def test_from_array_restores_the_values_that_to_arrays_converted(rows, first):
     arrays = to_arrays("memory.indexes", rows)
     for column, array in zip(columns("memory.indexes"), arrays, strict=True):
         values = [getattr(row, column.name) for row in rows]

@@ -156,7 +156,7 @@ def test_processes_serve_several_steps_and_end_with_the_models(generated, tmp_pa
     assert all(map(ended, started))
 
 
-def test_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
+def test_worker_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
     package, text = (
         "memflow.benchmarks.amemgym",
         packaged_text("memflow.benchmarks.amemgym", "choice_with_notes"),
