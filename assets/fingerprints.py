@@ -155,7 +155,7 @@ class Fingerprints:
         }
 
     def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
-        """Return the replaced prompts behind an assistant's verdicts as metadata, empty if there are none."""
+        """Return metadata that names the replaced prompts of an assistant's verdicts, empty without such prompts."""
         benchmark = registry.benchmark(domain.benchmark)
         root = _package(benchmark)
         judged = {each.name for table in WRITERS for each in benchmark.judge_prompts(domain, table)}

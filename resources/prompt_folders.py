@@ -22,7 +22,7 @@ LARGEST = 1_000_000
 
 
 class PromptProblem(NamedTuple):
-    """What is wrong with a file or folder, and how to fix it."""
+    """A fault of a file or folder, and its fix."""
 
     file: str
     what: str
@@ -30,14 +30,14 @@ class PromptProblem(NamedTuple):
 
 
 class PromptFolders(NamedTuple):
-    """The usable files by prompt name, and the problems of the others."""
+    """The usable files by prompt name, and the problems of unusable files."""
 
     files: dict[str, PromptFile]
     problems: list[PromptProblem]
 
 
 def activate_prompts(settings: Settings) -> None:
-    """Replace the prompts of this process as the settings say. Raises BadSettings if a file is unusable."""
+    """Replace prompts of this process by the files in the settings. Raises BadSettings if a file is unusable."""
     replace_prompts(usable_prompts(settings))
 
 

@@ -207,7 +207,7 @@ def _loads(part: str) -> Callable[[str], Any]:
 
 
 def _by_command(part: str) -> dict[str, dict[str, Any]]:
-    """Return the items of one part by name; each name maps to the benchmarks that have such an item."""
+    """Return views, exports or imports (`part`) by command name; each command maps benchmarks to their item."""
     found: dict[str, dict[str, Any]] = {}
     for benchmark_name, item in _items(part):
         found.setdefault(item.name, {})[benchmark_name] = item

@@ -1,4 +1,4 @@
-"""What a benchmark adds to commands: views of `memflow show`, exports, imports, and plots of `memflow plot`.
+"""Extensions of commands by a benchmark: views of `memflow show`, exports, imports, and plots of `memflow plot`.
 
 Benchmarks declare them here as data and read the lake through a `Reader`. memflow/cli parses options and prints.
 """

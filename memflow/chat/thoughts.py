@@ -1,6 +1,6 @@
 """Separation of a model's thoughts from its answer where the content contains both, between delimiters.
 
-Thoughts in fields of their own are separated by resources/endpoints/replies.py.
+Thoughts in separate fields are read by resources/endpoints/replies.py.
 """
 
 import re

@@ -30,9 +30,9 @@ SLICE = RankedScore._fields.index("slice")
 
 
 class PublishedScores:
-    """The rows of the published leaderboard: all of them with `slices`, else those over all probes.
+    """The rows of the published leaderboard: all rows with `slices`, otherwise the rows over all probes.
 
-    Rows are read in batches, so that only the shown ones become scores. The class avoids Arrow's compute functions,
+    Rows are read in batches, so that only the shown rows become scores. The class avoids Arrow's compute functions,
     because they import pandas. Raises BadInput if no leaderboard is published.
     """
 

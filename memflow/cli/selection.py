@@ -186,7 +186,7 @@ def select(
 
 
     The default is the selection in memflow.toml. For each chat model, the baselines `none` and `oracle` are added.
-    Raises BadSettings for an invalid option, for prompt files that cannot be used, and as `Settings.check_embedder`.
+    Raises BadSettings for an invalid option, for an unusable prompt file, and for a missing embedder.
     """
     from resources.prompt_folders import activate_prompts
 
@@ -283,9 +283,9 @@ def _models(
 def _embedder(
     configured: "Embedder", name: str | None, address: str | None, url: str | None
 ) -> dict[str, Any]:
-    """Return the `embedder` setting that --embedder and --embedder-url set; `url` is that of the chat model."""
+    """Return the `embedder` setting that --embedder and --embedder-url set; `url` is the chat model's address."""
     if not name:
-        raise BadSettings("--embedder-url is given without a model. Add --embedder with its name there.")
+        raise BadSettings("--embedder-url is given without a model. Add --embedder with the model's name.")
     if not address and name == "hashing":
         return {"kind": "hashing", "dimensions": configured.dimensions}
     if not address and Path(name).expanduser().is_dir():

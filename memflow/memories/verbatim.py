@@ -22,7 +22,7 @@ class StoredMessage:
     def turn(self, date_before: str | None = None) -> ChatMessage:
         """Return the message as a chat turn.
 
-        Its date precedes the text if it differs from `date_before` and is not in the text.
+        The message's date precedes the text, unless the date equals `date_before` or is in the text.
         """
         role: Role = "assistant" if self.item.role == "assistant" else "user"
         words = self.item.text.removeprefix(f"{role}: ")

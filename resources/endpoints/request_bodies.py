@@ -46,7 +46,7 @@ class RequestBodies:
         return body if request.output is None else body | self._format(request.output)
 
     def max_tokens(self, request: ChatRequest) -> int:
-        """Return the token limit of a request: that of its prompt, and the headroom for thoughts."""
+        """Return the token limit of a request: the limit of the prompt plus the headroom for thoughts."""
         return request.sampling.max_tokens + self.profile.headroom
 
     def _sampling(self, request: ChatRequest) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class RequestBodies:
         }
 
     def _instruction(self, output: type[BaseModel]) -> str:
-        """Return the words that describe the output type in the prompt."""
+        """Return the instruction that describes the output type in the prompt."""
         if output not in self._instructions:
             schema = schema_of(output)
             shown = {
@@ -109,7 +109,7 @@ class RequestBodies:
         if tokens > window:
             raise PromptTooLong(
                 f"a request of the prompt {prompt} has about {tokens} tokens, but the context window of {model} "
-                f"has {window}. Raise it at the server and as `window` in the model's profile in memflow.toml, or use "
+                f"has {window}. Raise the limit at the server and as `window` of the profile in memflow.toml, or use "
                 "a memory with shorter prompts."
             )
 

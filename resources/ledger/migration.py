@@ -21,10 +21,10 @@ def is_current(connection: Connection) -> bool:
 
 
 def migrate(connection: Connection) -> None:
-    """Create missing tables and columns. The caller holds the lock; the caller's transaction is all or nothing.
+    """Create missing tables and columns. The caller holds the lock and opens the transaction.
 
     A completion whose finish reason is `length` gets the end `cut`. An empty completion without tokens is an error body
-    that the former version took for an answer: its uses become failures with the end `blank`, and it is deleted.
+    that the former version stored as an answer: its uses become failures with the end `blank`, and it is deleted.
     """
     found = _columns(connection)
     for table in tables.sorted_tables:

@@ -73,9 +73,9 @@ def test_embedder_name_contains_its_model_or_its_dimensions(lines: str, name: st
     ("lines", "said"),
     [
         ('model = "a/b"', 'no kind. Add kind = "endpoint"'),
-        ('kind = "endpoint"\nmodel = "a/b"', 'kind = "endpoint" needs `url`'),
-        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"', 'kind = "endpoint" needs `model`'),
-        ('kind = "folder"', 'kind = "folder" needs `model`'),
+        ('kind = "endpoint"\nmodel = "a/b"', 'kind "endpoint" has no `url`'),
+        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"', 'kind "endpoint" has no `model`'),
+        ('kind = "folder"', 'kind "folder" has no `model`'),
     ],
 )
 def test_settings_reject_an_embedder_with_missing_fields(lines: str, said: str) -> None:
@@ -236,5 +236,5 @@ def test_bounds_settings_have_a_field_for_every_role() -> None:
 
 
 def test_settings_reject_max_tokens_of_a_model_and_name_the_new_setting() -> None:
-    with pytest.raises(BadSettings, match=r"has no `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
+    with pytest.raises(BadSettings, match=r"cannot set `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
         load(written('[models.m]\nurl = "http://h/v1"\nmax_tokens = 2048\n'))

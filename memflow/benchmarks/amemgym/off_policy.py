@@ -25,7 +25,7 @@ SHOWN_CHARACTERS = 60
 def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
     """Return the records of the domain's users, without those of recorded runs.
 
-    If the data sets have no users but a recorded run with results, the users are rebuilt from them. Raises BadInput if
+    If the data sets have results of a recorded run but no users, the users are rebuilt. Raises BadInput if
     the domain's policy does not fit its data sets.
     """
     users = [record for record in records if not record.record_id.startswith((PREFIX, RESULTS))]
@@ -54,7 +54,7 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
     if not users:
         raise BadInput(
             f"domain {domain.name} has a recorded run, but none of its data sets ({named}) contains "
-            "users, or results to rebuild them from. Add the data set of the run's users."
+            "users, or results with which to rebuild users. Add the data set of the run's users."
         )
     return users
 

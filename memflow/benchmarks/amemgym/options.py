@@ -36,7 +36,7 @@ class QuestionOptions:
     reason: str | None = None
 
     def gold(self, values: Mapping[str, str]) -> str:
-        """Return the number, from 1, of the first option for `values` of the variables.
+        """Return the number (from 1) of the first option whose variables have these values.
 
         Return "" if no option has these values or if the question is quarantined.
         """

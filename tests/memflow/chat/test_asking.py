@@ -63,9 +63,7 @@ class LimitedChat(ScriptedChat):
         (TokenBound(500, 1000), 64, 1500),
     ],
 )
-async def test_token_bound_of_role_raises_that_of_a_prompt(
-    bound: TokenBound, prompt: int | None, limit: int
-) -> None:
+async def test_role_raises_token_bound_of_a_prompt(bound: TokenBound, prompt: int | None, limit: int) -> None:
     chat = LimitedChat(10)
     chat.bound = bound
     await ask(chat, replace(TEXT, max_tokens=prompt), {})

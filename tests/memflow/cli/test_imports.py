@@ -102,7 +102,7 @@ def test_imported_partition_has_provenance_but_no_api_keys(run) -> None:
     verdicts = home.lake.read("score.verdicts", f"mine/{ASSISTANT}")
     home.write("score.verdicts", f"mine/{ASSISTANT}", verdicts)
     wrong = home.error("import", "results", "mine", str(run.folder))
-    assert f"mine/{ASSISTANT} has results of a run of memflow, which an import does not replace" in wrong
+    assert f"mine/{ASSISTANT} has results of a memflow run, not of an import" in wrong
 
 
 def test_import_prints_faults_and_rejects_other_benchmarks_and_missing_probes(run) -> None:

@@ -133,9 +133,7 @@ def check(*rules: Rule, profile: Profile | None = None) -> tuple[dict[str, Any],
         ((routes,), {"structured": "schema", "body": {"provider": {"require_parameters": True}}}),
     ],
 )
-def test_model_check_finds_the_accepted_profile_fields(
-    rules: tuple[Rule, ...], expected: dict[str, Any]
-) -> None:
+def test_model_check_finds_accepted_profile_fields(rules: tuple[Rule, ...], expected: dict[str, Any]) -> None:
     found, made = check(*rules)
     assert {name: found[name] for name in expected} == expected
     assert made.requests <= 25

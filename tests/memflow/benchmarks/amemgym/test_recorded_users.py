@@ -180,7 +180,7 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
         (
             "diagnosis_results.json",
             lambda content: content.clear() or content.append([]),
-            "no result names the variables of question 0",
+            "no result in diagnosis_results.json names the variables of question 0",
         ),
         (
             "overall_results.json",
@@ -190,17 +190,17 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
         (
             "overall_results.json",
             put("Another question?", 2, 0, "query"),
-            "question 0 has no text, or more than one",
+            "question 0 has no text or several texts in overall_results.json",
         ),
         (
             "overall_results.json",
             put(["x", "y"], 1, 0, "answer_state"),
-            "results of period 1 contradict each other on topic0_trait",
+            "two results of period 1 contain different true values of topic0_trait",
         ),
         (
             "interactions/period_01.json",
             put("Hello", 0, 0, "content"),
-            "session 0 of period 1 does not begin with its time",
+            "session 0 of period 1 does not begin with [Current Time: ...]",
         ),
         ("interactions/period_01.json", lambda content: content.clear(), "period 1 has no session"),
     ],
