@@ -225,9 +225,7 @@ class Embedder(StrictModel):
     @model_validator(mode="after")
     def _is_whole(self) -> "Embedder":
         if self.kind is None and (self.url or self.model):
-            raise ValueError(
-                'an embedder has url or model, but no kind. Add kind = "endpoint" or kind = "folder"'
-            )
+            raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
         needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
         for name in needed:
             if not getattr(self, name):

@@ -64,10 +64,10 @@ def _content(
         content = _RebuiltUser(user, results, dialogues).content()
         PublishedUser.model_validate(content)
     except ValidationError as wrong:
-        return {"id": user, "reason": f"the user cannot be rebuilt: {File.first(wrong)}"}
+        return {"id": user, "reason": f"the user cannot be rebuilt: {File.first(wrong)}. Fix the run."}
     except BadInput as wrong:
         more = f" ({results.faults[0]})" if results.faults else ""
-        return {"id": user, "reason": f"the user cannot be rebuilt: {wrong}{more}"}
+        return {"id": user, "reason": f"the user cannot be rebuilt: {wrong}{more}. Fix the files of the run."}
     return content
 
 
@@ -165,7 +165,7 @@ class _RebuiltUser:
             said = {"query": first["text"], "session_time": first["time"]}
             sessions.append({"event": None, "exposed_states": None, **said})
         if not sessions:
-            raise BadInput(f"period {period} has no session")
+            raise BadInput(f"the recorded dialogue of period {period} has no session")
         return sessions
 
     def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:
