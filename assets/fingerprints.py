@@ -87,7 +87,7 @@ class Fingerprints:
         )
 
     def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a table, which is that of the step that writes the table."""
+        """Return the fingerprint of a table: the fingerprint of the step that writes the table."""
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:

@@ -42,9 +42,9 @@ def activate_prompts(settings: Settings) -> None:
 
 
 def usable_prompts(settings: Settings) -> Replacements:
-    """Return the files of the settings by prompt name, without those that equal the packaged files.
+    """Return the files of the settings by prompt name, without files that equal the packaged files.
 
-    Raises BadSettings with the first problem, if there is one.
+    Raises BadSettings with the first problem, if any.
     """
     if settings.prompts is None:
         return {}

@@ -72,7 +72,7 @@ class Option:
 
 
 def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[Any]:
-    """Return the rows of all partitions that are stored; others are skipped."""
+    """Return the rows of all stored partitions; missing partitions are skipped."""
     return [row for name in partitions if reader.facts(table, name) for row in reader.rows(table, name)]
 
 

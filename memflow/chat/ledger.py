@@ -68,7 +68,7 @@ class Ledger(Protocol):
     ) -> asyncio.Future[Completion]:
         """Store a completion and its use. Return a future that is done once both are durable.
 
-        The result of the future is the stored completion of this request, which may be an earlier one.
+        The result of the future is the stored completion of this request, which may be an earlier completion.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Limits of the strings and lists of an output type, and the acceptance of an answer item by item.
 
 A limit bounds runaway answers; a parameter of a memory sets its size. A list with a limit accepts the valid items of an
-answer and reports the others. bounds.py checks that a type is bounded; the bound on tokens belongs to the request.
+answer and reports invalid items. bounds.py checks that a type is bounded; the bound on tokens belongs to the request.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -121,7 +121,7 @@ def limit_prompt(prompt: Prompt, parameters: Mapping[str, Any]) -> Prompt:
 
 
 def limit_output(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
-    """Return an output type whose limits have the sizes in `parameters`; a limit without a parameter keeps its size."""
+    """Return an output type whose limits have the sizes in `parameters`; other limits do not change."""
     sizes = tuple(parameters.get(limit.name, limit.size) for limit in (TEXT, ITEMS))
     return cast(type[M], _limit_output(output, sizes))
 

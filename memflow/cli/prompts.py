@@ -1,4 +1,4 @@
-"""`memflow prompts`: list the prompts, export them for editing, import published ones, and check a folder of them."""
+"""`memflow prompts`: list prompts, export prompts for editing, import published prompts, and check a folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -67,7 +67,7 @@ class PublishedScores:
     def best(self, places: Iterable[int], limit: int) -> list[int]:
         """Return the row numbers of the best scores per domain, metric, variant and slice, at most `limit` of each.
 
-        Evidence scores are those of the best assistants, since one table shows all of them.
+        Evidence scores are the scores of the best assistants, since one table shows all metrics.
         """
         groups: dict[tuple[str, ...], list[int]] = {}
         causes: dict[str, dict[str, list[int]]] = {}

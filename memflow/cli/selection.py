@@ -242,7 +242,7 @@ def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list the stored ones."""
+    """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list stored assistants."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "none"
@@ -339,7 +339,7 @@ def _import_paths(named: Sequence[str]) -> dict[str, str]:
 
 
 def _check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings if memflow.toml gives one of the memory names in `paths` to another class."""
+    """Raise BadSettings if memflow.toml assigns a memory name in `paths` to another class."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:

@@ -82,7 +82,7 @@ def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[Stor
 
 
 def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
-    """Return a copy of a Recall with the messages of a buffer as chat turns, and their entries after the others."""
+    """Return a copy of a Recall with the messages of a buffer as chat turns, and their entries last."""
     said, items = as_turns(held), tuple(message.item for message in held)
     return replace(
         recall,
@@ -100,7 +100,7 @@ def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
 
 
 def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
-    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns. Older ones are dropped."""
+    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns, without older messages."""
     said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0

@@ -44,7 +44,7 @@ class CatalogPrompt:
 def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, CatalogPrompt]:
     """Return every packaged prompt by name, sorted; `own` contains the user's own memories.
 
-    If two packages have a prompt of one name, the first of benchmarks, memories and shared packages is returned.
+    If packages have a prompt of the same name, a benchmark's prompt has priority over a memory's or a shared prompt.
     """
     found: dict[str, CatalogPrompt] = {}
 

@@ -1,6 +1,6 @@
 """The API keys of an endpoint: rotation of several keys, and their removal from texts.
 
-Keys are read from the environment when a client opens. No other module reads or prints one.
+Keys are read from the environment when a client opens. No other module reads or prints a key.
 """
 
 import logging

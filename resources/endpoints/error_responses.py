@@ -1,6 +1,6 @@
 """Error responses of endpoints: their messages, codes, consequences and exceptions.
 
-The codes and wordings come from the providers' references; a model's profile overrides those of overflow and quota.
+The codes and wordings come from the providers' references; a model's profile overrides the codes of overflow and quota.
 endpoint.py decides when to give up.
 """
 

@@ -25,7 +25,7 @@ WireMessage = dict[str, str]
 
 
 class RequestBodies:
-    """Builds the bodies of requests for one profile."""
+    """A builder of request bodies for one profile."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -152,7 +152,7 @@ def _joined_system(messages: list[WireMessage]) -> list[WireMessage]:
 
 
 def _alternating(messages: list[WireMessage]) -> list[WireMessage]:
-    """Return messages without two of one role in a row; the first after system messages is from the user."""
+    """Return messages with alternating roles; the first message after system messages is from the user."""
     turns = [number for number, message in enumerate(messages) if message["role"] in ("user", "assistant")]
     if turns and messages[turns[0]]["role"] == "assistant":
         messages = [*messages[: turns[0]], {"role": "user", "content": "..."}, *messages[turns[0] :]]

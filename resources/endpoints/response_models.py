@@ -1,4 +1,4 @@
-"""Typed models of the responses of chat endpoints. replies.py decides what a response means.
+"""Typed models of the responses of chat endpoints. replies.py interprets the responses.
 
 The fields of an answer (choices, message, content) must have the documented types. Any other invalid field counts as
 missing, so that an odd token count does not cost the answer.

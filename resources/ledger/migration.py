@@ -1,7 +1,7 @@
 """The migration of a ledger that a former version of memflow wrote, in place.
 
-database.py runs it under a lock. It adds the columns that are missing, fills them from what is stored, and
-computes totals that are missing.
+database.py runs it under a lock. It adds missing columns, computes their values from stored rows, and
+computes missing totals.
 """
 
 import sqlalchemy as sa

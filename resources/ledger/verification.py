@@ -1,6 +1,6 @@
 """The verification of a ledger, and the repair of values that can be recomputed: `memflow ledger verify`.
 
-maintenance.py shows what a ledger contains and forgets completions.
+maintenance.py shows the contents of a ledger and deletes completions.
 """
 
 import re

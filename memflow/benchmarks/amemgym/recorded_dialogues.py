@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class RecordedMessage(BaseModel):
-    """A recorded message. The field names are those of the published code."""
+    """A recorded message. The field names are the names in the published code."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -1,6 +1,6 @@
 """The results of the published code: the answers of one user to all questions, and to the state probes, by period.
 
-`overall_results.json` has the answers to questions, `diagnosis_results.json` those to state probes: each a list of
+`overall_results.json` has the answers to questions, `diagnosis_results.json` to state probes: each a list of
 periods, which are lists of questions. The published code saves after each answer, so an interrupted run has nulls.
 An invalid answer is skipped and reported; recorded_users.py and results_import.py use the valid answers.
 """

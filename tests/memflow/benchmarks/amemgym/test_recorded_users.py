@@ -205,7 +205,7 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
         (
             "interactions/period_01.json",
             lambda content: content.clear(),
-            "the recorded dialogue of period 1 has no session",
+            "period 1 of the dialogues is empty",
         ),
     ],
 )
