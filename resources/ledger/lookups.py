@@ -11,7 +11,7 @@ from resources.event_loop import detached
 
 
 class LookupBatcher:
-    """A batcher of one event loop's lookups: calls `read` for one batch at a time."""
+    """A batcher of one event loop's lookups: calls `read` for one batch at a time, with all lookups made meanwhile."""
 
     def __init__(self, read: Callable[[Sequence[str]], Awaitable[Mapping[str, Completion]]]) -> None:
         self._read = read

@@ -202,11 +202,7 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
             put("Hello", 0, 0, "content"),
             "session 0 of period 1 does not begin with [Current Time: ...]",
         ),
-        (
-            "interactions/period_01.json",
-            lambda content: content.clear(),
-            "period 1 of the dialogues is empty",
-        ),
+        ("interactions/period_01.json", lambda content: content.clear(), "period 1 of the dialogue is empty"),
     ],
 )
 def test_user_with_contradictory_or_missing_results_is_quarantined_alone(run, name, spoil, reason) -> None:
@@ -264,7 +260,7 @@ def test_on_policy_domain_rejects_a_recorded_run(run) -> None:
 
 @needs_runs
 @pytest.mark.parametrize(("agent", "longest"), [("native", 2_961), ("awi", 5_205)])
-def test_published_runs_become_off_policy_episodes_with_uncut_messages(agent, longest) -> None:
+def test_recorded_runs_of_models_become_off_policy_episodes_with_uncut_messages(agent, longest) -> None:
     domain = find_domain(f"amemgym_recorded_{agent}")
     library = Library(RUNS.parent)
     dataset = library.dataset(domain.datasets[0])

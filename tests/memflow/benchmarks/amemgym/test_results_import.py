@@ -147,7 +147,7 @@ def test_imported_scores_equal_the_metrics_of_the_published_code(run) -> None:
 
 @needs_runs
 @pytest.mark.parametrize("agent", ["native", "awi"])
-def test_scores_of_published_runs_equal_their_own_metrics_per_user_and_period(agent) -> None:
+def test_scores_of_recorded_runs_equal_their_own_metrics_per_user_and_period(agent) -> None:
     domain = find_domain(f"amemgym_recorded_{agent}")
     probes = probes_of(domain, Library(RUNS.parent).dataset(domain.datasets[0]))
     results = imported(domain, probes, RUNS / agent)
