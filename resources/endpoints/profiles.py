@@ -165,7 +165,7 @@ class Profile(BaseModel):
         if self.thinking and self.thinking not in self.thinking_levels:
             known = ", ".join(self.thinking_levels) or "none: set `body` instead"
             raise ValueError(
-                f"the thinking level {self.thinking!r} is unknown. The levels of this profile: {known}"
+                f"the thinking level {self.thinking!r} is unknown. Use one of the levels of this profile: {known}"
             )
         return self
 

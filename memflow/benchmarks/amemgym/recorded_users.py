@@ -121,7 +121,7 @@ class _RebuiltUser:
         periods = range(1 + max(recorded | set(self.dialogues)))
         for found, what in ((self.dialogues, "dialogue"), (recorded, "result")):
             if missing := [period for period in periods if period not in found]:
-                raise BadInput(f"period {missing[0]} has no {what}")
+                raise BadInput(f"the recorded run has no {what} of period {missing[0]}")
         return periods
 
     def _variables(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:

@@ -223,7 +223,7 @@ def test_user_with_contradictory_or_missing_results_is_quarantined_alone(run, na
 def test_user_without_dialogues_of_a_period_is_quarantined(run) -> None:
     (run.folder / run.first / "interactions" / "period_03.json").unlink()
     (lost,) = [profile for profile in recorded(run.folder).states.profiles if profile.reason]
-    assert "period 3 has no dialogue" in lost.reason
+    assert "the recorded run has no dialogue of period 3" in lost.reason
 
 
 def test_user_with_one_missing_result_is_rebuilt_completely(run) -> None:
