@@ -25,7 +25,7 @@ COUNTED = ("have a value; a score needs",)
 LACKING = ("evidence to follow", "does not rank", "has no writes")
 """What scores say of memories that recall nothing by a search, or hold nothing."""
 
-CHAOS = {"fail": 0.1, "garble": 0.1, "die_after": 150, "down": 5.0, "seed": 3}
+CHAOS = {"fail": 0.1, "garble": 0.3, "die_after": 150, "down": 5.0, "seed": 3}
 
 
 def run(home: Path, url: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
