@@ -311,7 +311,7 @@ async def test_token_counts_are_estimated_if_the_response_has_no_usage() -> None
     assert answer.estimated and answer.prompt_tokens == 100 and answer.completion_tokens > 0
 
 
-async def test_get_returns_the_document_at_a_path() -> None:
+async def test_endpoint_get_returns_the_parsed_document_at_a_path() -> None:
     async with Stub(StubBehavior(model="m")) as stub, Endpoint(stub.url) as endpoint:
         models = await endpoint.get("/models", json.loads)
     assert models["data"][0]["id"] == "m"

@@ -32,7 +32,7 @@ def settings_error(tmp_path: Path) -> Any:
     return error
 
 
-def test_every_preset_in_the_file_has_a_name_and_is_valid() -> None:
+def test_every_preset_of_the_file_is_declared_and_valid() -> None:
     table = tomllib.loads(files("resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8"))
     assert set(table) <= set(PRESETS)
     for preset in PRESETS:
