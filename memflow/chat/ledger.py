@@ -24,7 +24,7 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown, since the ledger passes on only requests without a recorded completion."""
+        """Raise EndpointDown: the ledger has no recorded completion of this request, and no model is available."""
         raise EndpointDown(
             f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )

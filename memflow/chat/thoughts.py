@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class SplitContent(NamedTuple):
-    """The two parts of a content. `complete` is False if a thought has no end, so that the answer is missing."""
+    """The two parts of a content. `complete` is False if a thought is not closed, so that the answer is missing."""
 
     answer: str
     thoughts: str

@@ -122,7 +122,7 @@ class Memp(ModelWrittenMemory):
         return with_buffer(recalled(found), stored_messages(self.store, BUFFER))
 
     async def _learn(self, said: Sequence[StoredMessage], after: str | None, hit: Sequence[Item]) -> None:
-        """Judge how the messages turned out, then drop, add or rewrite procedures. The messages leave the buffer."""
+        """Judge the outcome of the messages, then drop, add or rewrite procedures, and empty the buffer."""
         lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
             *(self._judge_and_build(one, judged=bool(hit) and one is lived[-1]) for one in lived)
