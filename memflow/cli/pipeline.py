@@ -5,10 +5,11 @@ executor.py executes a run; importing it takes a second, so it is imported when 
 progress.py shows progress; selection.py selects partitions.
 """
 
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
@@ -85,7 +86,8 @@ class Schedule:
     open_executor: Callable[[], "Executor"]
     executor: "Executor | None" = None
     _threads: dict[int, threading.Thread] = field(default_factory=dict)
-    _ended: SimpleQueue[tuple[PlannedRun, str, str | BaseException]] = field(default_factory=SimpleQueue)
+    _ended: SimpleQueue[tuple[PlannedRun, str, str] | BaseException] = field(default_factory=SimpleQueue)
+    """The ended runs with id and reason, and exceptions that end all runs."""
     _available: dict[int, bool] = field(default_factory=dict)
     """Whether the tables of each ended run are available. Runs are identified by id()."""
 
@@ -99,15 +101,33 @@ class Schedule:
         """Execute the planned runs. A run starts when all runs that it depends on have ended."""
         waiting = {id(run): run for run in planned}
         try:
-            while waiting or self._threads:
-                ready = self._ready(waiting.values()) if len(self._threads) < self.request.parallel else None
-                if ready is None:
-                    self._record(*self._ended.get())
-                else:
-                    self._start(waiting.pop(id(ready)))
+            with self._queued_interrupts():
+                while waiting or self._threads:
+                    may_start = self._ended.empty() and len(self._threads) < self.request.parallel
+                    ready = self._ready(waiting.values()) if may_start else None
+                    if ready is None:
+                        self._record(self._ended.get())
+                    else:
+                        self._start(waiting.pop(id(ready)))
         except BaseException:
             self._interrupt()
             raise
+
+    @contextmanager
+    def _queued_interrupts(self) -> Iterator[None]:
+        """Queue SIGINT and SIGTERM as a KeyboardInterrupt. Raised by a signal handler, it can be lost in a callback."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        former = {
+            number: signal.signal(number, lambda *_: self._ended.put(KeyboardInterrupt()))
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
 
     def _ready(self, waiting: Iterable[PlannedRun]) -> PlannedRun | None:
         return next(
@@ -138,12 +158,13 @@ class Schedule:
         except Exception as error:  # noqa: BLE001  (it fails one run; the others continue)
             self._ended.put((run, "", f"{type(error).__name__}: {error}"))
         except BaseException as error:  # noqa: BLE001  (it is raised in the main thread)
-            self._ended.put((run, "", error))
+            self._ended.put(error)
 
-    def _record(self, run: PlannedRun, run_id: str, reason: str | BaseException) -> None:
+    def _record(self, ended: tuple[PlannedRun, str, str] | BaseException) -> None:
+        if isinstance(ended, BaseException):
+            raise ended
+        run, run_id, reason = ended
         del self._threads[id(run)]
-        if isinstance(reason, BaseException):
-            raise reason
         if run_id:  # else the run failed before Dagster recorded it
             self.outcome.runs.append(run_id)
         if reason:

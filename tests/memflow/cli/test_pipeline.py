@@ -1,5 +1,7 @@
 """`memflow run`: the order of runs, several at a time, and the reason of a failed run."""
 
+import contextlib
+import signal
 import threading
 from collections.abc import Sequence
 
@@ -124,3 +126,29 @@ def test_interrupt_in_one_run_stops_the_other_runs_and_is_raised() -> None:
     with pytest.raises(KeyboardInterrupt):
         executed([planned("p")], broken, parallel=2)
     assert broken.interrupted
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_the_schedule_also_if_it_arrives_while_a_callback_runs(number: signal.Signals) -> None:
+    class Signaled(Recorder):
+        interrupted = False
+
+        @property
+        def models(self) -> "Signaled":
+            return self
+
+        def interrupt(self) -> None:
+            self.interrupted = True
+
+    class Watching(Silent):
+        def start_run(self, run: PlannedRun) -> None:
+            with contextlib.suppress(BaseException):  # as callbacks of the interpreter do
+                signal.raise_signal(number)
+
+    before = signal.getsignal(number)
+    signaled = Signaled()
+    schedule = Schedule(RunRequest((), ()), Watching(), Outcome(), lambda: signaled)  # type: ignore[arg-type,return-value]
+    with pytest.raises(KeyboardInterrupt):
+        schedule.run([planned("p"), planned("q")])
+    assert signaled.interrupted and "q" not in "".join(signaled.began)
+    assert signal.getsignal(number) == before
