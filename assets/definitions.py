@@ -29,7 +29,7 @@ def build_resources(
 ) -> dict[str, Any]:
     """Return the objects that the Dagster resources provide, by name, for one process.
 
-    The lake and the library are those of `fingerprints`.
+    The lake and the library come from `fingerprints`.
     """
     fingerprints = fingerprints or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)

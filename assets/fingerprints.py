@@ -87,7 +87,7 @@ class Fingerprints:
         )
 
     def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a table, which is that of the step that writes the table."""
+        """Return the fingerprint of a table: the fingerprint of the step that writes the table."""
         return self.step(WRITERS[table], where, assistant)
 
     def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
@@ -155,7 +155,7 @@ class Fingerprints:
         }
 
     def _replaced_prompts(self, domain: Domain, memory: MemoryConfig) -> dict[str, str]:
-        """Return the replaced prompts behind an assistant's verdicts as metadata, empty if there are none."""
+        """Return metadata that names the replaced prompts of an assistant's verdicts, empty without such prompts."""
         benchmark = registry.benchmark(domain.benchmark)
         root = _package(benchmark)
         judged = {each.name for table in WRITERS for each in benchmark.judge_prompts(domain, table)}

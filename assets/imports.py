@@ -1,6 +1,6 @@
-"""Results that other code recorded, as partitions of the lake and as materializations in Dagster's event log.
+"""Storage of imported results: partitions of the lake, and materializations in Dagster's event log.
 
-The benchmark reads them (`memflow.benchmarks.views.Import`). No run of memflow updates such a partition.
+The benchmark reads the results (`memflow.benchmarks.views.Import`). No run of memflow updates these partitions.
 """
 
 import json
@@ -29,7 +29,7 @@ def store_results(settings: Settings, domain: str, results: ImportedResults) -> 
     lake, key = Lake(settings.lake_root), partition_key(domain, results.assistant)
     former, probes = lake.facts("score.verdicts", key), lake.facts("question.probes", domain)
     if former is not None and IMPORTED not in former.meta:
-        raise BadInput(f"{key} has results of a run of memflow, which an import does not replace.")
+        raise BadInput(f"{key} has results of a memflow run, not of an import. Import into another domain.")
     assert probes is not None
     meta = {
         IMPORTED: results.source,

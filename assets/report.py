@@ -102,7 +102,7 @@ def report(
 
 
 def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
-    """Return the results of rules as a table, failed ones first."""
+    """Return the results of rules as a table, failed rules first."""
     return dg.MetadataValue.table(
         records=[
             dg.TableRecord(

@@ -47,7 +47,7 @@ class RecordingChat:
 
 
 def chains_of(played: Sequence[PlayedEpisode], bodies: dict[str, bytes]) -> list[Chain]:
-    """Remove the bodies of each episode's requests from `bodies`. Return them in order, one list per episode."""
+    """Remove the bodies of each episode's requests from `bodies`. Return the chains in order, one list per episode."""
     return [
         [bodies.pop(line.completion) for line in episode.lines if line.completion is not None]
         for episode in played

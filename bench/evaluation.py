@@ -12,7 +12,7 @@ dependent requests while a user is played.
     python -m bench.evaluation [--profile]
 
 The command runs at most three rounds, and the fastest of each client counts. It prints one JSON line, and its exit code
-is 1 if the wall time is above 1.25 x that of the bare client.
+is 1 if the wall time is above 1.25 x the wall time of the bare client.
 """
 
 import sys

@@ -8,7 +8,7 @@ part of `value` without startup. `show` is the time of `memflow show leaderboard
     python -m bench.publish [--sizes 14,214,2000]
 
 The command prints one JSON line per size. The exit code is 1 if publishing 214 partitions takes more than 1.5 times the
-CPU seconds of 14, if a size takes more than 60 s, from nothing as well, or if showing the leaderboard takes more than
+CPU seconds of 14, if a publication of any size takes more than 60 s, or if showing the leaderboard takes more than
 1 s.
 """
 

@@ -1,4 +1,4 @@
-"""Labels of results that are of no language model or of no embedding model. Every view of such results shows them."""
+"""Labels of results without a language model or without an embedding model. Every view of results shows the labels."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ HASHED_CAVEAT = "retrieval compares words, not meanings."
 
 
 def score_label(scores: Iterable[Score]) -> str | None:
-    """Return the label of scores: LABEL if a scripted chat contributed to any, else HASHED if any retrieved so."""
+    """Return LABEL if any score used the scripted chat, HASHED if any used the hashing embedder, otherwise None."""
     return _label((score.scripted, score.embedder) for score in scores)
 
 
@@ -23,7 +23,7 @@ def meta_label(metas: Iterable[Mapping[str, str]]) -> str | None:
 
 
 def caveat_of(label: str, scripted: str) -> str:
-    """Return what a label means for the results; `scripted` is the text for the scripted chat."""
+    """Return the caveat of results with a label; `scripted` is the caveat for the scripted chat."""
     return scripted if label == LABEL else HASHED_CAVEAT
 
 

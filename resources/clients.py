@@ -166,7 +166,7 @@ class Chats:
         return await self._chat(self.clients.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder for the memory of `assistant`. Raises like `Settings.check_embedder`."""
+        """Return the chat and the embedder for the memory of `assistant`. Raises BadSettings without an embedder."""
         self.clients.settings.check_embedder([assistant])
         model = self.clients.settings.model_of(assistant)
         return Tools(await self._chat(model, "memory"), await self.embedder())

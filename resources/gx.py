@@ -271,7 +271,7 @@ def _name(config: Any) -> str:
 
 
 def _raised(info: dict[str, Any]) -> Iterator[str]:
-    """Yield the messages of the exceptions in a validation result, which may have one for each of its metrics."""
+    """Yield the messages of the exceptions in a validation result, which may have a message per metric."""
     for each in (info, *(value for value in info.values() if isinstance(value, dict))):
         if each.get("raised_exception"):
             yield str(each.get("exception_message"))

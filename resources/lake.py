@@ -1,6 +1,6 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
-The rows are those of memflow.records. Queries over tables are in resources/warehouse.py, column types in
+The rows are defined in memflow.records. Queries over tables are in resources/warehouse.py, column types in
 resources/columns.py. A local file is written under a temporary name, synced and renamed; an object in a store appears
 when it is complete.
 """
@@ -230,7 +230,7 @@ class Lake:
         return facts is not None and not facts.of_current(table)
 
     def current_partitions(self, table: str) -> list[str]:
-        """Return the partitions of a table, sorted, without those that have another memflow version's columns."""
+        """Return the partitions of a table, sorted, without partitions with another memflow version's columns."""
         found = self.partitions(table)
         return found if self._is_snapshot else [name for name in found if not self.is_former(table, name)]
 
@@ -238,7 +238,7 @@ class Lake:
     def snapshot(
         self, tables: Sequence[str] = (*TABLES,), only: Collection[str] | None = None
     ) -> Iterator["Lake"]:
-        """Yield an unchanging copy of these tables' current partitions, or of those in `only`, made of hard links.
+        """Yield an unchanging copy of these tables' current partitions, or of the partitions in `only`, as hard links.
 
         DuckDB opens a file several times, and a writer may replace the file in between. For object stores and for disks
         without hard links, yield the lake itself.

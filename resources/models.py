@@ -57,7 +57,7 @@ class Models:
     ) -> T:
         """Run `work`, flush the ledger, and return the result. Raises Interrupted after `interrupt`.
 
-        Work that computes for long and calls no model would delay all requests on the shared event loop. Such work gets
+        Long computations without model calls would delay all requests on the shared event loop. Such work gets
         a separate loop and separate clients.
         """
 

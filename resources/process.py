@@ -46,7 +46,7 @@ def allow_open_files(needed: int) -> int:
 
 
 def release_freed_memory() -> None:
-    """Return freed memory to the system. The C library of Linux keeps it in the process; others do nothing here."""
+    """Return freed memory to the operating system, if the C library has `malloc_trim` (glibc on Linux)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -22,7 +22,7 @@ LARGEST = 1_000_000
 
 
 class PromptProblem(NamedTuple):
-    """What is wrong with a file or folder, and how to fix it."""
+    """A fault of a file or folder, and its fix."""
 
     file: str
     what: str
@@ -30,21 +30,21 @@ class PromptProblem(NamedTuple):
 
 
 class PromptFolders(NamedTuple):
-    """The usable files by prompt name, and the problems of the others."""
+    """The usable files by prompt name, and the problems of unusable files."""
 
     files: dict[str, PromptFile]
     problems: list[PromptProblem]
 
 
 def activate_prompts(settings: Settings) -> None:
-    """Replace the prompts of this process as the settings say. Raises BadSettings if a file is unusable."""
+    """Replace prompts of this process by the files in the settings. Raises BadSettings if a file is unusable."""
     replace_prompts(usable_prompts(settings))
 
 
 def usable_prompts(settings: Settings) -> Replacements:
-    """Return the files of the settings by prompt name, without those that equal the packaged files.
+    """Return the files of the settings by prompt name, without files that equal the packaged files.
 
-    Raises BadSettings with the first problem, if there is one.
+    Raises BadSettings with the first problem, if any.
     """
     if settings.prompts is None:
         return {}

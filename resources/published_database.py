@@ -1,6 +1,6 @@
 """The published DuckDB file `memflow.duckdb` for other tools: tables of scores, and views over the lake's other tables.
 
-The file is written under a temporary name and then renamed, so readers see the old file or the new one. If nothing else
+The file is written under a temporary name and then renamed, so readers see the old or the new file. If nothing else
 has changed the published file, a copy is updated with the changed partitions only. The tables' rows have no order.
 """
 
@@ -196,7 +196,7 @@ def _insert_at_once(
 def _replace_rows(
     connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Sequence[str]
 ) -> None:
-    """Replace all rows of a table by those of the given partitions, and keep equal rows."""
+    """Replace all rows of a table by the rows of the given partitions; equal rows are not rewritten."""
     connection.execute(f"CREATE TEMP TABLE lake_rows AS FROM {parquet_files(lake, table, partitions)}")
     connection.execute(change_text(table))
     connection.execute("DROP TABLE lake_rows")

@@ -54,7 +54,7 @@ class RowDigest:
         self._running = hashlib.sha256()
 
     def update(self, rows: Sequence[Any]) -> "RowDigest":
-        """Add rows. Return the hash itself."""
+        """Add rows. Return `self`."""
         values = column_values(self._table, rows)
         encoded = [_ENCODE[column.type](values[column.name]) for column in self._columns]
         for texts in zip(*encoded, strict=True):

@@ -107,8 +107,8 @@ class Model(StrictModel):
     def _bounds_belong_to_roles(cls, given: Any) -> Any:
         if isinstance(given, dict) and "max_tokens" in given:
             raise ValueError(
-                "a model has no `max_tokens`. Remove it, and set `output` in [bounds.ROLE] for the roles that the "
-                f"model plays: {', '.join(Bounds.model_fields)}."
+                "a model cannot set `max_tokens`. Remove it, and set `output` in [bounds.ROLE] for the roles that "
+                f"the model plays: {', '.join(Bounds.model_fields)}."
             )
         return given
 
@@ -225,16 +225,16 @@ class Embedder(StrictModel):
     @model_validator(mode="after")
     def _is_whole(self) -> "Embedder":
         if self.kind is None and (self.url or self.model):
-            raise ValueError('it has a url or a model, but no kind. Add kind = "endpoint" or kind = "folder"')
+            raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
         needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
         for name in needed:
             if not getattr(self, name):
-                raise ValueError(f'kind = "{self.kind}" needs `{name}`. Add it')
+                raise ValueError(f'an embedder of kind "{self.kind}" has no `{name}`. Add it to [embedder]')
         return self
 
     @property
     def name(self) -> str:
-        """The name on the leaderboard: that of the model, or `hashing-256`."""
+        """The embedder's name on the leaderboard: the name of its model, or `hashing-256`."""
         if self.kind == "folder":
             return Path(self.model).name
         return self.model if self.kind == "endpoint" else f"{HASHING}-{self.dimensions}"

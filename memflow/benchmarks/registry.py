@@ -156,7 +156,7 @@ def metrics() -> "dict[str, Sequence[Metric]]":
 def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
     """Return the views of all benchmarks by command name.
 
-    If several benchmarks use a name, the first keeps it. The views of the others get the name `BENCHMARK-NAME`.
+    If several benchmarks use a name, the first benchmark gets the name. The other views are named `BENCHMARK-NAME`.
     """
     found: dict[str, tuple[BenchmarkSpec, View]] = {}
     for name, view in _items("views"):
@@ -207,7 +207,7 @@ def _loads(part: str) -> Callable[[str], Any]:
 
 
 def _by_command(part: str) -> dict[str, dict[str, Any]]:
-    """Return the items of one part by name; each name maps to the benchmarks that have such an item."""
+    """Return views, exports or imports (`part`) by command name; each command maps benchmarks to their item."""
     found: dict[str, dict[str, Any]] = {}
     for benchmark_name, item in _items(part):
         found.setdefault(item.name, {})[benchmark_name] = item
@@ -215,7 +215,7 @@ def _by_command(part: str) -> dict[str, dict[str, Any]]:
 
 
 def _items(part: str) -> Iterator[tuple[str, Any]]:
-    """Yield the items of one part of each benchmark, with the benchmark's name."""
+    """Yield the views, exports or imports (`part`) of each benchmark, with the benchmark's name."""
     get = _loads(part)
     return ((name, item) for name in _usable(get) for item in get(name))
 

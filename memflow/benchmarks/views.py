@@ -1,4 +1,4 @@
-"""What a benchmark adds to commands: views of `memflow show`, exports, imports, and plots of `memflow plot`.
+"""Extensions of commands by a benchmark: views of `memflow show`, exports, imports, and plots of `memflow plot`.
 
 Benchmarks declare them here as data and read the lake through a `Reader`. memflow/cli parses options and prints.
 """
@@ -72,7 +72,7 @@ class Option:
 
 
 def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[Any]:
-    """Return the rows of all partitions that are stored; others are skipped."""
+    """Return the rows of all stored partitions; missing partitions are skipped."""
     return [row for name in partitions if reader.facts(table, name) for row in reader.rows(table, name)]
 
 

@@ -40,7 +40,7 @@ class Answer(Generic[T]):
 
     @property
     def cut(self) -> bool:
-        """Whether the token limit ended the value, which is a text."""
+        """Whether the value is a text that the token limit cut."""
         return self.value is not None and self.completion is not None and self.completion.cut
 
 
@@ -69,12 +69,12 @@ async def ask(
 ) -> Answer[Any]:
     """Return the first answer that can be parsed, after at most `attempts` requests and one with a doubled limit.
 
-    The value is an instance of the prompt's output type, or text. A text that is still cut is kept, and `Answer.cut` is
-    true; a structured answer fails. A prompt for text with a limit of its own states that of a published experiment, so
-    a text that reaches it is not requested again.
+    The value is an instance of the prompt's output type, or text. A text that is cut twice is kept, and `Answer.cut` is
+    true; a structured answer fails. The `max_tokens` of a prompt for text is the limit of a published experiment, so
+    a text that reaches this limit is not requested again.
 
-    `check_item` removes invalid items from the lists of a parsed value, which is unusable if it is empty then.
-    `check(value)` returns the error in the rest, or None; the error is sent to the model. A ChatError becomes the
+    `check_item` removes invalid items from the lists of a parsed value, which is unusable if it is then empty.
+    `check(value)` returns the error in the value, or None; the error is sent to the model. A ChatError becomes the
     reason, except FatalChatError, which is raised.
     """
     request = first_request(chat, prompt, fields, history)
@@ -112,7 +112,7 @@ async def ask(
 
 
 def _find_error(value: Any, check: Any, check_item: ItemCheck | None, report: ItemReport) -> str:
-    """Drop the invalid items of a parsed answer. Return the error that makes the rest unusable, or an empty text."""
+    """Drop the invalid items of a parsed answer. Return the error that makes the answer unusable, or ""."""
     if check_item is not None:
         drop_invalid_items(value, check_item, report)
     if report.failed and not has_content(value):
@@ -151,9 +151,9 @@ def _needs_more_room(cut: Completion, prompt: Prompt) -> bool:
 async def _complete_with_more_room(
     chat: Chat, request: ChatRequest, cut: Completion
 ) -> tuple[ChatRequest, Completion]:
-    """Send a request with twice its limit. Return that request and its completion, or the given ones if it fails.
+    """Send a request with twice its limit. Return the new request and completion; the given pair after a failure.
 
-    It is optional only if the cut text can be used: otherwise a later run has to send it again.
+    The request is optional only if the cut text can be used; otherwise a later run has to send the request again.
     """
     sampling = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
     usable = request.output is None and bool(cut.text.strip())

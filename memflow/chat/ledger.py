@@ -24,7 +24,7 @@ class RecordedChat:
         self.scripted = scripted
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Raise EndpointDown, since the ledger passes on only requests without a recorded completion."""
+        """Raise EndpointDown: the ledger has no recorded completion of this request, and no model is available."""
         raise EndpointDown(
             f"the ledger has no completion for a request of the prompt {request.prompt}. Rerun with a chat model."
         )
@@ -68,7 +68,7 @@ class Ledger(Protocol):
     ) -> asyncio.Future[Completion]:
         """Store a completion and its use. Return a future that is done once both are durable.
 
-        The result of the future is the stored completion of this request, which may be an earlier one.
+        The result of the future is the stored completion of this request, which may be an earlier completion.
         """
         ...
 

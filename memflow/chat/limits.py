@@ -1,7 +1,7 @@
 """Limits of the strings and lists of an output type, and the acceptance of an answer item by item.
 
 A limit bounds runaway answers; a parameter of a memory sets its size. A list with a limit accepts the valid items of an
-answer and reports the others. bounds.py checks that a type is bounded; the bound on tokens belongs to the request.
+answer and reports invalid items. bounds.py checks that a type is bounded; the bound on tokens belongs to the request.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +23,9 @@ ItemCheck = Callable[[Any, Sequence[Any]], str | None]
 
 @dataclass
 class ItemReport:
-    """What one validation found: reasons of invalid items, and the strings and lists that are as long as their limit.
+    """The findings of one validation: reasons of invalid items, and strings and lists as long as their limit.
 
-    It is the validation context. Without it, an invalid item makes the whole answer invalid.
+    The report is the validation context. Without a report, an invalid item makes the whole answer invalid.
     """
 
     failed: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Limit:
         return value
 
     def _accept_items(self, value: Any, handler: Callable[[Any], Any], info: ValidationInfo) -> Any:
-        """Return the valid ones of the first `size` items. Raises ValidationError if the rest is too short a list."""
+        """Return the valid items among the first `size`. Raises ValidationError if too few items are valid."""
         report, name = info.context, info.field_name
         if not isinstance(report, ItemReport) or not isinstance(value, list):
             return handler(value)
@@ -121,7 +121,7 @@ def limit_prompt(prompt: Prompt, parameters: Mapping[str, Any]) -> Prompt:
 
 
 def limit_output(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
-    """Return an output type whose limits have the sizes in `parameters`; a limit without a parameter keeps its size."""
+    """Return an output type whose limits have the sizes in `parameters`; other limits do not change."""
     sizes = tuple(parameters.get(limit.name, limit.size) for limit in (TEXT, ITEMS))
     return cast(type[M], _limit_output(output, sizes))
 
@@ -141,7 +141,7 @@ def _limit_output(output: type[BaseModel], sizes: tuple[int, int]) -> type[BaseM
 
 
 def _resize(hint: Any, sizes: tuple[int, int]) -> Any:
-    """Return a type hint, or an annotation of one, with these sizes of its limits."""
+    """Return a type hint or annotation in which the limits have the given sizes."""
     if isinstance(hint, Limit):
         return replace(hint, size=sizes[hint.name == ITEMS.name])
     if isinstance(hint, type) and issubclass(hint, BaseModel):

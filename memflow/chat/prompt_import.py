@@ -111,13 +111,13 @@ def with_fields(text: str, fields: Mapping[str, str], style: str = FORMAT) -> st
 def prompt_file(packaged: Prompt, packaged_text: str, sections: Mapping[str, str]) -> str:
     """Return the text of a prompt file that replaces a packaged prompt: its front matter, and the given sections.
 
-    The conversation keeps its place before the user's message. Fields that the sections leave out become `unused`.
+    A section `# history` stays before the user's message. Fields that the sections do not use become `unused`.
     Raises BadInput for unknown fields and for lines that would start a section.
     """
     for role, text in sections.items():
-        if _SECTION.search(text):
+        if found := _SECTION.search(text):
             raise BadInput(
-                f"the {role} text has a line such as `# user`, which starts a section. Edit the text."
+                f"the {role} text has the line {found.group()!r}, which starts a section. Edit the text."
             )
     used = {name for text in sections.values() for name in string.Template(text).get_identifiers()}
     if unknown := sorted(used - set(packaged.fields)):
@@ -135,7 +135,7 @@ def prompt_file(packaged: Prompt, packaged_text: str, sections: Mapping[str, str
 
 
 def _literal(node: ast.expr, where: str) -> str:
-    """Return the text of a literal string, a concatenation, or a method such as `.strip()` of one."""
+    """Return the text of a literal string, of a concatenation, or of a call such as `'text'.strip()`."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -151,7 +151,7 @@ def _literal(node: ast.expr, where: str) -> str:
             keys = ", ".join(map(str, _items(node)))
             raise BadInput(f"{where} has several texts. Add one of these keys after a dot: {keys}.")
     kind = "an f-string" if isinstance(node, ast.JoinedStr) else "not a literal text"
-    raise BadInput(f"{where} is {kind} at line {node.lineno}. Copy the text by hand.")
+    raise BadInput(f"{where} is {kind} at line {node.lineno}. Copy the text into a prompt file.")
 
 
 def _items(node: ast.expr) -> dict[Any, ast.expr]:

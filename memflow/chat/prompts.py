@@ -112,7 +112,7 @@ def _split_at_fields(text: str) -> tuple[str, ...]:
 def load(package: str, stem: str) -> Prompt:
     """Return the prompt in `prompts/<stem>.md` of a package, or the user's file that replaces it.
 
-    Raises PromptError if it is missing or malformed, or if the user's file has another contract.
+    Raises PromptError for a missing or malformed file, and for a user's file with other fields, output or language.
     """
     packaged = load_packaged(package, stem)
     file = replacement(packaged.name)
@@ -195,7 +195,7 @@ def parse(text: str, package: str, where: str) -> Prompt:
 
 
 def _first(wrong: Exception) -> str:
-    """Return the first line of an error of YAML or pydantic, with its place."""
+    """Return the first line of an error of YAML or pydantic, with the location."""
     if isinstance(wrong, ValidationError):
         first = wrong.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"

@@ -59,7 +59,7 @@ def check_contract(packaged: "Prompt", mine: "Prompt", where: str) -> None:
 def contract_faults(packaged: "Prompt", mine: "Prompt") -> list[tuple[str, str]]:
     """Return the reasons why `mine` cannot replace the packaged prompt, as pairs of fault and fix.
 
-    Name, fields, output type and language must be equal, and the conversation must have a place in both or in neither.
+    Name, fields, output type and language must be equal, and both or neither must have a section `# history`.
     """
     found = [
         (f"its {what} is {own}", f"Set `{what}` to {needed}")

@@ -51,7 +51,7 @@ class TokenBound:
     thinking: int = 0
 
     def of(self, prompt_tokens: int | None) -> int:
-        """Return the bound on an answer to a prompt with the bound `prompt_tokens`, or without one."""
+        """Return the token bound of an answer; `prompt_tokens` is the prompt's own bound, if any."""
         bounds = [tokens for tokens in (self.output, prompt_tokens) if tokens is not None]
         return max(bounds, default=OUTPUT_TOKENS) + self.thinking
 

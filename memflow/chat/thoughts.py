@@ -1,6 +1,6 @@
 """Separation of a model's thoughts from its answer where the content contains both, between delimiters.
 
-Thoughts in fields of their own are separated by resources/endpoints/replies.py.
+Thoughts in separate fields are read by resources/endpoints/replies.py.
 """
 
 import re
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class SplitContent(NamedTuple):
-    """The two parts of a content. `complete` is False if a thought has no end, so that the answer is missing."""
+    """The two parts of a content. `complete` is False if a thought is not closed, so that the answer is missing."""
 
     answer: str
     thoughts: str

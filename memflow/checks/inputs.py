@@ -1,4 +1,4 @@
-"""Check rules of the tables that are built before a memory is evaluated (raw to feedback), and of memory.feedback.
+"""Rules of checks on memory.feedback and on the tables that are built before a memory is evaluated.
 
 Rules about content skip quarantined rows.
 """

@@ -67,7 +67,7 @@ def sample(
 ) -> None:
     """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
 
-    The page is one file that works from disk. key.jsonl contains the correct labels, if known: do not give it to the
+    The page is one file that needs no server. key.jsonl contains the correct labels, if known: do not give it to the
     annotators.
     """
     from memflow.annotation.kinds import kind_of

@@ -33,7 +33,7 @@ class Per(StrEnum):
 class MeanRequests:
     """A memory's mean chat requests per message written or per probe read. `of` is the number of messages or probes.
 
-    Tokens and seconds are those of the first request, also for cache hits.
+    A cache hit counts the tokens and seconds of the first request.
     """
 
     of: int

@@ -47,7 +47,7 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
 
 
 def replaced_prompts(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield a note on the replaced prompts behind scores, if there are any."""
+    """Yield a note that names the replaced prompts of scores; nothing without replaced prompts."""
     if names := dict.fromkeys(name for score in scores for name in score.replaced_prompts):
         yield note(f"\nReplaced prompts behind these scores: {', '.join(names)}")
 

@@ -1,4 +1,4 @@
-"""`memflow import`: results that other code recorded, as the benchmarks declare it, into the lake."""
+"""`memflow import`: commands that store results of other code in the lake, as declared by benchmarks."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -67,7 +67,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         add_partitions(settings, settings, [domain], [])
         outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
         if outcome.failed:
-            raise BadInput(f"the leaderboard could not be published: {outcome.failed[0][1]}")
+            raise BadInput(f"cannot publish scores of {domain}; fix this and rerun: {outcome.failed[0][1]}")
         _print(form, domain, of.benchmark, results, outcome.scores)
 
     return with_signature(
@@ -83,7 +83,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
 
 
 def _print(form: Format, domain: str, benchmark: str, results: ImportedResults, scores: list[Any]) -> None:
-    """Print what was imported, its primary scores, and the faults."""
+    """Print the numbers of imported replies, the primary scores, and the faults."""
     from memflow.cli.summary import leaderboard_table
     from memflow.scoring.catalog import find_metric
 

@@ -1,6 +1,6 @@
 """`memflow show costs --per instance`: the requests and price of one user, from generation to the last answer.
 
-Each request of a run counts once, with the tokens and seconds of its first answer. Thus a replay costs the same.
+Each request of a run counts once, with the tokens and seconds of its first answer. Thus a replayed run costs the same.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`memflow ledger`: what the ledger contains, whether it is consistent, and how to forget completions."""
+"""`memflow ledger`: show the contents of the ledger, verify the ledger, and delete completions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ class GroupColumn(StrEnum):
 
 
 class StoredEnd(StrEnum):
-    """The ends of stored completions."""
+    """How the generation of a stored completion ended."""
 
     answered = "answered"
     cut = "cut"
@@ -49,7 +49,7 @@ def stats(
 ) -> None:
     """Show the sent requests: tokens, the share of answers cut at the token limit, how they ended, and bytes.
 
-    Bytes are those of the stored messages and answers. Failed requests have no tokens.
+    Bytes count the stored messages and answers. Failed requests have no tokens.
     """
     from resources.ledger.maintenance import disk_bytes, groups
 
@@ -88,7 +88,7 @@ def verify(
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Read the whole ledger, and report what is wrong in it. Exit with status 1 if something is."""
+    """Read the whole ledger, and report its problems. Exit with status 1 if there is a problem."""
     from resources.ledger.verification import problems
     from resources.ledger.verification import repair as repair_ledger
 
@@ -133,7 +133,7 @@ def forget(
 ) -> None:
     """Delete the answers that meet all given conditions, after showing their number and cost.
 
-    Results in the lake stay as they are. Rerun their partitions with `memflow run --force` to send the requests again.
+    Results in the lake do not change. Rerun their partitions with `memflow run --force` to send the requests again.
     `memflow usage` still counts what the deleted answers cost.
     """
     from resources.endpoints.limits import Prices

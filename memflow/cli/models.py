@@ -20,7 +20,7 @@ models = typer.Typer(invoke_without_command=True)
 
 @models.callback()
 def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the models of the settings: address, roles, profile and prices. `check` tries one of them."""
+    """List the models of the settings: address, roles, profile and prices. `check` sends requests to one model."""
     if ctx.invoked_subcommand is not None:
         return
     settings = front_of(ctx).load()
@@ -71,7 +71,7 @@ def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A model of memflow.toml.")],
     form: FormatOption = Format.text,
 ) -> None:
-    """Send about ten small requests to a model, say what it accepts, and print the settings that fit.
+    """Send about ten small requests to a model, list what the model accepts, and print matching settings.
 
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """

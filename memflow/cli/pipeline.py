@@ -1,6 +1,6 @@
 """The execution of `memflow run`: planned runs in the order of their dependencies, several at a time.
 
-Partitions that are up to date are skipped. If a run fails, runs that depend on it are skipped and the others continue.
+Partitions that are up to date are skipped. If a run fails, dependent runs are skipped and the other runs continue.
 executor.py executes a run; importing it takes a second, so it is imported when the first partition has to run.
 progress.py shows progress; selection.py selects partitions.
 """

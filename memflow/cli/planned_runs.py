@@ -82,9 +82,9 @@ class Outcome:
 
 
 def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]:
-    """Return the number of failed requests behind the tables of each planned run that has any, by its name.
+    """Return the number of failed requests behind the tables of each planned run with failures, by run name.
 
-    Tables of one stage share their count.
+    Tables of the same stage have the same number.
     """
     found: dict[str, int] = {}
     for run in planned:

@@ -39,7 +39,7 @@ class _Rate(ProgressColumn):
 class ProgressWatcher:
     """A progress display: bars on a terminal, or one line per run if standard error is no terminal.
 
-    The first bar counts runs. The others show the items of the current step of each partition.
+    The first bar counts runs. The other bars show the items of the current step of each partition.
     """
 
     def __init__(self, console: Console | None = None) -> None:

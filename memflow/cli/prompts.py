@@ -1,4 +1,4 @@
-"""`memflow prompts`: list the prompts, export them for editing, import published ones, and check a folder of them."""
+"""`memflow prompts`: list prompts, export prompts for editing, import published prompts, and check a folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,7 +83,7 @@ def export(
 ) -> None:
     """Write packaged prompts to a folder for editing, one file per prompt: FOLDER/mem0/decide.md.
 
-    Delete the files that you do not change: a later version of memflow may improve its own.
+    Delete the files that you do not change: a later version of memflow may improve the packaged prompts.
     """
     found = _chosen(front_of(ctx).load(), names, of, role)
     files = {name: folder / f"{name}.md" for name in found}
@@ -106,7 +106,7 @@ def check(
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Check the files of a folder: one line per problem, with the fix. Exit with code 1 if there is one."""
+    """Check the files of a folder: one line per problem, with the fix. Exit with code 1 if there is a problem."""
     from memflow.run.prompt_catalog import prompt_catalog
     from resources.prompt_folders import read_prompts
 
@@ -114,7 +114,7 @@ def check(
     folders = folder or settings.prompts
     if folders is None:
         raise BadSettings(
-            'memflow.toml has no `prompts`. Add the folder to the command, or prompts = "FOLDER" there.'
+            'memflow.toml has no `prompts`. Add the folder to the command, or prompts = "FOLDER" to the file.'
         )
     files, problems = read_prompts(folders, prompt_catalog(settings.own_memories()))
     data = {"usable": sorted(files), "problems": [each._asdict() for each in problems]}
@@ -152,9 +152,9 @@ def import_(
     force: ForceOption = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Convert a published prompt into a file that replaces ours, such as one from your clone of a paper's repository.
+    """Convert a published prompt, such as a constant of a paper's code, into a file that replaces a packaged prompt.
 
-    A Python file is parsed, not executed. The file keeps our front matter: fields, output type and bounds.
+    A Python file is parsed, not executed. The file has the packaged front matter: fields, output type and bounds.
     """
     from memflow.chat.prompt_import import prompt_file, with_fields
 
@@ -162,7 +162,7 @@ def import_(
     packaged = _chosen(settings, [name], None, None)[name]
     folder = to or (settings.prompts if isinstance(settings.prompts, Path) else None)
     if folder is None:
-        raise BadSettings("memflow.toml has no single folder `prompts`. Add --to FOLDER.")
+        raise BadSettings("`prompts` in memflow.toml is missing or not a single folder. Add --to FOLDER.")
     mapping = _mapping(field or ())
     keys = {"user": user} if system is None else {"system": system, "user": user}
     sections = {role: with_fields(_text(source, key), mapping, placeholder) for role, key in keys.items()}
@@ -186,7 +186,7 @@ def import_(
 def _chosen(
     settings: "Settings", names: Sequence[str] | None, of: Sequence[str] | None, role: Sequence[str] | None
 ) -> "Mapping[str, CatalogPrompt]":
-    """Return the prompts that names, benchmarks or memories, and roles select. Raises BadInput for an unknown one."""
+    """Return the prompts that names, benchmarks or memories, and roles select. Raises BadInput for an unknown name."""
     from memflow.run.prompt_catalog import prompt_catalog
     from memflow.suggestions import unknown_name
 

@@ -30,9 +30,9 @@ SLICE = RankedScore._fields.index("slice")
 
 
 class PublishedScores:
-    """The rows of the published leaderboard: all of them with `slices`, else those over all probes.
+    """The rows of the published leaderboard: all rows with `slices`, otherwise the rows over all probes.
 
-    Rows are read in batches, so that only the shown ones become scores. The class avoids Arrow's compute functions,
+    Rows are read in batches, so that only the shown rows become scores. The class avoids Arrow's compute functions,
     because they import pandas. Raises BadInput if no leaderboard is published.
     """
 
@@ -67,7 +67,7 @@ class PublishedScores:
     def best(self, places: Iterable[int], limit: int) -> list[int]:
         """Return the row numbers of the best scores per domain, metric, variant and slice, at most `limit` of each.
 
-        Evidence scores are those of the best assistants, since one table shows all of them.
+        Evidence scores are the scores of the best assistants, since one table shows all metrics.
         """
         groups: dict[tuple[str, ...], list[int]] = {}
         causes: dict[str, dict[str, list[int]]] = {}

@@ -186,7 +186,7 @@ def select(
 
 
     The default is the selection in memflow.toml. For each chat model, the baselines `none` and `oracle` are added.
-    Raises BadSettings for an invalid option, for prompt files that cannot be used, and as `Settings.check_embedder`.
+    Raises BadSettings for an invalid option, for an unusable prompt file, and for a missing embedder.
     """
     from resources.prompt_folders import activate_prompts
 
@@ -242,7 +242,7 @@ def assistants_of(lake: "Lake", table: str, domain: str) -> list[str]:
 
 
 def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory.transcripts") -> None:
-    """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list the stored ones."""
+    """Raise BadInput if the lake has no partition of `table` for a domain and assistant; list stored assistants."""
     played = assistants_of(lake, table, domain)
     if assistant not in played:
         names = ", ".join(played) or "none"
@@ -283,9 +283,9 @@ def _models(
 def _embedder(
     configured: "Embedder", name: str | None, address: str | None, url: str | None
 ) -> dict[str, Any]:
-    """Return the `embedder` setting that --embedder and --embedder-url set; `url` is that of the chat model."""
+    """Return the `embedder` setting that --embedder and --embedder-url set; `url` is the chat model's address."""
     if not name:
-        raise BadSettings("--embedder-url is given without a model. Add --embedder with its name there.")
+        raise BadSettings("--embedder-url is given without a model. Add --embedder with the model's name.")
     if not address and name == "hashing":
         return {"kind": "hashing", "dimensions": configured.dimensions}
     if not address and Path(name).expanduser().is_dir():
@@ -339,7 +339,7 @@ def _import_paths(named: Sequence[str]) -> dict[str, str]:
 
 
 def _check_memory_names(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings if memflow.toml gives one of the memory names in `paths` to another class."""
+    """Raise BadSettings if memflow.toml assigns a memory name in `paths` to another class."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:

@@ -75,7 +75,7 @@ class Summary:
 
     @property
     def label(self) -> str | None:
-        """The label of the scores: of the scripted chat, or of a hashed embedder."""
+        """The label of scores of the scripted chat or the hashing embedder; None for other scores."""
         return score_label(self.scores)
 
     def data(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
 
 
 def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
-    """Return a line per role whose answers the token limit cut, with their share and the setting that raises it."""
+    """Return a line per role with answers that the token limit cut: their share, and the setting of the limit."""
     found = []
     for role in dict.fromkeys(row["role"] for row in rows if row["cut"]):
         of_role = [row for row in rows if row["role"] == role]

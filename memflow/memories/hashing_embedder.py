@@ -1,6 +1,6 @@
 """An embedder without a model: signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 
-The vectors represent words and word forms, not meaning. It is the default with the scripted chat.
+The vectors represent words and word forms, not meaning. This embedder is the default with the scripted chat.
 """
 
 import hashlib

@@ -41,10 +41,10 @@ class Message:
 class Recall:
     """The result of reading a memory for a query.
 
-    `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries used
-    in either: search results best first, then entries included for every query. If a budget dropped search results,
-    `ranking` lists all results. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of the items that
-    the read left out of its model's answers.
+    `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries in
+    both: search results best first, then entries included for every query. If a budget dropped search results,
+    `ranking` lists all results. Tokens are estimated by `tokens.estimate`. `failed` has the reasons of invalid items
+    in the model's answers during the read.
     """
 
     notes: str = ""
@@ -261,7 +261,7 @@ class Memory(ABC):
         return await ask(self._chat(), prompt, fields, check=check, check_item=check_item)
 
     def record(self, answer: Answer[Any], sources: Iterable[str]) -> None:
-        """Add an entry of kind `failure` per failed item, or for an unusable answer, and one if it is at a limit."""
+        """Add an entry of kind `failure` per failed item or unusable answer, and one for lengths at their limit."""
         sources = tuple(sources)
         for reason in answer.failed if answer.value is not None else [answer.reason or "no answer"]:
             self.store.add(FAILURE, reason, sources=sources)

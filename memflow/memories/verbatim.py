@@ -22,7 +22,7 @@ class StoredMessage:
     def turn(self, date_before: str | None = None) -> ChatMessage:
         """Return the message as a chat turn.
 
-        Its date precedes the text if it differs from `date_before` and is not in the text.
+        The message's date precedes the text, unless the date equals `date_before` or is in the text.
         """
         role: Role = "assistant" if self.item.role == "assistant" else "user"
         words = self.item.text.removeprefix(f"{role}: ")
@@ -82,7 +82,7 @@ def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[Stor
 
 
 def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
-    """Return a copy of a Recall with the messages of a buffer as chat turns, and their entries after the others."""
+    """Return a copy of a Recall with the messages of a buffer as chat turns, and their entries last."""
     said, items = as_turns(held), tuple(message.item for message in held)
     return replace(
         recall,
@@ -100,7 +100,7 @@ def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
 
 
 def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
-    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns. Older ones are dropped."""
+    """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns, without older messages."""
     said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0

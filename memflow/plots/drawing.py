@@ -1,6 +1,6 @@
 """Drawing of charts as SVG or PNG. Matplotlib is an optional dependency and is imported on first use.
 
-The colors are those of Okabe and Ito, for color-blind readers; markers and lightness also differ. With one version of
+The colors are Okabe and Ito's, for color-blind readers; markers and lightness also differ. With one version of
 matplotlib, equal charts give equal bytes. The content of a chart is defined in shapes.py.
 """
 

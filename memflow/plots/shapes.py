@@ -20,7 +20,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line of a chart. `label` is that of its values (memflow/labels.py), such as of the scripted chat."""
+    """A named line of a chart. `label` is the label of the values (memflow/labels.py), such as of the scripted chat."""
 
     name: str
     points: tuple[Point, ...]
@@ -45,7 +45,7 @@ class Chart:
 
     @property
     def label(self) -> str | None:
-        """The labels of the drawn values, with names unless a label is of all; None if no value has one."""
+        """The labels of the drawn values, with names unless all values have the same label; None without labels."""
         return _label(self.curves)
 
 
@@ -77,7 +77,7 @@ class Bars:
 
     @property
     def label(self) -> str | None:
-        """The labels of the drawn values, with names unless a label is of all; None if no value has one."""
+        """The labels of the drawn values, with names unless all values have the same label; None without labels."""
         return _label(self.panels)
 
 
@@ -98,7 +98,7 @@ class Columns:
 
     @property
     def label(self) -> str | None:
-        """The labels of the drawn values, with names unless a label is of all; None if no value has one."""
+        """The labels of the drawn values, with names unless all values have the same label; None without labels."""
         return _label(self.curves)
 
 

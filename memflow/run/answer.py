@@ -82,7 +82,7 @@ async def answer_all(
 
     `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed. Calls
-    that share `running` share its bound on probes in RAM. Raises FatalChatError.
+    with the same `running` share its limit of probes in RAM. Raises FatalChatError.
     """
     running = running or asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)

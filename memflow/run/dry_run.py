@@ -1,8 +1,8 @@
 """A dry run: the pipeline in memory with the scripted chat, to count the requests that a run would send to its models.
 
 Nothing is stored, no model is called, and time is simulated. A request takes `latency` seconds, and a model answers
-`concurrency` requests at once. Answers are those of the scripted chat. A text is repeated to the length that its prompt
-states for a real model, so that later prompts, which contain it, have a realistic length too.
+`concurrency` requests at once. Answers are those of the scripted chat, repeated up to the length that a prompt
+declares for answers of a real model, so that later prompts, which contain the answers, have a realistic length.
 """
 
 import asyncio

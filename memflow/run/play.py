@@ -246,7 +246,7 @@ class _Stage:
             )
 
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
-        """Read the memory. Raises RecallFailed if it could not recall, or if its embedder fails."""
+        """Return the recall of the memory. Raises RecallFailed if the memory or its embedder fails."""
         try:
             return await self.memory.read(query, frozen)
         except FatalChatError:

@@ -44,7 +44,7 @@ class CatalogPrompt:
 def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, CatalogPrompt]:
     """Return every packaged prompt by name, sorted; `own` contains the user's own memories.
 
-    If two packages have a prompt of one name, the first of benchmarks, memories and shared packages is returned.
+    If packages have a prompt of the same name, a benchmark's prompt has priority over a memory's or a shared prompt.
     """
     found: dict[str, CatalogPrompt] = {}
 
@@ -75,7 +75,7 @@ def _with_prompts(package: str) -> Iterator[str]:
 
 
 def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
-    """Return the roles of a benchmark's prompts by prompt name, without those that only the assistant receives."""
+    """Return the roles of a benchmark's prompts by prompt name, without prompts that only the assistant gets."""
     domains = [domain for domain in registry.domains().values() if domain.benchmark == benchmark.name]
     tables = [table for table, step in WRITERS.items() if "judge" in step.models]
     prompts: dict[str, Iterable[Prompt]] = {
@@ -93,7 +93,7 @@ def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
 
 
 def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the role that all named prompts of a benchmark's subpackage have, such as its scorers'."""
+    """Return the role that all prompts of a benchmark's subpackage share; `assistant` without a shared role."""
     named = [
         set(roles[name])
         for stem in prompt_stems(package)

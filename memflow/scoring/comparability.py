@@ -54,7 +54,7 @@ class MeasuredSettings:
 
 
 def compare_settings(scores: Iterable[Score], settings: Mapping[str, MeasuredSettings]) -> list[Score]:
-    """Return the scores of one domain, extended by the assistants' settings and by which of them differ."""
+    """Return the scores of one domain, extended by the assistants' settings and by the names of differing settings."""
     scores = list(scores)
     stated = {
         score.assistant: replace(score, **settings[score.assistant].columns())
@@ -100,8 +100,8 @@ def _has(score: Score, values: Mapping[str, Any]) -> bool:
 def _settings(score: Score) -> list[tuple[str, str]]:
     """Return the (name, value) pairs of a score's settings.
 
-    Prompts are compared under their names, so a prompt with notes is never compared with one without notes. But answers
-    to a user's prompt are compared with answers to a packaged one. A memory's prompts are part of the memory, so
+    Prompts are compared under their names, so prompts with and without notes are never compared. But answers
+    to a user's prompt are compared with answers to a packaged prompt. A memory's prompts are part of the memory, so
     replaced prompts are only compared if they are the benchmark's or shared.
     """
     found = [

@@ -19,7 +19,7 @@ class OperationSums:
     """Times and calls of one assistant's memory in one episode, summed over its writes and over its reads.
 
     `asked` counts the probes that required a read; `writes` and `reads` count the measured operations. `texts` counts
-    the answers and replies of the assistant, `cut_texts` those that the token limit ended.
+    the answers and replies of the assistant, `cut_texts` the texts that the token limit cut.
     """
 
     assistant: str

@@ -96,7 +96,7 @@ def shared_scores(
 ) -> tuple[list[Score], MeasuredSettings]:
     """Return one assistant's scores under the metrics that all benchmarks share, and the assistant's settings.
 
-    `slices` are those of the benchmark (`Benchmark.slices`).
+    `slices` are the benchmark's slices (`Benchmark.slices`).
     """
     meta = rows.meta[assistant]
     context = MetricContext(
@@ -169,7 +169,7 @@ def bound(assistant: str, memory: str) -> str:
 
 
 def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
-    """Return an assistant's results together with those of the baselines (`none`, `oracle`) of its model."""
+    """Return an assistant's results and the results of the baselines (`none`, `oracle`) of its model."""
     meta = rows.meta[assistant]
     oracle, none = (
         rows.verdicts(name) if (name := bound(assistant, memory)) in rows.meta else []

@@ -1,6 +1,6 @@
 """The API keys of an endpoint: rotation of several keys, and their removal from texts.
 
-Keys are read from the environment when a client opens. No other module reads or prints one.
+Keys are read from the environment when a client opens. No other module reads or prints a key.
 """
 
 import logging
@@ -32,7 +32,7 @@ class ApiKey:
 
 
 class KeyRing:
-    """The keys of an endpoint, used in turn. A key that the server rejects is set aside while another one is left.
+    """The keys of an endpoint, used in turn. A key that the server rejects is no longer used, except for the last key.
 
     `auth` is the header of a key, and its scheme after a colon. `paused_until` is when each key may be used again, on
     `clock`; the rings of one address share it. Raises BadSettings if a key contains characters that no HTTP header may
@@ -63,7 +63,7 @@ class KeyRing:
         self._next = 0
 
     def choose(self) -> ApiKey:
-        """Return the next key in turn that is not paused; if all are paused, the one whose pause ends first."""
+        """Return the next key in turn that is not paused; if all are paused, the key whose pause ends first."""
         self._next += 1
         turn = [self._keys[(self._next + offset) % len(self._keys)] for offset in range(len(self._keys))]
         return min(turn, key=self.pause_of) if self._paused_until else turn[0]
@@ -82,7 +82,7 @@ class KeyRing:
         return {self._header: f"{self._scheme} {key.value}".strip()}
 
     def set_aside(self, key: ApiKey, reason: str) -> bool:
-        """Stop using a key. Return False, and keep the key, if no other one is left."""
+        """Stop using a key. Return False, and keep the key, if it is the last key."""
         if not any(other != key for other in self._keys):
             return False
         if key in self._keys:

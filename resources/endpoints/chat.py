@@ -1,4 +1,4 @@
-"""Chat over an OpenAI-compatible endpoint: the completion or error that a reply becomes.
+"""Chat over an OpenAI-compatible endpoint: converts replies into completions or errors.
 
 request_bodies.py builds requests, replies.py parses replies, endpoint.py sends and repeats requests. The cache of
 completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
@@ -90,7 +90,7 @@ class OpenAIChat:
         await self.endpoint.__aexit__(*exit_)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Return the model's answer. A blank reply is requested again as it is.
+        """Return the model's answer. After a blank reply, the same request is sent again.
 
         Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
         filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
@@ -118,7 +118,7 @@ class OpenAIChat:
     async def _send(
         self, request: ChatRequest, body: dict[str, Any], repetition: int
     ) -> tuple[ChatReply, Completion]:
-        """Return the reply to a request, and its completion. Every reply is paid from the budget."""
+        """Return the reply to a request, and its completion. The cost of every reply is charged to the budget."""
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
             reply, latency = await self.endpoint.post("/chat/completions", body, self._read, key)
@@ -137,10 +137,10 @@ class OpenAIChat:
         return replace(reply, text=text, thoughts=thoughts, note=note)
 
     def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
-        """Return a reply whose text is the wanted JSON, if only its thoughts contain it; this is logged once.
+        """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON; log that once.
 
-        Servers with a reasoning parser but without thoughts return the JSON there (vllm#19222), and nothing else. JSON
-        among words is a draft, not an answer.
+        Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222), and nothing else.
+        JSON among words is a draft, not an answer.
         """
         thoughts = reply.thoughts.strip()
         if reply.end not in ("blank", "cut") or reply.text.strip() or request.output is None:
@@ -167,7 +167,7 @@ class OpenAIChat:
         return misconfiguration(error, self.section, self.endpoint.profile, prompt)
 
     def _require_headroom(self, reply: ChatReply, request: ChatRequest) -> None:
-        """Raise ModelMisconfigured if thoughts use up low token limits, so that answers have no room."""
+        """Raise ModelMisconfigured if many answers are empty because thoughts use up low token limits."""
         if self.bodies.max_tokens(request) >= THINKING_TOKENS:
             return
         self._narrow += 1

@@ -40,7 +40,7 @@ class VectorStore(Protocol):
     """The protocol of a cache of vectors by content hash of model and text, implemented by SqlLedger."""
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return the cached vectors by content hash; missing ones are omitted."""
+        """Return the cached vectors by content hash; missing vectors are omitted."""
         ...
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:

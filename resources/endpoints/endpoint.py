@@ -117,7 +117,7 @@ class Endpoint:
 
         `read` raises BrokenReply or ErrorReply. `key` is the header Idempotency-Key, the same for every attempt. Raises
         PromptTooLong and RequestRefused if the server rejects the request, NoAnswer if it blocks the prompt or all its
-        responses are broken, QuotaExhausted if no key has quota left, EndpointDown if the address answers nobody, and
+        responses are broken, QuotaExhausted if no key has quota left, EndpointDown if the address never answers, and
         ChatError if only this request keeps failing.
         """
         headers = {"Idempotency-Key": key} if key and self.profile.idempotency else {}
@@ -214,7 +214,7 @@ class Endpoint:
         return api_key
 
     def _pause(self, api_key: ApiKey, seconds: float, reason: str) -> None:
-        """Pause all requests with this key at this address, unless for more seconds than they may wait."""
+        """Pause all requests with this key at this address, unless the pause exceeds `longest_pause`."""
         if 0 < seconds <= self.longest_pause:
             self._keys.pause(api_key, seconds)
             level = logging.WARNING if seconds > LOGGED_PAUSE else logging.DEBUG
@@ -243,7 +243,7 @@ class Endpoint:
         )
 
     async def _answers_others(self, last: RetryableError, since: float) -> bool:
-        """Return whether the address answers other requests, so that only this one fails."""
+        """Return whether the address answers other requests, so that only this request fails."""
         if self.answers.get(self.url, since) > since:
             return True
         if not last.connected:

@@ -1,6 +1,6 @@
-"""Error responses of endpoints: their message and codes, what follows from them, and the exception of each.
+"""Error responses of endpoints: their messages, codes, consequences and exceptions.
 
-The codes and wordings come from the providers' references; a model's profile overrides those of overflow and quota.
+The codes and wordings come from the providers' references; a model's profile overrides the codes of overflow and quota.
 endpoint.py decides when to give up.
 """
 
@@ -48,7 +48,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 @dataclass(frozen=True)
 class ErrorResponse:
-    """An error of a server. `status` is that of the response, or the code in a response of status 200."""
+    """An error of a server. `status` is the HTTP status, or the error code in a response with status 200."""
 
     status: int
     message: str
@@ -58,7 +58,7 @@ class ErrorResponse:
     """The error's machine-readable codes and types, in lower case."""
 
     def consequence(self, profile: Profile, may_retry: bool | None = None) -> Consequence:
-        """Return what follows from the error. `may_retry` is the server's own decision, if it makes one."""
+        """Return the consequence of the error, such as a retry. `may_retry` is the decision of the server, if any."""
         if self.status == 402 or self.codes & {code.lower() for code in profile.quota}:
             return "quota"
         if 300 <= self.status < 400:
@@ -122,7 +122,7 @@ class ErrorResponse:
 
 
 def error_response(status: int, content: bytes, redact: Callable[[str], str]) -> ErrorResponse:
-    """Return the error in a response of status 300 or above. `redact` removes the key, which it may repeat."""
+    """Return the error in a response of status 300 or above. `redact` removes the key, which the error may repeat."""
     text = redact(content[: 16 * _LONGEST_DETAILS].decode(errors="replace"))
     try:
         error = decode_json(text)

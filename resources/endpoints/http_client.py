@@ -1,6 +1,6 @@
 """One HTTP exchange with an endpoint: connections, deadline, size limit, and failures of the connection.
 
-endpoint.py repeats exchanges, and interprets what they return.
+endpoint.py repeats exchanges, and interprets the responses.
 """
 
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ class HttpClient:
         await self._session.close()
 
     async def exchange(self, request: HttpRequest, authorization: Mapping[str, str]) -> HttpResponse:
-        """Send a request with the headers of its authorization. Return its response. Raises ExchangeFailed."""
+        """Send a request with the authorization headers. Return the response. Raises ExchangeFailed."""
         from aiohttp import ClientConnectorError, ClientError, ConnectionTimeoutError  # noqa: PLC0415
 
         url = f"{self._base}{request.path}{self._query}"

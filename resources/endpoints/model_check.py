@@ -1,7 +1,7 @@
-"""The check of a model's endpoint: small requests, what they show, and the values of profile fields that follow.
+"""The check of a model's endpoint: small requests, observations, and the matching values of profile fields.
 
-Every request is built by the profile that the former requests showed. Nothing is stored, and no setting changes.
-profile_proposal.py makes settings of the observations; memflow/cli/models.py prints both.
+Every request uses the profile that earlier requests determined. Nothing is stored, and no setting changes.
+profile_proposal.py converts observations into settings; memflow/cli/models.py prints both.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +35,9 @@ class _Colour(BaseModel):
 
 @dataclass(frozen=True)
 class Observation:
-    """What requests showed about one topic, as a sentence.
+    """A finding of the check about one topic, as a sentence.
 
-    `fields` has, for each profile field that follows, the values that the endpoint accepts; the best is first.
+    `fields` has the values that the endpoint accepts, by profile field; the best value is first.
     """
 
     topic: str
@@ -46,7 +46,7 @@ class Observation:
 
 
 class ModelCheck:
-    """The requests to one model. `profile` has the keys of the body and the headers that every request contains."""
+    """The check of one model. `profile` has the keys of the body and the headers that every request contains."""
 
     def __init__(self, model: str, post: Post, profile: Profile) -> None:
         self._model = model
@@ -86,7 +86,7 @@ class ModelCheck:
         profile: Mapping[str, Any] | None = None,
         **body: Any,
     ) -> CheckResponse:
-        """Send a request in the profile so far, with other fields of the profile or keys of the body."""
+        """Send a request with the current profile, after changes of profile fields or keys of the body."""
         self.requests += 1
         used = self._profile.model_copy(update=profile or {})
         request = ChatRequest("model check", {}, tuple(messages), Sampling(max_tokens=limit), output)
@@ -96,7 +96,7 @@ class ModelCheck:
         return response
 
     async def _access(self) -> list[Observation]:
-        """Find the header of the key and the parameters of the URL, if the profile's are rejected."""
+        """Find the header of the key and the parameters of the URL if the endpoint rejects those of the profile."""
         first = await self._ask(_YES, SMALL)
         if first.status not in (401, 403, 404):
             return []
@@ -106,7 +106,7 @@ class ModelCheck:
             if (await self._ask(_YES, SMALL, profile=form)).status not in (401, 403, 404):
                 fields = {name: (value,) for name, value in form.items()}
                 return [Observation("access", f"takes the key in the header {preset.auth}", fields)]
-        raise BadInput(f"the endpoint answers no request ({first.error}). Fix `url`, `model` or the key.")
+        raise BadInput(f"{self._model} answers no request ({first.error}). Fix `url`, `model` or the key.")
 
     async def _token_limit(self) -> list[Observation]:
         accepted: list[str] = []
@@ -117,11 +117,11 @@ class ModelCheck:
             response = await self._ask(_YES, SMALL, profile={"bound": name})
             if not response.ok and response.status not in (400, 422):
                 raise BadInput(
-                    f"the endpoint answers no request ({response.error}). Check again when it works."
+                    f"{self._model} answers no request ({response.error}). Check it again when it works."
                 )
             (accepted if response.ok else rejected).append(name)
         if not accepted:
-            raise BadInput(f"the endpoint rejects every request ({response.error}). Fix `url` and `model`.")
+            raise BadInput(f"{self._model} rejects every request ({response.error}). Fix `url` and `model`.")
         said = [f"accepts {' and '.join(accepted)}"] if accepted != ["none"] else []
         said += [f"rejects {' and '.join(rejected)}"] if rejected else []
         return [Observation("token limit", ", ".join(said), {"bound": tuple(accepted)})]
@@ -196,7 +196,7 @@ class ModelCheck:
         return await self._ask(_PROSE, LARGE, _Colour, {"structured": structured}, **body)
 
     async def _keywords(self) -> list[Observation]:
-        """Send the keywords of a schema together, and one by one if that is rejected."""
+        """Send all keywords of a schema together, or one by one if the endpoint rejects them."""
         if self._profile.structured != "schema":
             return []
         properties = {f"p{number}": part for number, part in enumerate(KEYWORDS.values())}

@@ -1,4 +1,4 @@
-"""How the model check sends a request and sees its response; and the keywords of schemas that it tries."""
+"""Requests of the model check: sending, responses, and the keywords of schemas to test."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -54,7 +54,7 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class CheckResponse:
-    """What a request got: a reply and the JSON that contained it, or the status and text of an error."""
+    """The response to a request: a reply and its JSON, or the status and text of an error."""
 
     status: int = 200
     reply: ChatReply | None = None
@@ -73,7 +73,7 @@ class CheckResponse:
 
     @property
     def reasoning_tokens(self) -> int:
-        """The tokens of the thoughts as the server counts them; 0 if it does not."""
+        """The number of reasoning tokens that the server reports; 0 without a report."""
         return (self.reply.usage.reasoning or 0) if self.reply is not None else 0
 
     def thought_places(self) -> list[str]:

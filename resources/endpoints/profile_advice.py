@@ -31,7 +31,7 @@ _UNKNOWN = re.compile(r"extra_forbidden|extra inputs|unknown|unrecogni[sz]ed", r
 
 @dataclass(frozen=True)
 class Advice:
-    """A profile field that fits, its value, and a preset that has it."""
+    """A profile field to set, its value, and a preset with this value."""
 
     field: str
     value: Any
@@ -41,7 +41,7 @@ class Advice:
 def misconfiguration(
     error: RequestRefused, section: str, profile: Profile, prompt: str = ""
 ) -> ModelMisconfigured | None:
-    """Return the error that replaces a rejection which all requests of the model would get; None for others.
+    """Return the error for a rejection that all requests of the model would get; None for other rejections.
 
     `section` is the model's table in memflow.toml, such as models.gpt; "" for the model of the command line. What the
     error response repeats of `prompt` says nothing about the settings.
@@ -77,7 +77,7 @@ def no_room_for_thoughts(model: str, section: str, profile: Profile) -> ModelMis
 
 
 def _fix(advice: Advice, section: str, profile: Profile) -> str:
-    """Return the sentence that tells what to write where."""
+    """Return the sentence that names the setting and its section in memflow.toml."""
     line = f"`{advice.field} = {toml_value(advice.value)}`"
     preset = None if advice.preset is None or profile_of(advice.preset) == profile else advice.preset
     if not section:

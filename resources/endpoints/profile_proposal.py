@@ -42,7 +42,7 @@ class Proposal:
 def propose(observations: Iterable[Observation], url: str, current: Preset = DEFAULT) -> Proposal:
     """Return the preset that contradicts the fewest observations, and the fields that it has to change.
 
-    Among equals, a preset of the address's host is first, then the one that uses the best values, then `current`.
+    Ties prefer a preset of the address's host, then the preset with the best values, then `current`.
     """
     seen = {name: values for each in observations for name, values in each.fields.items()}
     of_host = _presets_of(urlsplit(url).hostname or "")
@@ -60,7 +60,7 @@ def propose(observations: Iterable[Observation], url: str, current: Preset = DEF
 
 
 def _fits(profile: Profile, name: str, values: tuple[Any, ...]) -> bool:
-    """Return whether a profile's field has one of the accepted values, or a stronger one."""
+    """Return whether a profile's field has an accepted value, more headroom, or more excluded keywords."""
     value = getattr(profile, name)
     if name == "headroom":
         return bool(value >= values[0])

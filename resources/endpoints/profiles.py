@@ -1,4 +1,4 @@
-"""Model profiles: which requests an OpenAI-compatible endpoint accepts, and where its responses hold the thoughts.
+"""Model profiles: which requests an OpenAI-compatible endpoint accepts, and which parts of its responses are thoughts.
 
 presets.toml has one profile per provider; memflow.toml overrides single fields. request_bodies.py applies a profile to
 requests, replies.py to responses. Addresses, sampling values and prices belong to the model's settings.
@@ -61,7 +61,7 @@ _OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency"})
 
 
 class Profile(BaseModel):
-    """The request shape that an endpoint accepts, and the shape of its responses. The defaults are those of vLLM."""
+    """The form of requests that an endpoint accepts, and the form of its responses. The defaults fit vLLM."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -165,7 +165,7 @@ class Profile(BaseModel):
         if self.thinking and self.thinking not in self.thinking_levels:
             known = ", ".join(self.thinking_levels) or "none: set `body` instead"
             raise ValueError(
-                f"the thinking level {self.thinking!r} is unknown. The levels of this profile: {known}"
+                f"the thinking level {self.thinking!r} is unknown. Use one of the levels of this profile: {known}"
             )
         return self
 
@@ -198,7 +198,7 @@ def preset_fields(preset: str) -> Mapping[str, Any]:
 
 
 def profile_of(preset: Preset, **fields: Any) -> Profile:
-    """Return the profile of a preset with other fields. A given table replaces the preset's table."""
+    """Return the profile of a preset with changed fields. A given table replaces the whole table of the preset."""
     return Profile.model_validate({**preset_fields(preset), **fields})
 
 
@@ -209,7 +209,7 @@ def changed_fields(profile: Profile, preset: Preset) -> dict[str, Any]:
 
 
 def profile_lines(section: str, profile: Profile, preset: Preset) -> list[str]:
-    """Return the lines of memflow.toml that give the model of a section this profile; the last lines of the section."""
+    """Return the lines of memflow.toml that set this profile for a model; they end the model's section."""
     lines = [f"preset = {toml_value(preset)}"]
     if changed := changed_fields(profile, preset):
         lines += ["", f"[{section}.profile]", *(f"{name} = {toml_value(changed[name])}" for name in changed)]
@@ -217,7 +217,7 @@ def profile_lines(section: str, profile: Profile, preset: Preset) -> list[str]:
 
 
 def toml_value(value: Any) -> str:
-    """Return a value of JSON types as TOML. Strings, numbers, booleans and lists are written alike in both."""
+    """Return a value of JSON types as TOML. Strings, numbers, booleans and lists are equal in JSON and TOML."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml_value(inner)}" for key, inner in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)

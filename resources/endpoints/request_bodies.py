@@ -25,7 +25,7 @@ WireMessage = dict[str, str]
 
 
 class RequestBodies:
-    """Builds the bodies of requests for one profile."""
+    """A builder of request bodies for one profile."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -46,7 +46,7 @@ class RequestBodies:
         return body if request.output is None else body | self._format(request.output)
 
     def max_tokens(self, request: ChatRequest) -> int:
-        """Return the token limit of a request: that of its prompt, and the headroom for thoughts."""
+        """Return the token limit of a request: the limit of the prompt plus the headroom for thoughts."""
         return request.sampling.max_tokens + self.profile.headroom
 
     def _sampling(self, request: ChatRequest) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class RequestBodies:
         }
 
     def _instruction(self, output: type[BaseModel]) -> str:
-        """Return the words that describe the output type in the prompt."""
+        """Return the instruction that describes the output type in the prompt."""
         if output not in self._instructions:
             schema = schema_of(output)
             shown = {
@@ -109,7 +109,7 @@ class RequestBodies:
         if tokens > window:
             raise PromptTooLong(
                 f"a request of the prompt {prompt} has about {tokens} tokens, but the context window of {model} "
-                f"has {window}. Raise it at the server and as `window` in the model's profile in memflow.toml, or use "
+                f"has {window}. Raise the limit at the server and as `window` of the profile in memflow.toml, or use "
                 "a memory with shorter prompts."
             )
 
@@ -152,7 +152,7 @@ def _joined_system(messages: list[WireMessage]) -> list[WireMessage]:
 
 
 def _alternating(messages: list[WireMessage]) -> list[WireMessage]:
-    """Return messages without two of one role in a row; the first after system messages is from the user."""
+    """Return messages with alternating roles; the first message after system messages is from the user."""
     turns = [number for number, message in enumerate(messages) if message["role"] in ("user", "assistant")]
     if turns and messages[turns[0]]["role"] == "assistant":
         messages = [*messages[: turns[0]], {"role": "user", "content": "..."}, *messages[turns[0] :]]

@@ -1,6 +1,6 @@
-"""Typed models of the responses of chat endpoints. replies.py decides what a response means.
+"""Typed models of the responses of chat endpoints. replies.py interprets the responses.
 
-What an answer needs (choices, message, content) must have the documented types. Any other invalid field counts as
+The fields of an answer (choices, message, content) must have the documented types. Any other invalid field counts as
 missing, so that an odd token count does not cost the answer.
 """
 

@@ -1,7 +1,7 @@
 """JSON schemas in the dialect of an endpoint: omitted keywords, unions, inlined definitions, and a skeleton of answers.
 
 Answers are validated against the full output type. A weaker schema on the wire is therefore safe; the descriptions
-state in words what it omits.
+state the omitted keywords in words.
 """
 
 import json
@@ -63,7 +63,7 @@ class _Dialect:
         self.is_recursive = False
 
     def of(self, part: Any, inside: tuple[str, ...]) -> Any:
-        """Return a schema in the dialect. `inside` contains the definitions that enclose an inlined one."""
+        """Return a schema in the dialect. `inside` contains the definitions around an inlined definition."""
         if not isinstance(part, Mapping):  # a boolean schema
             return part
         if self.profile.schema_inline and "$ref" in part:
@@ -87,7 +87,7 @@ class _Dialect:
         return adapted
 
     def _value(self, key: str, value: Any, inside: tuple[str, ...]) -> Any:
-        """Return the value of a keyword. Values that are not schemas, such as those of `enum`, do not change."""
+        """Return the value of a keyword. Values that are not schemas, such as the values of `enum`, do not change."""
         if key in _NAMED:
             return {name: self.of(member, inside) for name, member in value.items()}
         if key in _LISTED:

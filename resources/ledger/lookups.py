@@ -1,4 +1,4 @@
-"""Lookups of completions in batches: one query for all requests that look one up at the same time.
+"""Lookups of completions in batches: one query for all requests that wait for a lookup at the same time.
 
 rows.py contains the queries; writer.py stores records.
 """

@@ -1,4 +1,4 @@
-"""What a ledger contains, and how completions are forgotten: `memflow ledger stats` and `forget`.
+"""Statistics of a ledger, and deletion of its completions: `memflow ledger stats` and `forget`.
 
 Functions take a connection of `SqlLedger.connect`. sql_ledger.py stores and finds completions, usage.py sums their use,
 verification.py finds and repairs faults.
@@ -119,7 +119,7 @@ class Forgettable:
         return sum(self.completions.values())
 
     def cost(self, prices: Mapping[str, Prices]) -> float:
-        """Return what the completions cost, which is what it costs to ask for them again."""
+        """Return the cost of the completions, which is also the cost of sending their requests again."""
         return sum(
             prices.get(model, Prices()).cost(self.prompt_tokens[model], self.completion_tokens[model])
             for model in self.completions

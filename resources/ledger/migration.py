@@ -1,7 +1,7 @@
 """The migration of a ledger that a former version of memflow wrote, in place.
 
-database.py runs it under a lock. It adds the columns that are missing, fills them from what is stored, and
-computes totals that are missing.
+database.py runs it under a lock. It adds missing columns, computes their values from stored rows, and
+computes missing totals.
 """
 
 import sqlalchemy as sa
@@ -21,10 +21,10 @@ def is_current(connection: Connection) -> bool:
 
 
 def migrate(connection: Connection) -> None:
-    """Create missing tables and columns. The caller holds the lock; the caller's transaction is all or nothing.
+    """Create missing tables and columns. The caller holds the lock and opens the transaction.
 
     A completion whose finish reason is `length` gets the end `cut`. An empty completion without tokens is an error body
-    that the former version took for an answer: its uses become failures with the end `blank`, and it is deleted.
+    that the former version stored as an answer: its uses become failures with the end `blank`, and it is deleted.
     """
     found = _columns(connection)
     for table in tables.sorted_tables:

@@ -59,7 +59,7 @@ class Record:
 
 
 class InsertStatement:
-    """An INSERT of many rows: SQLAlchemy compiles it for one row, whose placeholders are repeated for the others.
+    """An INSERT of many rows: SQLAlchemy compiles it for one row; the placeholders are repeated for further rows.
 
     SQLAlchemy's own statements for many rows take several times as long. On a conflict, the columns `sums` are added to
     the existing row; without `sums` the existing row is kept.

@@ -186,7 +186,7 @@ class SqlLedger:
             raise store_error(error, self.url) from error
 
     def _reopen_after_fork(self) -> None:
-        """Open new connections in a forked process; the parent process keeps the old ones and its pending records."""
+        """Open new connections in a forked process; the parent process keeps its connections and pending records."""
         if self._process != os.getpid():
             self._engine.dispose(close=False)
             self._open()

@@ -1,6 +1,6 @@
 """The definition of the ledger's tables. database.py creates them.
 
-A column with a server default is newer than the first version; migration.py adds it to a former ledger.
+A column with a server default is newer than the first version; migration.py adds the column to older ledgers.
 """
 
 from typing import Any

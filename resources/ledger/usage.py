@@ -129,7 +129,7 @@ def computed_totals() -> sa.Select[Any]:
 
 
 def fill_totals(connection: Connection) -> None:
-    """Replace the totals by those computed from the single uses, failures and forgotten completions."""
+    """Replace the totals by sums of the single uses, failures and forgotten completions."""
     connection.execute(sa.delete(usage_totals))
     connection.execute(sa.insert(usage_totals).from_select([*GROUPS, *SUMS], computed_totals()))
 

@@ -1,6 +1,6 @@
-"""The verification of a ledger, and the repair of what can be computed again: `memflow ledger verify`.
+"""The verification of a ledger, and the repair of values that can be recomputed: `memflow ledger verify`.
 
-maintenance.py shows what a ledger contains and forgets completions.
+maintenance.py shows the contents of a ledger and deletes completions.
 """
 
 import re
@@ -44,7 +44,7 @@ class LedgerProblem:
 
 
 def problems(connection: Connection) -> list[LedgerProblem]:
-    """Read the whole ledger, and return the problems in it."""
+    """Return the problems in the whole ledger."""
     forget = "memflow ledger forget --digest DIGEST"
     kinds = {
         name: LedgerProblem(name, command)

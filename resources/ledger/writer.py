@@ -122,7 +122,7 @@ class LedgerWriter:
         return failed if records[0].stored is None else None
 
     def _keep(self, records: Sequence[Record], error: Exception) -> Exception | None:
-        """Pass a database error to the waiting requests, and keep the other records for the next commit."""
+        """Pass a database error to the waiting requests, and store the other records with the next commit."""
         _announce(records, lambda future, _: future.set_exception(error))
         kept = [record for record in records if record.stored is None]
         self._records.extendleft(reversed(kept))

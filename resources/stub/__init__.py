@@ -1,4 +1,4 @@
-"""A fake OpenAI-compatible server for tests and benchmarks. It plays providers, and can fail on purpose.
+"""A fake OpenAI-compatible server for tests and benchmarks. The server imitates providers, and can fail on purpose.
 
 `python -m resources.stub --provider deepseek` runs it; `Stub` and `stub_process` are for tests.
 """

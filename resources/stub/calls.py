@@ -1,4 +1,4 @@
-"""The types that behaviors of the stub server share: a received request, a rejection, and a response in the making."""
+"""The types that behaviors of the stub server share: a received request, a rejection, and a draft of a response."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ class Call:
 
     @property
     def thinks(self) -> bool:
-        """Whether the request leaves thinking on, in the words of any provider."""
+        """Whether thinking is not disabled by any provider's parameter in the request."""
         body = self.body
         return not (
             (body.get("thinking") or {}).get("type") == "disabled"
@@ -93,7 +93,7 @@ THOUGHT = "I think about this step by step."
 
 @dataclass
 class Draft:
-    """A response in the making. `content` is the answer; behaviors change where it and the thoughts stand."""
+    """The draft of a response. Behaviors set the places of the answer (`content`) and the thoughts."""
 
     content: Any
     """The content of the message: None, a string or a list of parts."""
@@ -114,7 +114,7 @@ class Draft:
         self.answer = self.content
 
     def think(self, tokens: int) -> None:
-        """Think for about this number of tokens."""
+        """Add thoughts of about this number of tokens."""
         self.thoughts = (f"{THOUGHT} " * (1 + 4 * tokens // len(THOUGHT)))[: 4 * tokens]
 
     def limit(self, bound: int) -> None:

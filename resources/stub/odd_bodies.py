@@ -1,6 +1,6 @@
 """Odd bodies of chat completions, each with the outcome that a client must report. odd_responses.py has odd HTTP.
 
-The names say which part of the response is odd. An outcome is a value of memflow.chat.requests.End, or the name of an
+A name states the odd part of the response. An outcome is a value of memflow.chat.requests.End, or the name of an
 exception of memflow.errors.
 """
 

@@ -1,4 +1,4 @@
-"""JSON of chat completions with other fields, and with literals that json.dumps would not write."""
+"""JSON of chat completions with changed fields, and with literals that json.dumps would not write."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ class Literal(str):
 def completion(
     message: Any = None, *, choice: Mapping[str, Any] | None = None, **root: Any
 ) -> dict[str, Any]:
-    """Return a chat completion with other fields of the message (or another message), choice and root."""
+    """Return a chat completion with changed fields of message (or another message), choice and root."""
     if message is None or isinstance(message, dict):
         message = {"role": "assistant", "content": TEXT, **(message or {})}
     choices = [{"index": 0, "finish_reason": "stop", "message": message, **(choice or {})}]
@@ -23,7 +23,7 @@ def completion(
 
 
 def dump_json(value: Any) -> bytes:
-    """Return JSON in which every Literal stands as it is."""
+    """Return JSON text in which every Literal is written without quotes."""
     literals: list[str] = []
 
     def marked(part: Any) -> Any:

@@ -1,6 +1,6 @@
 """Odd HTTP responses, byte by byte: bodies of odd_bodies.py, error statuses, encodings, and broken connections.
 
-The table OUTCOMES names what a client must report for each response. server.py sends them.
+The table OUTCOMES maps each response to the outcome that a client must report. server.py sends them.
 """
 
 import asyncio

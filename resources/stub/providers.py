@@ -49,7 +49,7 @@ BEHAVIORS = frozenset({IGNORES_SCHEMA, ROUTES, *CHECKS, *CHANGES, *THOUGHTS})
 
 
 def behaviors_of(settings: StubBehavior) -> tuple[str, ...]:
-    """Return the behaviors of the provider and the further ones. Raises ValueError for unknown names."""
+    """Return the behaviors of the provider, and the additional behaviors. Raises ValueError for unknown names."""
     named = tuple(_names(settings))
     unknown = sorted(set(named) - BEHAVIORS)
     if unknown:

@@ -1,4 +1,4 @@
-"""The stub server's behaviors that change responses: where thoughts stand, and responses without an answer.
+"""The stub server's behaviors that change responses: the place of thoughts, and responses without an answer.
 
 Each is a function that changes a Draft.
 """
@@ -34,7 +34,7 @@ def _in_parts(draft: Draft, call: Call) -> None:
 
 
 def _endless(draft: Draft, call: Call) -> None:
-    """Think until the token limit: the response has no answer."""
+    """Add thoughts up to the token limit, so that the response has no answer."""
     bound = call.bound or 4096
     draft.think(bound)
     draft.limit(bound)

@@ -61,7 +61,7 @@ def test_off_policy_domain_fingerprint_names_the_data_set_as_simulator(fingerpri
     assert of_on["simulator"] == fingerprints.simulator("memory", on)
 
 
-def test_embedder_is_part_of_the_provenance_and_fingerprint_of_memories_that_embed(fingerprints) -> None:
+def test_provenance_and_fingerprint_of_memory_with_embeddings_contain_the_embedder(fingerprints) -> None:
     demo = fingerprints.settings.domain("amemgym_demo")
     embedder = Embedder(kind="endpoint", url="http://127.0.0.1:9/v1", model="bge-m3")
     settings = fingerprints.settings.model_copy(update={"embedder": embedder})
@@ -130,7 +130,7 @@ def test_replaced_prompt_makes_only_partitions_that_use_it_stale(
 
 
 @pytest.mark.usefixtures("_packaged_prompts")
-def test_verdicts_name_the_replaced_prompts_behind_them(fingerprints) -> None:
+def test_verdict_metadata_names_the_replaced_prompts(fingerprints) -> None:
     def behind(domain: str, assistant: str) -> list[str]:
         meta = fingerprints.behind(fingerprints.settings.domain(domain), assistant)
         return [each.partition("@")[0] for each in meta.get("replaced_prompts", "").split()]

@@ -9,14 +9,12 @@ REAL, HASHING = score(embedder="bge-m3", scripted=False), score(embedder="hashin
 SCRIPTED = score(embedder="hashing-256", scripted=True)
 
 
-def test_score_label_is_none_for_scores_of_language_models_with_an_embedding_model_or_without_embedder() -> (
-    None
-):
+def test_score_label_is_none_without_scripted_chat_and_hashing_embedder() -> None:
     assert score_label([REAL, score(scripted=False)]) is None
     assert score_label([]) is None
 
 
-def test_score_label_names_the_hashed_embedder_under_a_language_model() -> None:
+def test_score_label_names_the_hashing_embedder_of_a_language_model() -> None:
     assert score_label([REAL, HASHING]) == HASHED
 
 
@@ -30,6 +28,6 @@ def test_meta_label_equals_the_label_of_the_scores() -> None:
     assert meta_label([{"scripted": "yes", "embedder": "hashing-64"}]) == LABEL
 
 
-def test_caveat_depends_on_the_label() -> None:
+def test_caveat_of_returns_the_given_text_only_for_the_scripted_label() -> None:
     assert caveat_of(LABEL, "text for the scripted chat") == "text for the scripted chat"
     assert caveat_of(HASHED, "text for the scripted chat") == HASHED_CAVEAT

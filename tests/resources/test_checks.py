@@ -53,7 +53,7 @@ def test_check_partition_reports_missing_partition_or_unknown_table(lake: Lake) 
 
 
 @pytest.mark.parametrize("engine", Engine)
-def test_foreign_keys_are_checked_without_the_rows_of_other_tables(
+def test_check_of_foreign_keys_reads_only_columns_of_other_tables(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = lake.read("answer.replies", "d/full")

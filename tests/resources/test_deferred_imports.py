@@ -18,7 +18,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_deferred_module_is_imported_at_its_first_attribute(module: str) -> None:
+def test_deferred_module_is_imported_when_an_attribute_is_first_read(module: str) -> None:
     with deferred_imports(module):
         substitute = __import__(module)
     assert module not in sys.modules
@@ -26,7 +26,7 @@ def test_deferred_module_is_imported_at_its_first_attribute(module: str) -> None
     assert sys.modules[module].value == 7
 
 
-def test_attribute_inside_context_imports_the_module(module: str) -> None:
+def test_reading_an_attribute_inside_the_context_imports_the_module(module: str) -> None:
     with deferred_imports(module):
         assert __import__(module).value == 7
         imported = sys.modules[module]
@@ -34,21 +34,21 @@ def test_attribute_inside_context_imports_the_module(module: str) -> None:
     assert imported.__file__
 
 
-def test_inspection_does_not_import_deferred_module(module: str) -> None:
+def test_reading_dunder_file_does_not_import_a_deferred_module(module: str) -> None:
     with deferred_imports(module):
         substitute = __import__(module)
     assert not hasattr(substitute, "__file__")
     assert module not in sys.modules
 
 
-def test_imported_module_is_not_replaced() -> None:
+def test_deferred_imports_does_not_replace_an_imported_module() -> None:
     with deferred_imports("sys", "json"):
         import json
 
         assert json.loads("7") == 7
 
 
-def test_unknown_attribute_raises_attribute_error(module: str) -> None:
+def test_unknown_attribute_of_deferred_module_raises_attribute_error(module: str) -> None:
     with deferred_imports(module):
         substitute = __import__(module)
     with pytest.raises(AttributeError, match="other"):

@@ -345,7 +345,7 @@ def test_lake_returns_only_the_rows_of_the_given_episodes(lake):
     assert lake.read("score.verdicts", "d/m") == rows
 
 
-def test_lake_columns_equal_the_columns_of_the_rows(lake):
+def test_lake_columns_returns_the_column_values_of_the_written_rows(lake):
     rows = [verdict(number, None if number % 2 else 0.5) for number in range(9_000)]  # two row groups
     lake.write("score.verdicts", "d/m", rows, fingerprint="")
     found = list(lake.columns("score.verdicts", "d/m", ("value", "probe_id")))

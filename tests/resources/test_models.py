@@ -12,7 +12,7 @@ from resources.models import Models
 from resources.settings import load
 
 
-def test_memory_tools_of_a_language_model_need_a_chosen_embedder(tmp_path: Path) -> None:
+def test_memory_tools_reject_a_language_model_without_a_chosen_embedder(tmp_path: Path) -> None:
     model = {"url": "http://127.0.0.1:9/v1", "model": "a/small"}
     settings = load(over={"home": tmp_path, "models": {"small": model}})
     context = RequestContext("run", "memory")

@@ -73,7 +73,7 @@ def test_limit_of_open_files_is_raised_as_far_as_the_system_permits(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of the process from /proc")
-def test_freed_memory_returns_to_the_system() -> None:
+def test_release_freed_memory_lowers_the_memory_of_the_process() -> None:
     program = (
         "from pathlib import Path\n"
         "from resources.process import release_freed_memory\n"

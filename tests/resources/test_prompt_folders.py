@@ -45,7 +45,7 @@ def test_copies_of_all_packaged_prompts_have_no_problems(tmp_path: Path) -> None
     assert all(found.files[name].digest == each.prompt.digest for name, each in CATALOG.items())
 
 
-def test_activated_prompts_are_those_that_differ_from_the_packaged_ones(tmp_path: Path) -> None:
+def test_activate_prompts_replaces_only_prompts_that_differ_from_packaged_files(tmp_path: Path) -> None:
     write(changed(tmp_path / "mine", "amemgym/choice"), "amemgym/state")
     activate_prompts(Settings(prompts=tmp_path / "mine"))
     assert replacements().keys() == {"amemgym/choice"}
@@ -55,7 +55,7 @@ def test_activated_prompts_are_those_that_differ_from_the_packaged_ones(tmp_path
     assert not replacements()
 
 
-def test_table_of_folders_replaces_only_prompts_of_the_benchmark_memory_or_role(tmp_path: Path) -> None:
+def test_prompt_folder_of_benchmark_memory_or_role_replaces_only_its_prompts(tmp_path: Path) -> None:
     names = ("amemgym/choice", "amemgym/claims", "memorybench/quality", "awi/update", "comem/choice")
     changed(tmp_path / "mine", *names)
     Path("memflow.toml").write_text(
@@ -66,7 +66,7 @@ def test_table_of_folders_replaces_only_prompts_of_the_benchmark_memory_or_role(
 
 
 @pytest.mark.parametrize("text", ['prompts = "mine"\n', ""])
-def test_prompts_setting_is_a_folder_in_the_file_or_the_environment(
+def test_prompts_folder_is_read_from_memflow_toml_or_the_environment(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed(tmp_path / "mine", "awi/update")
@@ -99,7 +99,7 @@ def test_prompts_setting_is_a_folder_in_the_file_or_the_environment(
         ("amemgym/choice.md", "a" * 1_000_001, "more than 1,000,000 bytes", "Shorten"),
     ],
 )
-def test_every_problem_names_the_file_and_the_fix(
+def test_every_prompt_file_problem_names_the_file_and_the_fix(
     path: str, text: str | bytes, what: str, fix: str, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "mine", "amemgym/choice", "awi/update") / path
@@ -117,7 +117,7 @@ def test_every_problem_names_the_file_and_the_fix(
         activate_prompts(Settings(prompts=tmp_path / "mine"))
 
 
-def test_missing_folder_unknown_key_and_ambiguous_prompt_are_problems(tmp_path: Path) -> None:
+def test_read_prompts_reports_missing_folder_unknown_key_and_ambiguous_prompt(tmp_path: Path) -> None:
     one, two = (changed(tmp_path / name, "amemgym/claims") for name in ("one", "two"))
     (one / "README.md").write_text("About these prompts.", encoding="utf-8")
     found = read_prompts({"amemgym": one, "judge": two, "memory": tmp_path / "none", "amemgim": one}, CATALOG)

@@ -42,7 +42,7 @@ def test_row_groups_of_any_size_give_the_same_rows_and_facts(rows, size):
 
 
 @given(rows=st.lists(ENTRIES, max_size=12), first=st.integers(0, 12))
-def test_from_array_reverses_to_arrays_for_any_slice(rows, first):
+def test_from_array_restores_the_values_that_to_arrays_converted(rows, first):
     arrays = to_arrays("memory.indexes", rows)
     for column, array in zip(columns("memory.indexes"), arrays, strict=True):
         values = [getattr(row, column.name) for row in rows]
@@ -50,7 +50,7 @@ def test_from_array_reverses_to_arrays_for_any_slice(rows, first):
         assert from_array(array[first:]) == values[first:]
 
 
-def test_write_interrupted_by_its_rows_keeps_the_old_file(tmp_path, monkeypatch):
+def test_lake_write_keeps_the_old_file_if_reading_the_rows_raises(tmp_path, monkeypatch):
     monkeypatch.setattr("resources.row_groups.VECTOR_GROUP_ROWS", 2)
     lake = Lake(tmp_path)
     old = [factories.entry(entry_id="old")]

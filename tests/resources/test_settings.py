@@ -65,7 +65,7 @@ def test_commented_lines_of_the_example_settings_are_valid() -> None:
         ('kind = "folder"\nmodel = "/weights/bge-m3"', "bge-m3"),
     ],
 )
-def test_name_of_the_embedder_is_that_of_its_model_or_its_dimensions(lines: str, name: str) -> None:
+def test_embedder_name_contains_its_model_or_its_dimensions(lines: str, name: str) -> None:
     assert load(written(f"[embedder]\n{lines}\n")).embedder.name == name
 
 
@@ -73,17 +73,17 @@ def test_name_of_the_embedder_is_that_of_its_model_or_its_dimensions(lines: str,
     ("lines", "said"),
     [
         ('model = "a/b"', 'no kind. Add kind = "endpoint"'),
-        ('kind = "endpoint"\nmodel = "a/b"', 'kind = "endpoint" needs `url`'),
-        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"', 'kind = "endpoint" needs `model`'),
-        ('kind = "folder"', 'kind = "folder" needs `model`'),
+        ('kind = "endpoint"\nmodel = "a/b"', 'kind "endpoint" has no `url`'),
+        ('kind = "endpoint"\nurl = "http://127.0.0.1:1/v1"', 'kind "endpoint" has no `model`'),
+        ('kind = "folder"', 'kind "folder" has no `model`'),
     ],
 )
-def test_settings_reject_an_embedder_that_is_not_whole(lines: str, said: str) -> None:
+def test_settings_reject_an_embedder_with_missing_fields(lines: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         load(written(f"[embedder]\n{lines}\n"))
 
 
-def test_embedder_fingerprint_depends_on_kind_model_and_dimensions_but_not_on_the_address() -> None:
+def test_embedder_fingerprint_depends_on_kind_model_and_dimensions_but_not_on_url() -> None:
     of_endpoint = {"kind": "endpoint", "model": "a/b"}
     given = [
         Embedder(),
@@ -99,7 +99,7 @@ def test_embedder_fingerprint_depends_on_kind_model_and_dimensions_but_not_on_th
 LANGUAGE_MODEL = '[models.small]\nurl = "http://127.0.0.1:1/v1"\nmodel = "a/small"\n'
 
 
-def test_check_embedder_rejects_a_language_model_with_memories_that_embed_and_no_embedder() -> None:
+def test_check_embedder_rejects_language_model_with_embedding_memory_and_no_embedder() -> None:
     settings = load(written(LANGUAGE_MODEL))
     settings.check_embedder(["embed_message", "rag_2_4_30", "full@small", "bm25_message@small"])
     with pytest.raises(BadSettings, match=r"model small, .* by embeddings: embed_message@small\.") as raised:
@@ -110,7 +110,7 @@ def test_check_embedder_rejects_a_language_model_with_memories_that_embed_and_no
 
 
 @pytest.mark.parametrize("kind", ["hashing", "folder"])
-def test_check_embedder_accepts_every_embedder_that_is_chosen_by_name(kind: str) -> None:
+def test_check_embedder_accepts_every_explicitly_chosen_embedder(kind: str) -> None:
     settings = load(written(f'embedder = {{ kind = "{kind}", model = "a" }}\n{LANGUAGE_MODEL}'))
     settings.check_embedder(["embed_message@small"])
 
@@ -222,7 +222,7 @@ def test_metric_backends_are_configured_by_file_or_environment(monkeypatch: pyte
         load(written('[encoder.fr]\nfolder = "x"\n'))
 
 
-def test_bounds_on_answers_are_set_by_role() -> None:
+def test_settings_set_the_token_bound_of_answers_per_role() -> None:
     bounds = load(written("[bounds.assistant]\noutput = 16384\nthinking = 4096\n")).bounds
     assert bounds.of("assistant") == TokenBound(16384, 4096)
     assert bounds.of("memory") == bounds.of("judge") == TokenBound()
@@ -231,10 +231,10 @@ def test_bounds_on_answers_are_set_by_role() -> None:
         load(written("[bounds.assistent]\noutput = 1\n"))
 
 
-def test_every_role_has_a_bound() -> None:
+def test_bounds_settings_have_a_field_for_every_role() -> None:
     assert {*Bounds.model_fields} == {*Roles.model_fields, "memory"}
 
 
-def test_token_limit_of_a_model_is_rejected_with_the_setting_that_replaces_it() -> None:
-    with pytest.raises(BadSettings, match=r"has no `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
+def test_settings_reject_max_tokens_of_a_model_and_name_the_new_setting() -> None:
+    with pytest.raises(BadSettings, match=r"cannot set `max_tokens`.*\[bounds.ROLE\].*assistant, memory"):
         load(written('[models.m]\nurl = "http://h/v1"\nmax_tokens = 2048\n'))

@@ -95,7 +95,7 @@ def test_stub_process_answers_requests_until_the_context_ends() -> None:
         post(url, 1)
 
 
-async def test_stub_answers_as_the_client_of_openai_expects() -> None:
+async def test_openai_client_parses_the_responses_of_the_stub() -> None:
     import openai
 
     async with (

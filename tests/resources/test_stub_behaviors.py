@@ -48,13 +48,13 @@ async def error_of(behavior: StubBehavior, request: ChatRequest = TEXT) -> ChatE
     return caught.value
 
 
-def test_every_preset_has_a_provider() -> None:
+def test_stub_has_a_provider_for_every_preset() -> None:
     assert set(PROVIDERS) == set(PRESETS)
     assert {name for names in PROVIDERS.values() for name in names} <= BEHAVIORS
 
 
 @pytest.mark.parametrize("fields", [{"provider": "depseek"}, {"behaviors": "thinks"}])
-def test_stub_rejects_unknown_names_with_the_known_ones(fields: dict[str, Any]) -> None:
+def test_stub_rejects_unknown_provider_or_behavior_and_lists_known_names(fields: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError, match=r"there is no .* Use .*deepseek|there is no .* Use .*thinks_in_tags"
     ):
@@ -62,7 +62,7 @@ def test_stub_rejects_unknown_names_with_the_known_ones(fields: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-async def test_answers_keep_bounds_that_the_wire_schema_omits(preset: Preset) -> None:
+async def test_typed_stub_answers_satisfy_bounds_that_the_sent_schema_omits(preset: Preset) -> None:
     behavior = StubBehavior(provider=preset)
     for number in range(8):
         asked = replace(TYPED, messages=(ChatMessage("user", f"Choose {number}."),))
@@ -73,12 +73,12 @@ async def test_answers_keep_bounds_that_the_wire_schema_omits(preset: Preset) ->
 
 
 @pytest.mark.parametrize("name", [name for name in CHECKS if name.startswith("overflow")])
-async def test_every_wording_of_a_too_long_prompt_is_recognized(name: str) -> None:
+async def test_client_recognizes_the_context_overflow_message_of_every_provider(name: str) -> None:
     error = await error_of(StubBehavior(behaviors=name, max_model_len=1))
     assert isinstance(error, PromptTooLong)
 
 
-async def test_exhausted_quota_ends_at_once() -> None:
+async def test_exhausted_quota_of_stub_raises_quota_exhausted() -> None:
     assert isinstance(await error_of(StubBehavior(behaviors="quota")), QuotaExhausted)
 
 
@@ -86,7 +86,7 @@ async def test_exhausted_quota_ends_at_once() -> None:
     ("behaviors", "end"),
     [("refuses", "refused"), ("filtered", "filtered"), ("filtered_prompt", "filtered"), ("blank", "blank")],
 )
-async def test_response_without_an_answer_is_a_reason(behaviors: str, end: str) -> None:
+async def test_stub_response_without_an_answer_raises_no_answer(behaviors: str, end: str) -> None:
     error = await error_of(StubBehavior(behaviors=behaviors))
     assert isinstance(error, NoAnswer) and error.end == end
 
@@ -94,7 +94,7 @@ async def test_response_without_an_answer_is_a_reason(behaviors: str, end: str) 
 @pytest.mark.parametrize(
     "behaviors", ["warming_up", "blank_json_first", "waits_ms", "waits_seconds", "waits_date"]
 )
-async def test_passing_failure_is_followed_by_the_answer(behaviors: str) -> None:
+async def test_client_gets_the_answer_after_a_temporary_failure_of_the_stub(behaviors: str) -> None:
     completion, requests = await completed(StubBehavior(behaviors=behaviors), TYPED)
     assert parse_completion(completion, Choice)[0] is not None
     assert requests == 2
@@ -105,7 +105,7 @@ async def test_passing_failure_is_followed_by_the_answer(behaviors: str) -> None
     "behaviors",
     ["thinks_in_field", "thinks_in_reasoning", "thinks_in_details", "thinks_in_tags", "thinks_in_parts"],
 )
-async def test_thinking_model_gives_the_answer_of_one_that_does_not(
+async def test_stub_answer_with_thinking_equals_the_answer_without_thinking(
     behaviors: str, request_: ChatRequest
 ) -> None:
     thinking, _ = await completed(StubBehavior(behaviors=behaviors), request_)
@@ -115,23 +115,23 @@ async def test_thinking_model_gives_the_answer_of_one_that_does_not(
 
 
 @pytest.mark.parametrize("behaviors", ["thinks_too_long", "unclosed_think"])
-async def test_endless_thoughts_are_a_cut_answer_without_text(behaviors: str) -> None:
+async def test_thoughts_up_to_the_token_limit_give_a_cut_completion_without_text(behaviors: str) -> None:
     completion, _ = await completed(StubBehavior(behaviors=behaviors), TEXT)
     assert (completion.end, completion.text) == ("cut", "")
 
 
-async def test_json_in_the_field_of_thoughts_is_the_answer() -> None:
+async def test_json_answer_in_the_reasoning_field_is_parsed() -> None:
     completion, _ = await completed(StubBehavior(behaviors="answer_in_reasoning"), TYPED)
     assert parse_completion(completion, Choice)[0] is not None
 
 
 @pytest.mark.parametrize("behaviors", ["fenced", "preamble"])
-async def test_json_between_other_text_is_the_answer(behaviors: str) -> None:
+async def test_json_answer_between_prose_or_code_fences_is_parsed(behaviors: str) -> None:
     completion, _ = await completed(StubBehavior(behaviors=behaviors), TYPED)
     assert parse_completion(completion, Choice)[0] is not None
 
 
-async def test_missing_usage_is_estimated() -> None:
+async def test_token_counts_are_estimated_if_the_stub_reports_no_usage() -> None:
     completion, _ = await completed(StubBehavior(behaviors="no_usage"), TEXT)
     assert completion.estimated and completion.completion_tokens == estimate(completion.text)
 
@@ -144,7 +144,7 @@ async def test_long_texts_are_cut_at_the_token_limit(fields: dict[str, Any]) -> 
     assert THOUGHT not in completion.text
 
 
-async def test_text_length_is_the_mean_of_long_answers() -> None:
+async def test_mean_length_of_stub_answers_is_the_setting_text_length() -> None:
     behavior, lengths = StubBehavior(text_length=3538), []
     async with Stub(behavior) as stub, OpenAIChat(stub.url, "stub", "f") as chat:
         for number in range(50):

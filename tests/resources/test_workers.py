@@ -119,7 +119,7 @@ def expected(generated: Lake, tmp_path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("processes", [2, 3, 9])
-def test_processes_return_the_rows_of_one_process_and_share_the_limit_of_requests(
+def test_worker_processes_return_the_rows_of_one_process_and_share_the_request_limit(
     processes: int, generated, expected, tmp_path: Path
 ) -> None:
     log = tmp_path / "answers.jsonl"
@@ -147,7 +147,7 @@ def test_processes_share_a_ledger_in_postgresql(generated, expected, tmp_path: P
     assert max(count_answers(log).values()) == 1
 
 
-def test_processes_serve_several_steps_and_end_with_the_models(generated, tmp_path: Path) -> None:
+def test_worker_processes_serve_several_steps_and_end_when_models_close(generated, tmp_path: Path) -> None:
     with runner(generated, tmp_path / "home", processes=2) as running:
         first = play(running)
         started = pids(running)
@@ -156,7 +156,7 @@ def test_processes_serve_several_steps_and_end_with_the_models(generated, tmp_pa
     assert all(map(ended, started))
 
 
-def test_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
+def test_worker_processes_send_the_replaced_prompts_of_their_parent(generated, tmp_path: Path) -> None:
     package, text = (
         "memflow.benchmarks.amemgym",
         packaged_text("memflow.benchmarks.amemgym", "choice_with_notes"),
@@ -199,7 +199,7 @@ def test_budget_is_a_hard_limit_over_all_processes(generated, tmp_path: Path) ->
     assert budget.spent.calls == 15
 
 
-def test_error_of_a_process_is_raised_as_in_one_process(generated, tmp_path: Path) -> None:
+def test_missing_data_in_a_worker_process_raises_missing_data(generated, tmp_path: Path) -> None:
     with (
         runner(Lake(tmp_path / "empty"), tmp_path / "home", processes=2) as running,
         pytest.raises(MissingData, match="memflow run"),
@@ -218,9 +218,7 @@ def play_in_thread(running: StepRunner, log: Path) -> Iterator[Any]:
         yield playing
 
 
-def test_killed_process_fails_the_step_with_a_sentence_and_is_replaced(
-    generated, expected, tmp_path: Path
-) -> None:
+def test_killed_worker_process_fails_the_step_and_is_replaced(generated, expected, tmp_path: Path) -> None:
     log = tmp_path / "answers.jsonl"
     with (
         stub_process(latency=0.1, log=log) as url,
@@ -264,7 +262,7 @@ def test_step_after_an_interrupt_is_rejected(generated, tmp_path: Path) -> None:
             play(running)
 
 
-def test_early_answers_of_a_process_are_the_replies_of_its_share(generated, tmp_path: Path) -> None:
+def test_early_answers_of_two_worker_processes_equal_those_of_one(generated, tmp_path: Path) -> None:
     replies = []
     for processes in (1, 2):
         log, lake = tmp_path / f"{processes}.jsonl", Lake(tmp_path / f"lake{processes}")

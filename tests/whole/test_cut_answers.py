@@ -49,7 +49,7 @@ def replies_of(lake: Lake) -> list[Any]:
 
 
 @pytest.mark.pipeline
-def test_replies_of_900_words_stay_whole_in_transcript_memory_and_export(
+def test_replies_of_900_words_are_uncut_in_transcript_memory_and_export(
     run_with: Callable[..., Outcome], tmp_path: Path
 ) -> None:
     assert run_with().failed == []
@@ -69,7 +69,7 @@ def test_replies_of_900_words_stay_whole_in_transcript_memory_and_export(
 
 
 @pytest.mark.pipeline
-def test_run_with_answers_cut_at_512_tokens_says_so(run_with: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_run_reports_answers_cut_at_512_tokens(run_with: Callable[..., Outcome], tmp_path: Path) -> None:
     outcome = run_with(cut_at=512)
     home = tmp_path / "home"
     lake, settings = Lake(home / "lake"), load(over={"home": home})

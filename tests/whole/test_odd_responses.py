@@ -47,7 +47,7 @@ def run_with(
 
 
 @pytest.mark.pipeline
-def test_odd_responses_cost_rows_with_reasons_and_the_next_run_repairs_only_them(
+def test_rerun_replaces_only_rows_with_reasons_after_odd_responses(
     run_with: Callable[..., tuple[Outcome, set[str]]],
     contents: Callable[[Path], dict[str, str]],
     tmp_path: Path,

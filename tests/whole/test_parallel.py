@@ -97,7 +97,7 @@ def test_parallel_run_writes_the_tables_and_usage_of_a_serial_run(
     assert 4 < most <= 64, "one partition has four users: the limit holds over all partitions"
 
 
-def test_failing_partition_leaves_the_results_of_the_others(
+def test_failing_partition_does_not_change_other_partitions(
     tmp_path: Path, environment, contents, serial
 ) -> None:
     home = tmp_path / "home"

@@ -108,7 +108,7 @@ def table(demo: Generated) -> Iterator[str]:
         yield f"| `{preset}` | {differs} | {line_without(demo, preset)} |"
 
 
-def test_documentation_has_the_table_of_presets(one_user: Generated) -> None:
+def test_documentation_contains_the_current_table_of_presets(one_user: Generated) -> None:
     expected = "\n".join(table(one_user))
     assert expected in PAGE.read_text(encoding="utf-8"), f"replace the table of presets by:\n{expected}"
 
@@ -135,7 +135,7 @@ def unthinking(one_user: Generated) -> Run:
 
 @pytest.mark.parametrize("thoughts", [100, 2000])
 @pytest.mark.parametrize("behavior", THINKING)
-def test_thoughts_change_no_verdict_and_are_kept_nowhere(
+def test_thoughts_change_no_verdict_and_are_not_stored(
     one_user: Generated, unthinking: Run, behavior: str, thoughts: int
 ) -> None:
     thinking = StubBehavior(provider="vllm", behaviors=behavior, text_length=600, thought_tokens=thoughts)
@@ -145,13 +145,13 @@ def test_thoughts_change_no_verdict_and_are_kept_nowhere(
 
 
 @pytest.mark.parametrize("behavior", ["thinks_too_long", "unclosed_think"])
-def test_endless_thoughts_are_a_reason_and_no_answer(one_user: Generated, behavior: str) -> None:
+def test_thoughts_up_to_the_token_limit_give_a_reply_with_reason(one_user: Generated, behavior: str) -> None:
     found = run(one_user, StubBehavior(behaviors=behavior), WITH_HEADROOM, "full")
     assert len(found.reasons) == len(one_user.probes)
     assert THOUGHT not in found.said + repr(found.tables)
 
 
-def test_switched_off_thinking_needs_no_headroom(one_user: Generated, unthinking: Run) -> None:
+def test_model_with_thinking_off_answers_without_headroom(one_user: Generated, unthinking: Run) -> None:
     behavior = StubBehavior(behaviors="thinks_in_reasoning", thought_tokens=10**6, text_length=600)
     found = run(one_user, behavior, profile_of("vllm", thinking="off"), "full", "awi", "mem0")
     assert values(found) == values(unthinking)

@@ -37,7 +37,7 @@ def run_with(run_in: Callable[..., Outcome], tmp_path: Path) -> Callable[..., tu
 
 
 @pytest.mark.pipeline
-def test_rerun_sends_failed_requests_again_and_only_them(
+def test_rerun_sends_only_the_failed_requests_again(
     run_with: Callable[..., tuple[Outcome, set[str]]],
     contents: Callable[[Path], dict[str, str]],
     tmp_path: Path,

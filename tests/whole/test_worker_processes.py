@@ -67,7 +67,7 @@ def one_process(tmp_path_factory: pytest.TempPathFactory, contents) -> dict[str,
 
 
 @pytest.mark.parametrize("processes", [2, 3])
-def test_processes_return_the_rows_of_one_process_in_every_benchmark(
+def test_worker_processes_return_the_rows_of_one_process_in_every_benchmark(
     processes: int, one_process, tmp_path: Path, contents
 ) -> None:
     run_steps(tmp_path / "home", processes)

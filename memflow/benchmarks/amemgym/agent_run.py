@@ -1,4 +1,4 @@
-"""The folder that the published code writes for an agent: the results of each user, and the agent's configuration.
+"""Reader of the folder that the published code writes for an agent: results per user, and the agent's configuration.
 
 The folder has one folder per user, with overall_results.json, diagnosis_results.json and agent_config.json.
 """
@@ -22,7 +22,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class AgentModel(BaseModel):
-    """The chat model of an agent. Other fields of its configuration, such as the key, are not read."""
+    """The chat model of an agent. Other fields of its configuration, such as the API key, are not read."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
 
@@ -43,7 +43,7 @@ class AgentConfig(BaseModel):
     agent_config: dict[str, Any] = {}
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that the results depend on: of the agent's own, the numbers, since others may be keys."""
+        """Return the settings that affect results. Texts in `agent_config` are omitted, since they may be API keys."""
         model = self.llm_config.model_dump(exclude_none=True)
         numbers = {name: value for name, value in self.agent_config.items() if isinstance(value, int | float)}
         return {"type": self.type, "name": self.name, **model, **numbers}
@@ -51,7 +51,7 @@ class AgentConfig(BaseModel):
 
 @dataclass(frozen=True)
 class AgentRun:
-    """The results of an agent by user, its configuration, and the content hash of the files that were read."""
+    """The results of an agent by user, the agent's configuration, and the content hash of the files."""
 
     config: AgentConfig
     users: Mapping[str, UserResults]
@@ -60,7 +60,7 @@ class AgentRun:
 
     @classmethod
     def read(cls, folder: Path) -> "AgentRun":
-        """Read the folder of an agent. Raises BadInput if it has no results, or results of several agents."""
+        """Return the results in an agent's folder. Raises BadInput for no results and for several agents."""
         found = sorted({path.parent for name in (OVERALL, DIAGNOSIS) for path in folder.glob(f"*/{name}")})
         if not found:
             raise BadInput(
@@ -81,7 +81,7 @@ class AgentRun:
             faults += [f"user {user.name}: {fault}" for fault in results.faults]
             users[user.name] = results
         if not configs:
-            raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add one.")
+            raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add it.")
         config, *others = dict.fromkeys(json.dumps(each.settings()) for each in configs.values())
         if others:
             raise BadInput(
@@ -92,14 +92,14 @@ class AgentRun:
 
 @dataclass(frozen=True)
 class _UserFiles:
-    """The files of one user. Missing and unreadable files are None, with a sentence in `faults`."""
+    """The reader of one user's files. An invalid file is read as None and adds a message to `faults`."""
 
     folder: Path
     sums: dict[str, str]
     faults: list[str]
 
     def json(self, name: str) -> Any:
-        """Return the content of a JSON file."""
+        """Return the content of a JSON file; None for a missing or invalid file."""
         path = self.folder / name
         if not path.is_file():
             return None
@@ -112,7 +112,7 @@ class _UserFiles:
             return None
 
     def periods(self, name: str) -> Any:
-        """Return the content of a file of results: a list of periods, which are lists."""
+        """Return the results in a file, one list per period; None for a missing or invalid file."""
         found = self.json(name)
         if found is None or (isinstance(found, list) and all(isinstance(each, list) for each in found)):
             return found

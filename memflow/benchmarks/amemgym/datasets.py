@@ -1,4 +1,4 @@
-"""AMemGym's data sets: the published users, recorded runs, and personas that we wrote."""
+"""AMemGym's data sets: the published users, recorded runs, and personas of memflow."""
 
 from memflow.benchmarks.datasets import Dataset
 

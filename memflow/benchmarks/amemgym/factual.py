@@ -1,4 +1,4 @@
-"""Memory factual recall: the share of a period's new states that the memory contains at its end (paper, appendix E).
+"""Memory factual recall: the share of a period's new states in the memory at the period's end (paper, appendix E).
 
 A claim is a state variable and its value in words: `sewing level: first steps`. The judge gets numbered claims and the
 memory state at the end of the period, including its buffer. For each claim, the judge decides whether the memory

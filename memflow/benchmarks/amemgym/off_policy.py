@@ -23,9 +23,9 @@ SHOWN_CHARACTERS = 60
 
 
 def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the records of the domain's users, without those of recorded runs.
+    """Return the records of the domain's users, without records of recorded runs.
 
-    If the data sets have no users but a recorded run with results, the users are rebuilt from them. Raises BadInput if
+    If the data sets have results of a recorded run but no users, the users are rebuilt. Raises BadInput if
     the domain's policy does not fit its data sets.
     """
     users = [record for record in records if not record.record_id.startswith((PREFIX, RESULTS))]
@@ -54,7 +54,7 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
     if not users:
         raise BadInput(
             f"domain {domain.name} has a recorded run, but none of its data sets ({named}) contains "
-            "users, or results to rebuild them from. Add the data set of the run's users."
+            "users, or results with which to rebuild users. Add the data set of the run's users."
         )
     return users
 
@@ -62,7 +62,7 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
 def recorded_turns(
     domain: Domain, config: AMemGymConfig, openings: Sequence[Turn], records: Sequence[Record]
 ) -> list[Turn]:
-    """Return the turns of all complete sessions: first messages from the users' data, all others from the recorded run.
+    """Return the turns of all complete sessions: first messages from the users' data, replies from the recorded run.
 
     A quarantined first message has no further turns. Raises BadInput with file, user, period, session and fault if the
     run does not match the users or the number of rounds.
@@ -170,7 +170,7 @@ def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
 
 
 def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
-    """Yield the turns of a recorded session. The message ids are those of an on-policy session."""
+    """Yield the turns of a recorded session. The message ids equal the ids of an on-policy session."""
     first = replace(opening, kind="given", follow_ups=0)
     yield first
     for position, message in enumerate(session[1:], 1):

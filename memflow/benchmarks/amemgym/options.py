@@ -36,7 +36,7 @@ class QuestionOptions:
     reason: str | None = None
 
     def gold(self, values: Mapping[str, str]) -> str:
-        """Return the number, from 1, of the first option for `values` of the variables.
+        """Return the number (from 1) of the first option whose variables have these values.
 
         Return "" if no option has these values or if the question is quarantined.
         """
@@ -102,7 +102,7 @@ class OptionWriter:
         )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Return the variants (combinations of values) that occur in some period, then others up to `min_variants`.
+        """Return the variants (combinations of values) that occur in some period, then more up to `min_variants`.
 
         Each group is ordered by digest, so the order reveals nothing about periods and is the same on every machine.
         """

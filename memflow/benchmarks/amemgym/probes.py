@@ -91,7 +91,7 @@ def _probes(
 class _ProbeBuilder:
     """A builder of the probes of one user after one period.
 
-    `stated_by` maps each variable to the turn that exposes it, or to the turns of which one does.
+    `stated_by` maps each variable to the turn that exposes its value, or to all candidate turns if unknown.
     """
 
     domain: Domain

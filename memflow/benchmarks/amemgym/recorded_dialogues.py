@@ -1,4 +1,4 @@
-"""Readers of recorded dialogues, in memflow's format or in that of the published code.
+"""Readers of recorded dialogues in memflow's format or in the format of the published code.
 
 A record has the dialogues of one user in one period. off_policy.py matches them with the users of a domain.
 memflow/run/recording.py writes memflow's format.
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class RecordedMessage(BaseModel):
-    """A recorded message. The field names are those of the published code."""
+    """A recorded message. The field names are the names in the published code."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -79,7 +79,7 @@ def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]
 
 
 def _published_dialogues(user: str, period: str | None, text: str) -> list[RecordedDialogue]:
-    """Return the dialogues of a published file, which has one period or, if `period` is None, all of them."""
+    """Return the dialogues of a published file, which has one period or, if `period` is None, all periods."""
     if period is not None:
         return [RecordedDialogue(user=user, period=int(period), sessions=_parse(_SESSIONS, text))]
     found = []

@@ -1,8 +1,8 @@
 """The results of the published code: the answers of one user to all questions, and to the state probes, by period.
 
-`overall_results.json` has the answers to questions, `diagnosis_results.json` those to state probes: each a list of
+`overall_results.json` has the answers to questions, `diagnosis_results.json` to state probes: each a list of
 periods, which are lists of questions. The published code saves after each answer, so an interrupted run has nulls.
-An invalid answer is left out with a sentence; recorded_users.py and results_import.py use the others.
+An invalid answer is skipped and reported; recorded_users.py and results_import.py use the valid answers.
 """
 
 import json
@@ -40,7 +40,7 @@ class Usage(_Result):
 
     @property
     def answer_tokens(self) -> int | None:
-        """The tokens of the answer alone."""
+        """The number of tokens of the answer, without the prompt."""
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return max(0, self.output_tokens - self.input_tokens)
@@ -49,7 +49,7 @@ class Usage(_Result):
 class ChoiceResult(_Result):
     """An answer to a question: the gold option (`answer`, from 0) and the chosen option (`response`, from 1).
 
-    If the model's answer has no option (`json_error`), the published code chooses at random.
+    If the model's answer names no option (`json_error`), the published code chooses an option at random.
     """
 
     query: str = Field(min_length=1)
@@ -65,9 +65,9 @@ class ChoiceResult(_Result):
     llm_usage_statistics: Usage = Usage()
 
     def options(self) -> Iterator[tuple[int, tuple[str, ...], str]]:
-        """Yield the number (from 1), the state values and the text of the gold and of the chosen option.
+        """Yield the gold option and the chosen option, each as its number (from 1), state values and text.
 
-        An answer below 1 chooses from the end in the published code, so the option's number is unknown.
+        A `response` below 1 is skipped: the published code counts it from the last option.
         """
         yield self.answer + 1, tuple(self.answer_state), self.answer_choice
         if self.response >= 1:
@@ -75,7 +75,7 @@ class ChoiceResult(_Result):
 
 
 class StateValue(_Result):
-    """The stated value of one variable (`response_state`; null if missing), and its true value."""
+    """The value of one variable that the model answered (`response_state`; null if missing), and the true value."""
 
     info_type: str = Field(min_length=1)
     json_error: bool
@@ -87,7 +87,7 @@ class StateValue(_Result):
 class StateResult(_Result):
     """An answer to the state probe of a question. The query begins with the possible values of the variables.
 
-    A question that needs a variable twice has two equal results.
+    If the question requires a variable twice, `results` has two equal items.
     """
 
     query: str = Field(min_length=1)
@@ -98,11 +98,11 @@ class StateResult(_Result):
     def _has_a_schema(self) -> "StateResult":
         missing = [each.info_type for each in self.results if each.info_type not in self.schema_of_query()]
         if missing:
-            raise ValueError(f"the query does not list the values of {missing[0]}")
+            raise ValueError(f"the query does not list the possible values of {missing[0]}")
         return self
 
     def schema_of_query(self) -> Mapping[str, list[str]]:
-        """Return the possible values of the variables; empty if the query does not begin with them."""
+        """Return the possible values by variable, with which the query begins; empty without such a beginning."""
         try:
             found, _ = json.JSONDecoder().raw_decode(self.query)
         except (ValueError, RecursionError):
@@ -111,17 +111,17 @@ class StateResult(_Result):
 
     @property
     def variables(self) -> list[str]:
-        """The variables that the question needs, in order; one may occur twice."""
+        """The variables that the question requires, in order; a variable may occur twice."""
         return [each.info_type for each in self.results]
 
     @property
     def truth(self) -> dict[str, str]:
-        """The true values of the variables."""
+        """The true value of each variable."""
         return {each.info_type: each.answer_state for each in self.results}
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The stated values of the variables."""
+        """The value of each variable that the model answered."""
         return {each.info_type: each.response_state for each in self.results}
 
 
@@ -132,7 +132,7 @@ Answers = Mapping[tuple[int, int], R]
 
 @dataclass(frozen=True)
 class UserResults:
-    """The results of one user. `faults` has a sentence for each result that is missing or invalid."""
+    """The valid results of one user. `faults` has a message for each missing or invalid result."""
 
     choices: Answers[ChoiceResult]
     states: Answers[StateResult]
@@ -140,20 +140,20 @@ class UserResults:
 
     @classmethod
     def of(cls, overall: Any, diagnosis: Any) -> "UserResults":
-        """Return the valid results in the contents of both files; None stands for a missing file."""
+        """Return the valid results in the contents of both files. Pass None for a missing file."""
         faults: list[str] = []
         choices = dict(_valid(ChoiceResult, OVERALL, overall, faults))
         return cls(choices, dict(_valid(StateResult, DIAGNOSIS, diagnosis, faults)), faults)
 
 
 def results_file(source: str) -> tuple[str, str] | None:
-    """Return the user and the name of a file of results, by its path; None for other files."""
+    """Return the user and the file name in the path of a results file; None for other files."""
     found = _FILE.search(source)
     return None if found is None else (found["user"], found["name"])
 
 
 def read_results(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the record of a file of results. Raises BadInput if the file is not a list of periods."""
+    """Yield the record of a results file. Raises BadInput if the content is not a list of periods."""
     named = results_file(file.source)
     assert named is not None
     user, name = named
@@ -164,7 +164,7 @@ def read_results(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _valid(shape: type[R], name: str, periods: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
-    """Yield the valid results of one file with their places. Add a sentence to `faults` for each other result."""
+    """Yield ((period, question), result) per valid result of a file. Add a message to `faults` per other result."""
     if periods is None:
         faults.append(f"{name} is missing")
         return

@@ -1,4 +1,4 @@
-"""Users rebuilt from a recorded run of the published code, whose file of users is not published.
+"""Users that are rebuilt from a recorded run of the published code, if the run's file of users is not published.
 
 Results name the questions, the options that were gold or chosen, the variables and their values; dialogues have the
 first message of every session. Two things are unknown: the profile, and which of a period's sessions states which
@@ -50,7 +50,7 @@ def recorded_users(records: Sequence[Record]) -> list[Record]:
 
 
 def unusable(record: Record) -> str | None:
-    """Return the reason why a user could not be rebuilt; None for every other user."""
+    """Return the reason why a user could not be rebuilt; None for a rebuilt user."""
     reason = json.loads(record.content).get("reason")
     return reason if isinstance(reason, str) else None
 
@@ -64,10 +64,10 @@ def _content(
         content = _RebuiltUser(user, results, dialogues).content()
         PublishedUser.model_validate(content)
     except ValidationError as wrong:
-        return {"id": user, "reason": f"the user cannot be rebuilt: {File.first(wrong)}"}
+        return {"id": user, "reason": f"the user cannot be rebuilt: {File.first(wrong)}. Fix the run."}
     except BadInput as wrong:
         more = f" ({results.faults[0]})" if results.faults else ""
-        return {"id": user, "reason": f"the user cannot be rebuilt: {wrong}{more}"}
+        return {"id": user, "reason": f"the user cannot be rebuilt: {wrong}{more}. Fix the files of the run."}
     return content
 
 
@@ -78,7 +78,7 @@ class _RebuiltUser:
     dialogues: Mapping[int, RecordedDialogue]
 
     def content(self) -> dict[str, Any]:
-        """Return the user in the published format. Raises BadInput with what is missing or contradictory."""
+        """Return the user in the published format. Raises BadInput for missing or contradictory results."""
         variables, schema = self._variables()
         states = [self._state(period, variables, schema) for period in self._periods()]
         sessions = [self._sessions(period) for period in range(len(states))]
@@ -93,7 +93,7 @@ class _RebuiltUser:
             for old, new in zip(before, states, strict=False)
         ]
         if not all(updates):
-            raise BadInput(f"no state value changes in period {updates.index({})}")
+            raise BadInput(f"period {updates.index({})} changes no state value, which the format requires")
         return {
             "id": self.user,
             "start_time": ends[0],
@@ -114,14 +114,14 @@ class _RebuiltUser:
         }
 
     def _periods(self) -> range:
-        """Return the periods, which dialogues and results must both have."""
+        """Return the range of periods. Raises BadInput for a period without dialogues or without results."""
         recorded = {period for period, _ in (*self.results.choices, *self.results.states)}
         if not self.dialogues:
-            raise BadInput("it has no recorded dialogue")
+            raise BadInput(f"the run has no dialogues of {self.user}")
         periods = range(1 + max(recorded | set(self.dialogues)))
         for found, what in ((self.dialogues, "dialogue"), (recorded, "result")):
             if missing := [period for period in periods if period not in found]:
-                raise BadInput(f"period {missing[0]} has no {what}")
+                raise BadInput(f"the recorded run has no {what} of period {missing[0]}")
         return periods
 
     def _variables(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
@@ -132,10 +132,10 @@ class _RebuiltUser:
             variables.setdefault(number, result.variables)
             for name, values in result.schema_of_query().items():
                 if schema.setdefault(name, values) != values:
-                    raise BadInput(f"the possible values of {name} differ between results")
+                    raise BadInput(f"two results list different possible values of {name}")
         for _, number in self.results.choices:
             if number not in variables:
-                raise BadInput(f"no result names the variables of question {number}")
+                raise BadInput(f"no result in {DIAGNOSIS} names the variables of question {number}")
         return dict(sorted(variables.items())), schema
 
     def _state(
@@ -151,9 +151,9 @@ class _RebuiltUser:
                 found += zip(names, chosen.answer_state, strict=False)
             for name, value in found:
                 if state.setdefault(name, value) != value:
-                    raise BadInput(f"results of period {period} contradict each other on {name}")
+                    raise BadInput(f"two results of period {period} contain different true values of {name}")
         if missing := [name for name in schema if name not in state]:
-            raise BadInput(f"no result has the value of {missing[0]} in period {period}")
+            raise BadInput(f"no result contains the true value of {missing[0]} in period {period}")
         return {name: state[name] for name in schema}
 
     def _sessions(self, period: int) -> list[dict[str, Any]]:
@@ -161,22 +161,22 @@ class _RebuiltUser:
         for number, messages in enumerate(self.dialogues[period].sessions):
             first = _FIRST.fullmatch(messages[0].content) if messages else None
             if first is None:
-                raise BadInput(f"session {number} of period {period} does not begin with its time")
+                raise BadInput(f"session {number} of period {period} does not begin with [Current Time: ...]")
             said = {"query": first["text"], "session_time": first["time"]}
             sessions.append({"event": None, "exposed_states": None, **said})
         if not sessions:
-            raise BadInput(f"period {period} has no session")
+            raise BadInput(f"period {period} of the dialogue is empty")
         return sessions
 
     def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:
-        """Return a question with the options that were gold or chosen in some period, in their order."""
+        """Return a question with each option that was gold or chosen in some period, ordered by option number."""
         asked = [result for (_, at), result in self.results.choices.items() if at == number]
         options: dict[int, list[Any]] = {}
         for at, *option in (option for result in asked for option in result.options()):
             if options.setdefault(at, option) != option:
-                raise BadInput(f"option {at} of question {number} differs between periods")
+                raise BadInput(f"option {at} of question {number} has several texts or states")
         if len({result.query for result in asked}) != 1:
-            raise BadInput(f"question {number} has no text, or more than one")
+            raise BadInput(f"question {number} has no text or several texts in {OVERALL}")
         return {
             "query": asked[0].query,
             "required_info": list(variables),

@@ -1,7 +1,7 @@
 """Import of the results of the published code, scored by memflow's rules.
 
-An answer belongs to the domain's probe of the same user, period and question; options are matched by their texts. Where
-the model's answer had no option, the published code's random choice counts, as in its own metrics. agent_run.py reads
+An answer belongs to the domain's probe of the same user, period and question; options are matched by their texts. If
+the model's answer names no option, the published code's random choice counts, as in its own metrics. agent_run.py reads
 the files.
 """
 
@@ -24,9 +24,9 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def import_results(reader: Reader, domain: Domain, folder: Path) -> ImportedResults:
-    """Return the results of an agent as those of the assistant `imported_TYPE@MODEL`.
+    """Return an agent's results as replies and verdicts of the assistant `imported_TYPE@MODEL`.
 
-    Missing and invalid results are replies with a reason. Raises BadInput if the domain has no probes, and if the
+    A missing or invalid result becomes a reply with a reason. Raises BadInput if the domain has no probes, or if the
     folder has no results of the domain's users or results of several agents.
     """
     if reader.facts("question.probes", domain.name) is None:
@@ -97,7 +97,7 @@ class _Answers:
                 yield self._missing(probe) if stated is None else self._state(probe, stated)
 
     def verdicts(self, replies: Sequence[Reply]) -> list[Verdict]:
-        """Return the verdicts on the replies. An answer that could not be read counts as unparsed."""
+        """Return the verdicts on the replies. A recorded answer with `json_error` counts as unparsed."""
         return [
             replace(row, value=1.0) if row.metric == UNPARSED and row.probe_id in self.unparsed else row
             for row in make_verdicts(self.domain, self.probes, replies)

@@ -37,7 +37,7 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
 
 
 def selected_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """Return the published users up to the domain's limit, without those that could not be rebuilt from a run."""
+    """Return the published users up to the domain's limit, without users that could not be rebuilt."""
     return [record for record in _limited_users(domain, records) if unusable(record) is None]
 
 

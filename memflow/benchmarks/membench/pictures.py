@@ -132,7 +132,7 @@ def _curves(located: Sequence[LocatedRow], metric: str) -> tuple[Curve, ...]:
 
 
 def _chance(located: Sequence[LocatedRow]) -> tuple[Curve, ...]:
-    """Return chance accuracy as one curve, or as one curve per column if the columns of a position differ in chance."""
+    """Return chance accuracy as one curve, or as one curve per column if the columns of a position differ."""
     with_chance = [each for each in located if each[2].value(CHANCE) is not None]
     values = {(at, row.value(CHANCE) or 0.0) for at, _, row in with_chance}
     if not values:

@@ -49,7 +49,7 @@ def stratified(strata: Sequence[str], seed: int = 42) -> Split:
 
 
 def remaining(split: Split, n: int) -> Split:
-    """Return a split with the same test cases, in which all other cases of `n` are training cases."""
+    """Return a split of `n` cases with the same test cases; all other cases are training cases."""
     drawn = set(split.test)
     return Split(split.test, [place for place in range(n) if place not in drawn])
 

@@ -18,10 +18,10 @@ from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The mean seconds of one assistant for the tasks of one format. A value without measurements is None.
+    """The mean seconds of one assistant for the tasks of one format; None without measurements.
 
-    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` and
-    `recall_own_s` are the parts of `memory_s` and `recall_s` in which the memory itself computes.
+    `memory_s` is per dialogue, `corpus_s` per corpus, `predict_s` per case. `memory_own_s` and
+    `recall_own_s` are the computing time of the memory's code within `memory_s` and `recall_s`.
     """
 
     domain: str

@@ -61,7 +61,7 @@ class Bridge:
             thread.shutdown(wait=False)
 
     async def embed_missing(self, texts: Sequence[str]) -> None:
-        """Embed the texts that have no vector yet with one request, and store their vectors."""
+        """Embed the texts without a vector in one request, and store the vectors."""
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
             self.vectors.update(zip(new, await self.embed(new), strict=True))

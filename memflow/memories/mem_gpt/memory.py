@@ -97,7 +97,7 @@ class MemGpt(ModelWrittenMemory):
             await self._call(context, saves.calls)
 
     async def _flush(self, context: Context) -> None:
-        """Evict the oldest messages into a new summary. If the model returns none, the former summary is used."""
+        """Evict the oldest messages into a new summary. If the model returns no summary, the former summary is used."""
         leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
         notes = [message.note() for message in leaving]
         evicted = [source for message in leaving for source in message.item.sources]

@@ -122,7 +122,7 @@ class Memp(ModelWrittenMemory):
         return with_buffer(recalled(found), stored_messages(self.store, BUFFER))
 
     async def _learn(self, said: Sequence[StoredMessage], after: str | None, hit: Sequence[Item]) -> None:
-        """Judge how the messages turned out, then drop, add or rewrite procedures. The messages leave the buffer."""
+        """Judge the outcome of the messages, then drop, add or rewrite procedures, and empty the buffer."""
         lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
             *(self._judge_and_build(one, judged=bool(hit) and one is lived[-1]) for one in lived)
@@ -142,7 +142,7 @@ class Memp(ModelWrittenMemory):
     async def _judge_and_build(
         self, one: Trajectory, judged: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
-        """Request the outcome and the procedure of a trajectory. Return both answers, None for an unneeded one."""
+        """Request the outcome and the procedure of a trajectory. Return both answers; None for an answer not needed."""
         judging = one.feedback and (judged or self.update != "vanilla")
         if self.update == "vanilla":
             outcome, made = await asyncio.gather(self._judge(one, judging), self._build(one))
@@ -168,7 +168,7 @@ class Memp(ModelWrittenMemory):
         return list(found.values())
 
     def _counted(self, hit: Sequence[Item], outcome: str) -> list[Item]:
-        """Count the outcome for the retrieved procedures and retire those that fail too often. Return the others."""
+        """Count the outcome for the retrieved procedures and retire procedures that often fail. Return the rest."""
         if outcome not in (SUCCESS, FAILED):
             return list(hit)
         left = []
@@ -182,7 +182,7 @@ class Memp(ModelWrittenMemory):
         return left
 
     async def _add(self, made: Sequence[tuple[Trajectory, Procedure | None]]) -> None:
-        """Add procedures, embedded with one request. If an equal procedure exists, add the sources to that one."""
+        """Add procedures, embedded with one request. If an equal procedure exists, add the sources to it."""
         known = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
         written = [(one, procedure) for one, procedure in made if procedure is not None]
         fresh = {p.query for _, p in written if (p.query, p.workflow) not in known}

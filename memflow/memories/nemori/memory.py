@@ -37,7 +37,7 @@ class Segments:
     closed: list[list[StoredMessage]] = field(default_factory=list)
 
     def undecided(self, new: int) -> range:
-        """Return the numbers of those of the `new` next messages that may start a segment; `open` begins with 1."""
+        """Return the numbers of the `new` next messages that may start a segment; `open` begins with 1."""
         held = len(self.open)
         return range(max(held, self.shortest) + 1, held + new + 1)
 

@@ -81,7 +81,7 @@ class ScMemory(ModelWrittenMemory):
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the newest messages and, if the controller requests them, older ones as summaries or in full."""
+        """Return the newest messages and, on request of the controller, older messages as summaries or in full."""
         held = stored_messages(self.store, FLASH)
         flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):

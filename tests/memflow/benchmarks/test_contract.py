@@ -42,7 +42,7 @@ def test_benchmark_spec_has_titles_registered_domains_and_importable_code(spec) 
     assert {domain.name: domain for domain in spec.domains}.items() <= registry.domains().items()
 
 
-def test_views_exports_imports_checks_and_plots_of_benchmark_have_valid_types(spec) -> None:
+def test_benchmark_declares_views_exports_imports_checks_and_plots_of_valid_types(spec) -> None:
     parts = (spec.views, spec.exports, spec.imports)
     views, exports, imports = (load_object(path) if path else () for path in parts)
     assert all(isinstance(each, View) for each in views) and all(isinstance(each, Export) for each in exports)

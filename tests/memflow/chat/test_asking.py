@@ -65,7 +65,7 @@ class LimitedChat(ScriptedChat):
         (TokenBound(500, 1000), 64, 1500),
     ],
 )
-async def test_role_raises_the_bound_of_a_prompt(bound: TokenBound, prompt: int | None, limit: int) -> None:
+async def test_role_raises_token_bound_of_a_prompt(bound: TokenBound, prompt: int | None, limit: int) -> None:
     chat = LimitedChat(10)
     chat.bound = bound
     await ask(chat, replace(TEXT, max_tokens=prompt), {})
@@ -73,13 +73,13 @@ async def test_role_raises_the_bound_of_a_prompt(bound: TokenBound, prompt: int 
 
 
 @given(st.none() | st.integers(1, 10**6), st.integers(0, 10**6), st.none() | st.integers(1, 10**6))
-def test_bound_is_never_below_the_prompt_or_the_setting(
+def test_token_bound_is_at_least_that_of_prompt_and_setting(
     output: int | None, thinking: int, prompt: int | None
 ) -> None:
     assert TokenBound(output, thinking).of(prompt) >= thinking + max(output or 1, prompt or 1)
 
 
-async def test_text_of_900_words_is_whole_without_settings() -> None:
+async def test_answer_of_900_words_is_not_cut_with_default_settings() -> None:
     answer = await ask(LimitedChat(900 * 6), TEXT, {})
     assert len(answer.value) == 5400 and not answer.cut and answer.attempts == 1
 
@@ -91,20 +91,20 @@ async def test_cut_text_is_requested_again_once_with_twice_the_limit() -> None:
     assert (len(answer.value), answer.cut, answer.attempts) == (6 * OUTPUT_TOKENS, False, 2)
 
 
-async def test_text_that_is_cut_twice_is_kept_and_marked() -> None:
+async def test_ask_returns_a_text_that_is_cut_twice_and_marks_it_as_cut() -> None:
     chat = LimitedChat(10**6)
     answer = await ask(chat, TEXT, {})
     assert chat.limits == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS]
     assert (len(answer.value), answer.cut, answer.reason) == (8 * OUTPUT_TOKENS, True, None)
 
 
-async def test_text_that_reaches_a_published_limit_is_kept_and_not_requested_again() -> None:
+async def test_ask_does_not_repeat_a_text_cut_at_the_limit_of_a_published_prompt() -> None:
     chat = LimitedChat(10**6)
     answer = await ask(chat, PUBLISHED, {})
     assert (chat.limits, len(answer.value), answer.cut) == ([100], 400, True)
 
 
-async def test_structured_answer_that_is_cut_twice_fails_with_a_reason() -> None:
+async def test_structured_answer_that_is_cut_twice_is_a_failure_with_a_reason() -> None:
     chat = LimitedChat(10**4)
     answer = await ask(chat, STRUCTURED, {})
     assert (chat.limits, answer.value, answer.cut) == ([100, 200], None, False)
@@ -113,7 +113,7 @@ async def test_structured_answer_that_is_cut_twice_fails_with_a_reason() -> None
 
 
 @pytest.mark.parametrize("prompt", [TEXT, PUBLISHED, STRUCTURED])
-async def test_thinking_that_spends_the_limit_gets_one_retry_with_more_room(prompt: Prompt) -> None:
+async def test_answer_cut_by_thinking_is_requested_once_with_twice_the_limit(prompt: Prompt) -> None:
     limit = prompt.max_tokens or OUTPUT_TOKENS
     chat = LimitedChat(40, thinking=limit)
     answer = await ask(chat, prompt, {})
@@ -125,7 +125,7 @@ async def test_thinking_that_spends_the_limit_gets_one_retry_with_more_room(prom
 
 
 @pytest.mark.parametrize("error", [PromptTooLong("no room"), ChatError("timeout"), NoAnswer("", "blank")])
-async def test_cut_text_is_kept_if_the_request_with_more_room_fails(error: Exception) -> None:
+async def test_ask_returns_the_cut_text_if_the_request_with_higher_limit_fails(error: Exception) -> None:
     chat = LimitedChat(10**6, errors=(None, error))
     answer = await ask(chat, TEXT, {})
     assert (len(answer.value), answer.cut, len(chat.limits)) == (4 * OUTPUT_TOKENS, True, 2)
@@ -147,13 +147,13 @@ async def test_request_with_more_room_is_optional_only_if_the_cut_text_is_usable
 
 
 @pytest.mark.parametrize("end", ["blank", "refused", "filtered", "broken"])
-async def test_response_without_an_answer_is_a_reason_at_once(end: str) -> None:
+async def test_response_without_an_answer_is_not_requested_again(end: str) -> None:
     chat = LimitedChat(10, errors=(NoAnswer(f"the answer is {end}", end),))
     answer = await ask(chat, TEXT, {})
     assert (answer.value, answer.reason, answer.attempts) == (None, f"test/text: the answer is {end}", 1)
 
 
 @pytest.mark.parametrize("error", [EndpointDown("down"), QuotaExhausted("no credit")])
-async def test_errors_that_end_a_step_are_raised(error: Exception) -> None:
+async def test_ask_raises_fatal_chat_errors(error: Exception) -> None:
     with pytest.raises(type(error)):
         await ask(LimitedChat(10, errors=(error,)), TEXT, {})

@@ -81,7 +81,7 @@ def test_parameters_set_the_sizes_of_all_limits_inside_a_type() -> None:
     assert resized == json.dumps(schema_of(Found))
 
 
-def test_type_with_the_default_sizes_is_the_type_itself_and_other_types_are_cached() -> None:
+def test_limit_output_returns_the_same_type_for_default_sizes_and_caches_others() -> None:
     assert limit_output(Found, {}) is limit_output(Found, {"max_text": TEXT.size}) is Found
     assert limit_output(Found, {"max_text": 7}) is limit_output(Found, {"max_text": 7, "k": 5}) is not Found
 
@@ -114,7 +114,7 @@ def test_invalid_item_of_an_inner_list_does_not_invalidate_the_outer_item() -> N
     ]
 
 
-def test_items_beyond_the_limit_are_one_failure_and_the_first_items_are_accepted() -> None:
+def test_list_above_its_limit_is_truncated_and_recorded_as_one_failure() -> None:
     found, report = parse(limit_output(Found, {"max_items": 2}), facts=[FACT] * 5)
     assert len(found.facts) == 2
     assert report.failed == ["facts: 3 items after the first 2"]
@@ -135,7 +135,7 @@ def test_texts_and_lists_as_long_as_their_limit_are_reported() -> None:
     assert report.at_limit == []
 
 
-def test_list_that_needs_an_item_is_invalid_without_a_valid_item() -> None:
+def test_list_with_a_minimum_of_1_item_is_invalid_without_a_valid_item() -> None:
     with pytest.raises(ValidationError, match="at least 1 item"):
         parse(Fact, label="pet", lines=[0])
 
@@ -145,7 +145,7 @@ def test_invalid_item_invalidates_an_answer_that_is_validated_without_a_report()
         Found(facts=[FACT | {"label": "x" * (TEXT.size + 1)}])
 
 
-def test_item_check_sees_the_items_accepted_before_and_removes_invalid_items() -> None:
+def test_item_check_receives_earlier_accepted_items_and_removes_invalid_ones() -> None:
     found, report = parse(Found, facts=[FACT, FACT, FACT | {"label": "car"}], words=["pet", "cat"])
 
     def name(item: Fact | str) -> str:

@@ -57,7 +57,7 @@ def test_python_text_reads_literal_constants_without_executing_the_file(key: str
         ("PLAIN.en", "there is no key 'en'. Keys there: none"),
     ],
 )
-def test_python_text_rejects_what_is_no_literal_text(key: str, said: str) -> None:
+def test_python_text_rejects_constants_that_are_not_literal_texts(key: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         python_text(SOURCE, key, "prompts.py")
 
@@ -90,18 +90,18 @@ TEXTS = st.lists(st.sampled_from([*"ab $\n#", "{{", "}}", "$x", *(f"{{{name}}}" 
 
 
 @given(text=TEXTS, query=st.text(), choices=st.text())
-def test_text_with_fields_renders_as_the_format_string_for_any_text_and_values(text, query, choices) -> None:
+def test_converted_prompt_renders_like_the_original_format_string(text, query, choices) -> None:
     found = Template(with_fields(text, {"query": "question"}))
     assert found.substitute(question=query, choices=choices) == text.format(query=query, choices=choices)
 
 
-def test_text_with_fields_numbers_placeholders_without_a_name() -> None:
+def test_with_fields_numbers_placeholders_without_a_name() -> None:
     assert with_fields("{} or {}?", {"0": "one", "1": "two"}) == "${one} or ${two}?"
     with pytest.raises(BadInput, match="number 1 has no name"):
         with_fields("{} or {}?", {"0": "one"})
 
 
-def test_text_with_fields_replaces_only_placeholders_of_the_given_style() -> None:
+def test_with_fields_replaces_only_placeholders_of_the_given_style() -> None:
     assert (
         with_fields("<<<QUESTION>>> {x} $5", {"QUESTION": "question"}, "<<<NAME>>>") == "${question} {x} $$5"
     )
@@ -111,12 +111,12 @@ def test_text_with_fields_replaces_only_placeholders_of_the_given_style() -> Non
 
 
 @pytest.mark.parametrize("text", ["{x.y}", "{x!r}", "{x:>3}", '{"a": 1}', "{open"])
-def test_text_with_fields_rejects_other_format_strings_and_names_the_option(text: str) -> None:
+def test_with_fields_rejects_unsupported_placeholders_and_names_the_option(text: str) -> None:
     with pytest.raises(BadInput, match=r"--placeholder '\{NAME\}'"):
         with_fields(text, {})
 
 
-def test_prompt_file_keeps_the_front_matter_and_the_place_of_the_conversation() -> None:
+def test_prompt_file_has_front_matter_and_history_section_of_packaged_prompt() -> None:
     packaged, text = load_packaged(PACKAGE, "choice"), packaged_text(PACKAGE, "choice")
     made = prompt_file(packaged, text, {"system": "Be brief.", "user": "${question}\n"})
     assert made.startswith("---\nname: amemgym/choice\n") and "unused: [options]\n---\n# system\n" in made

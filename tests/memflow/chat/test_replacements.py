@@ -24,7 +24,7 @@ def file(text: str) -> PromptFile:
     return PromptFile("mine/amemgym/choice.md", text, PACKAGE, ("assistant",))
 
 
-def test_load_returns_the_replaced_prompt_until_the_replacement_ends() -> None:
+def test_load_returns_the_user_prompt_until_the_replacement_ends() -> None:
     before = load(PACKAGE, STEM)
     replace_prompts({"amemgym/choice": file(OTHER)})
     mine = load(PACKAGE, STEM)
@@ -52,7 +52,7 @@ def test_load_returns_the_replaced_prompt_until_the_replacement_ends() -> None:
         ),
     ],
 )
-def test_contract_rejects_a_difference_and_names_the_file_and_the_fix(
+def test_check_contract_error_names_the_different_field_the_file_and_the_fix(
     before: str, after: str, what: str, fix: str
 ) -> None:
     text = PACKAGED.replace(before, after)
@@ -65,7 +65,7 @@ def test_contract_rejects_a_difference_and_names_the_file_and_the_fix(
         load(PACKAGE, STEM)
 
 
-def test_contract_rejects_a_missing_field_until_it_is_declared_unused() -> None:
+def test_check_contract_rejects_a_missing_field_that_is_not_declared_unused() -> None:
     text = PACKAGED.replace("$options", "One or two?")
     missing = text.replace("[question, options]", "[question]")
     [(what, _)] = contract_faults(load(PACKAGE, STEM), parse(missing, PACKAGE, "a file"))

@@ -38,7 +38,7 @@ def test_split_thoughts_accepts_a_model_without_an_opening_delimiter() -> None:
 
 
 @given(st.lists(st.tuples(PLAIN, PLAIN)), PLAIN)
-def test_answer_has_no_thought_and_thoughts_have_no_answer(pairs: list[tuple[str, str]], last: str) -> None:
+def test_split_thoughts_separates_any_answer_and_thoughts(pairs: list[tuple[str, str]], last: str) -> None:
     content = "".join(f"{answer}<think>{thought}</think>" for answer, thought in pairs) + last
     split = split_thoughts(content, TAGS)
     assert split.complete

@@ -324,7 +324,7 @@ def test_row_filter_that_raises_an_exception_fails_the_rule_and_names_the_row():
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_results_are_equal_with_columns_instead_of_rows_of_other_tables(table):
+def test_check_results_are_equal_with_columns_or_rows_of_other_tables(table):
     world = valid_rows()
     damaged = world | {name: rows[1:] for name, rows in world.items() if name != table}
 

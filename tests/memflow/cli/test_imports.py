@@ -36,7 +36,7 @@ def run(empty, published_users: Callable[..., Path], tmp_path: Path) -> SimpleNa
     return SimpleNamespace(home=empty, folder=folder, users=users)
 
 
-def test_recorded_run_is_played_imported_and_on_the_leaderboard_with_its_source(run) -> None:
+def test_leaderboard_shows_played_and_imported_results_of_a_recorded_run(run) -> None:
     home = run.home
     played = home("run", "--memory", "full", "--memory", "bm25_message")
     assert played.exit_code == 0, played.output
@@ -79,7 +79,7 @@ def test_recorded_run_is_played_imported_and_on_the_leaderboard_with_its_source(
     assert recall["full"]["injected_tokens"] > recall["bm25_message"]["injected_tokens"] > 0
 
 
-def test_import_is_stored_with_its_provenance_and_without_keys(run) -> None:
+def test_imported_partition_has_provenance_but_no_api_keys(run) -> None:
     home = run.home
     assert home("run", "--memory", "none").exit_code == 0
     data = home.json("import", "results", "mine", str(run.folder))
@@ -102,10 +102,10 @@ def test_import_is_stored_with_its_provenance_and_without_keys(run) -> None:
     verdicts = home.lake.read("score.verdicts", f"mine/{ASSISTANT}")
     home.write("score.verdicts", f"mine/{ASSISTANT}", verdicts)
     wrong = home.error("import", "results", "mine", str(run.folder))
-    assert f"mine/{ASSISTANT} has results of a run of memflow, which an import does not replace" in wrong
+    assert f"mine/{ASSISTANT} has results of a memflow run, not of an import" in wrong
 
 
-def test_import_prints_faults_and_refuses_other_benchmarks_and_missing_probes(run) -> None:
+def test_import_prints_faults_and_rejects_other_benchmarks_and_missing_probes(run) -> None:
     home = run.home
     assert "the lake has no probes of mine" in home.error("import", "results", "mine", str(run.folder))
     assert home("run", "--memory", "none").exit_code == 0

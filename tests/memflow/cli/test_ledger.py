@@ -22,7 +22,7 @@ def requests(home) -> int:
     return sum(row["requests"] for row in home.json("ledger", "stats")["groups"])
 
 
-def test_stats_sum_the_sent_requests_by_group(measured) -> None:
+def test_ledger_stats_sums_the_sent_requests_by_group(measured) -> None:
     data = measured.json("ledger", "stats", "--by", "role", "--by", "end")
     calls = {row["role"]: row["calls"] for row in measured.json("usage", "--by", "role")["usage"]}
     assert {row["role"]: row["requests"] for row in data["groups"]} == calls
@@ -31,12 +31,12 @@ def test_stats_sum_the_sent_requests_by_group(measured) -> None:
     assert "MB on disk" in measured("ledger", "stats").stdout
 
 
-def test_verify_accepts_the_ledger_of_a_run(measured) -> None:
+def test_ledger_verify_reports_no_problem_after_a_run(measured) -> None:
     assert "consistent" in measured("ledger", "verify").stdout
     assert measured.json("ledger", "verify") == {"problems": []}
 
 
-def test_verify_names_the_faulty_rows_and_the_command_that_repairs_them(own) -> None:
+def test_ledger_verify_names_the_faulty_rows_and_the_repair_command(own) -> None:
     with sqlite3.connect(own.folder / "ledger.sqlite") as connection:
         ((digest,),) = connection.execute("select digest from completions limit 1").fetchall()
         connection.execute("update completions set messages = x'00' where digest = ?", (digest,))
@@ -51,7 +51,7 @@ def test_verify_names_the_faulty_rows_and_the_command_that_repairs_them(own) -> 
     assert own("ledger", "verify", "--repair").exit_code == 0
 
 
-def test_forget_shows_what_it_would_delete_and_asks(own) -> None:
+def test_ledger_forget_shows_the_selected_answers_and_asks_for_confirmation(own) -> None:
     before = requests(own)
     refused = own("ledger", "forget", "--prompt", "awi/update", input="n\n")
     assert refused.exit_code == 1 and "answers would be deleted" in refused.stderr
@@ -63,13 +63,13 @@ def test_forget_shows_what_it_would_delete_and_asks(own) -> None:
     assert "awi/update" not in {row["prompt"] for row in rows}
 
 
-def test_forget_without_a_condition_or_a_match_deletes_nothing(own) -> None:
+def test_ledger_forget_without_condition_or_match_deletes_nothing(own) -> None:
     before = requests(own)
     assert "no condition is given" in own.error("ledger", "forget", "--yes")
     assert "no answer in the ledger meets" in own.error("ledger", "forget", "--model", "nobody", "--yes")
     assert requests(own) == before
 
 
-def test_missing_ledger_is_named_and_not_created(empty) -> None:
+def test_ledger_stats_names_a_missing_ledger_and_does_not_create_it(empty) -> None:
     assert "there is no ledger at" in empty.error("ledger", "stats")
     assert not empty.folder.exists()

@@ -33,7 +33,7 @@ def test_models_command_lists_roles_profile_and_prices(empty) -> None:
     assert "0.3 / 1.2" in empty("models").stdout
 
 
-def test_models_check_prints_the_settings_that_fit_an_endpoint(empty) -> None:
+def test_models_check_prints_the_profile_that_the_endpoint_accepts(empty) -> None:
     with stub_process() as url:
         write_settings(url)
         result = empty.json("models", "check", "hosted")
@@ -44,7 +44,7 @@ def test_models_check_prints_the_settings_that_fit_an_endpoint(empty) -> None:
     assert tomllib.loads(proposed) == {"models": {"hosted": {"preset": "vllm"}}}
 
 
-def test_models_check_of_an_unreachable_address_names_the_setting(empty) -> None:
+def test_models_check_names_the_setting_of_an_unreachable_address(empty) -> None:
     write_settings("http://127.0.0.1:1/v1")
     result = empty("models", "check", "hosted")
     assert result.exit_code == 1

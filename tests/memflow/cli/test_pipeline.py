@@ -96,7 +96,7 @@ def test_failed_run_skips_its_dependents_and_no_other_run() -> None:
     assert outcome.ran == [after_good, after_both]
 
 
-def test_exception_of_one_run_is_its_reason_and_the_others_continue() -> None:
+def test_other_runs_continue_after_an_exception_in_one_run() -> None:
     class Broken(Recorder):
         def run(self, run: PlannedRun) -> tuple[str, str]:
             if run.partition == "p":
@@ -108,7 +108,7 @@ def test_exception_of_one_run_is_its_reason_and_the_others_continue() -> None:
     assert [run.partition for run in outcome.ran] == ["q"]
 
 
-def test_interrupt_of_one_run_stops_the_others_and_is_raised() -> None:
+def test_interrupt_in_one_run_stops_the_other_runs_and_is_raised() -> None:
     class Broken(Recorder):
         interrupted = False
 

@@ -43,9 +43,7 @@ def test_prompts_list_filters_by_name_benchmark_and_role(empty) -> None:
     )
 
 
-def test_exported_prompts_pass_the_check_and_edited_ones_are_listed_as_replaced(
-    empty, tmp_path: Path
-) -> None:
+def test_exported_prompts_are_valid_and_listed_as_replaced_only_after_an_edit(empty, tmp_path: Path) -> None:
     assert len(empty.json("prompts", "export", "mine", "--of", "awi")["files"]) == 2
     assert "already exists. Overwrite it with --force" in empty.error(
         "prompts", "export", "mine", "--of", "awi"
@@ -60,7 +58,7 @@ def test_exported_prompts_pass_the_check_and_edited_ones_are_listed_as_replaced(
     assert '"1 replaced"' in doctor
 
 
-def test_check_lists_every_problem_and_a_run_ends_before_it_starts(empty, tmp_path: Path) -> None:
+def test_prompts_check_lists_every_problem_and_run_stops_before_any_step(empty, tmp_path: Path) -> None:
     empty("prompts", "export", "mine", "amemgym/choice", "awi/update")
     (tmp_path / "mine/awi/update.md").write_text("---\nname: awi/update\nfields: []\n---\n# user\nHello\n")
     (tmp_path / "mine/choice.md").write_text("")
@@ -78,7 +76,7 @@ def test_check_lists_every_problem_and_a_run_ends_before_it_starts(empty, tmp_pa
     assert "memflow.toml has no `prompts`" in empty.error("prompts", "check")
 
 
-def test_imported_constant_of_a_paper_replaces_the_prompt(empty, tmp_path: Path) -> None:
+def test_prompts_import_replaces_the_prompt_by_a_constant_of_a_python_file(empty, tmp_path: Path) -> None:
     (tmp_path / "paper.py").write_text(PAPER)
     order = ["prompts", "import", "amemgym/choice", "paper.py", "--user", "ASK", "--field", "query=question"]
     assert "Add --to FOLDER" in empty.error(*order)
@@ -93,7 +91,7 @@ def test_imported_constant_of_a_paper_replaces_the_prompt(empty, tmp_path: Path)
     assert '"unused": []' in again.stdout
 
 
-def test_import_rejects_unreadable_files_and_malformed_mappings(empty, tmp_path: Path) -> None:
+def test_prompts_import_rejects_unreadable_files_and_malformed_mappings(empty, tmp_path: Path) -> None:
     order = ("prompts", "import", "amemgym/choice")
     assert "none.py cannot be read" in empty.error(*order, "none.py", "--user", "ASK", "--to", "mine")
     (tmp_path / "paper.json").write_text('{"ask": "Which of {options}?"}')

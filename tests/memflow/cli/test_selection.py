@@ -78,7 +78,7 @@ def test_url_and_model_options_set_every_role_without_a_role_option(file: Path) 
     assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
 
 
-def test_preset_option_is_the_provider_at_the_url(file: Path) -> None:
+def test_preset_option_sets_the_preset_of_the_model_at_the_url(file: Path) -> None:
     selection = selected(file, url="http://127.0.0.1:2/v1", model="m", preset="deepseek")
     assert selection.settings.model("cli").profile == profile_of("deepseek")
 
@@ -117,7 +117,7 @@ def test_run_selection_rejects_invalid_options(file: Path, options: dict[str, An
 REAL = {"url": "http://127.0.0.1:2/v1", "model": "b/small", "memories": ["rag_2_4_30"]}
 
 
-def test_run_selection_rejects_hashed_retrieval_under_a_language_model_unless_it_is_chosen(
+def test_run_selection_requires_an_explicit_embedder_with_a_language_model(
     file: Path,
 ) -> None:
     with pytest.raises(BadSettings, match=r"model cli, .* by embeddings: rag_2_4_30\. .* --embedder hashing"):
@@ -129,9 +129,7 @@ def test_run_selection_rejects_hashed_retrieval_under_a_language_model_unless_it
     assert selected(file, **REAL).settings.embedder.kind == "hashing"
 
 
-def test_embedder_option_is_a_folder_or_a_model_at_the_most_specific_address(
-    file: Path, tmp_path: Path
-) -> None:
+def test_embedder_option_accepts_a_folder_or_a_model_at_an_address(file: Path, tmp_path: Path) -> None:
     folder = selected(file, **REAL, embedder=str(tmp_path)).settings.embedder
     assert (folder.kind, folder.model) == ("folder", str(tmp_path))
     of_chat = selected(file, **REAL, embedder="bge-m3").settings.embedder

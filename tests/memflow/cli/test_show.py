@@ -22,7 +22,7 @@ def test_show_leaderboard_prints_values_coverage_and_the_scripted_label(measured
     assert {score["slice"] for score in data["scores"]} == {"all"}
 
 
-def test_show_leaderboard_labels_a_hashed_embedder_under_a_language_model(empty) -> None:
+def test_show_leaderboard_labels_scores_of_language_model_with_hashing_embedder(empty) -> None:
     rows = [score(assistant=name, scripted=False) for name in ("full", "rag_2_4_30")]
     rows[1] = replace(rows[1], embedder="hashing-256", replaced_prompts=["x/opening@1"])
     empty.write("score.leaderboard", "all", rows)
@@ -69,7 +69,7 @@ def test_show_costs_prints_costs_per_written_message_and_per_read(measured) -> N
     assert "per message" in shown and "awi" in shown
 
 
-def test_show_costs_prints_the_share_of_answers_at_their_limit(measured, empty) -> None:
+def test_show_costs_prints_the_share_of_answers_that_reach_a_limit(measured, empty) -> None:
     shutil.copytree(measured.folder, empty.folder)
     partition = "amemgym_demo/awi"
     entries, facts = (

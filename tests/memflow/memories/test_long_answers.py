@@ -134,7 +134,7 @@ def content(memory: Memory) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("system", SYSTEMS_THAT_WRITE.values())
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_memory_keeps_every_valid_item_of_long_answers_and_records_the_others(
+def test_memory_stores_valid_items_of_long_answers_and_records_invalid_items(
     system: System, seed: int
 ) -> None:
     interfere = Interferer(Random(seed))
@@ -165,7 +165,7 @@ async def check_awi_holds(states: Sequence[Mapping[str, str]]) -> None:
     assert memory.store.live(FAILURE, AT_LIMIT) == []
 
 
-async def test_awi_keeps_all_values_of_the_lengths_of_recorded_answers() -> None:
+async def test_awi_stores_all_values_that_are_as_long_as_recorded_answers() -> None:
     random = Random(0)
     states: list[dict[str, str]] = [{}]
     for period in range(20):
@@ -175,7 +175,7 @@ async def test_awi_keeps_all_values_of_the_lengths_of_recorded_answers() -> None
     await check_awi_holds(states)
 
 
-def test_awi_keeps_all_recorded_answers_of_a_real_model() -> None:
+def test_awi_stores_all_items_of_recorded_answers_of_a_real_model() -> None:
     """The states of the published code's AWI after each period, as qwen-14b wrote them (data set amemgym_runs)."""
     folder = Path(os.environ.get("MEMFLOW_DATA", "."), "amemgym_runs", "awi")
     runs = sorted(folder.glob("*/in_context_memory_by_period.json"))

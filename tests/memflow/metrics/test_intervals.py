@@ -30,7 +30,7 @@ def test_mean_interval_is_equal_for_equal_seeds_and_differs_for_other_seeds():
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=120))
-def test_bounds_equal_the_quantiles_of_numpy_to_the_last_digit(drawn):
+def test_bootstrap_interval_bounds_equal_numpy_quantiles_exactly(drawn):
     # The first call has weights of 1 and returns the value itself.
     statistic = iter([np.zeros(1), np.array(drawn)])
     _, *bounds = bootstrap(lambda weights: next(statistic), 2)

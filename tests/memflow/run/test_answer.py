@@ -83,7 +83,7 @@ async def test_reply_has_a_reason_if_recall_fails_and_other_probes_are_answered(
     assert replies[2].reason == "recall for p2: KeyError: 7"
 
 
-async def test_reply_has_the_reasons_of_items_that_the_recall_left_out():
+async def test_reply_lists_the_reasons_of_invalid_items_in_the_recall():
     class Partial(Nothing):
         async def read(self, query, frozen=True):
             return Recall(failed=("a_mem/keywords: keywords, item 1: too long",))
@@ -125,7 +125,7 @@ async def test_unreachable_server_ends_all_probes_with_its_error():
     assert len(asyncio.all_tasks()) == 1
 
 
-async def test_failed_call_releases_the_bound_that_it_shares_with_other_calls():
+async def test_failed_answer_all_call_releases_its_share_of_the_concurrency_limit():
     class Down(Waiting):
         async def complete(self, request):
             raise EndpointDown("no server")

@@ -168,7 +168,7 @@ async def test_dialogue_reads_the_memory_with_the_frozen_flag() -> None:
     assert reads == [True, True]
 
 
-async def test_items_that_reads_leave_out_are_recorded_as_failures_of_the_memory() -> None:
+async def test_invalid_items_of_reads_are_recorded_as_memory_failures() -> None:
     class Partial(Notebook):
         async def read(self, query: str, frozen: bool = True) -> Recall:
             return Recall(failed=(f"no search for {query}",))
@@ -226,7 +226,7 @@ class Embedding(Notebook):
         return await super().read(query, frozen)
 
 
-async def test_failed_embedding_is_a_failure_entry_and_a_lost_reply_and_the_episode_continues() -> None:
+async def test_episode_continues_after_failed_embedding_with_failure_entry_and_reason() -> None:
     events = [event(0, "one"), event(1, "an odd one"), event(2, "three")]
     played = await play(Episode("e", events), Embedding(), replier())
     assert [line.reason for line in played.lines if line.reason] == ["the embedder kept failing"]
@@ -235,7 +235,7 @@ async def test_failed_embedding_is_a_failure_entry_and_a_lost_reply_and_the_epis
     assert "three" in {item.text for item in played.store}
 
 
-async def test_embedder_that_is_down_ends_the_episode() -> None:
+async def test_episode_stops_if_the_embedder_is_unreachable() -> None:
     memory = Embedding()
     memory.error = EndpointDown("cannot connect")
     with pytest.raises(EndpointDown):

@@ -8,7 +8,7 @@ from memflow.run.prompt_catalog import PROMPT_ROLES, prompt_catalog
 FOLDER = Path(str(memflow.__file__)).parent
 
 
-def test_catalog_contains_every_packaged_file_under_a_unique_name() -> None:
+def test_prompt_catalog_contains_every_packaged_prompt_under_a_unique_name() -> None:
     files = sorted(path.read_text(encoding="utf-8") for path in FOLDER.rglob("prompts/*.md"))
     shipped = [each for each in prompt_catalog().values() if each.package.startswith("memflow.")]
     assert sorted(each.text for each in shipped) == files
@@ -17,7 +17,7 @@ def test_catalog_contains_every_packaged_file_under_a_unique_name() -> None:
     )
 
 
-def test_catalog_names_the_roles_of_prompts() -> None:
+def test_prompt_catalog_contains_the_roles_that_receive_each_prompt() -> None:
     catalog = prompt_catalog()
     assert {role for each in catalog.values() for role in each.roles} == set(PROMPT_ROLES)
     expected = {

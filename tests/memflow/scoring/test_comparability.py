@@ -56,7 +56,7 @@ def test_compare_settings_lists_different_embedders_only_of_memories_that_embed(
     ]
 
 
-def test_compare_settings_compares_replaced_prompts_of_the_benchmark_but_not_of_memories() -> None:
+def test_compare_settings_lists_replaced_prompts_of_benchmark_but_not_of_memory() -> None:
     given = {
         "full": settings("x/choice@1"),
         "rag": settings("x/choice_with_notes@2", replaced_prompts="chat/again@5 x/opening@3"),
@@ -72,7 +72,7 @@ def test_compare_settings_compares_replaced_prompts_of_the_benchmark_but_not_of_
     ]
 
 
-def test_compare_settings_lists_answers_to_replaced_prompts_beside_answers_to_packaged_ones() -> None:
+def test_compare_settings_lists_the_replaced_answer_prompt_as_a_difference() -> None:
     replaced = "x/choice@1 x/state@2"
     given = {
         "full": settings("x/choice@1", "x/state@2", replaced_prompts=replaced),

@@ -17,7 +17,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNSET", raising=False)
 
 
-def test_keys_are_used_in_turn_and_paused_ones_are_skipped() -> None:
+def test_key_ring_alternates_between_keys_and_skips_paused_keys() -> None:
     now = 0.0
     ring = KeyRing(("FIRST", "UNSET", "SECOND"), clock=lambda: now)
     variables = {ring.choose().variable for _ in range(2)}
@@ -29,7 +29,7 @@ def test_keys_are_used_in_turn_and_paused_ones_are_skipped() -> None:
     assert {ring.choose().variable for _ in range(2)} == variables
 
 
-def test_pause_is_shared_by_the_rings_of_an_address() -> None:
+def test_key_rings_of_one_address_share_the_longest_pause() -> None:
     shared: dict[str, float] = {}
     one, other = (KeyRing(("FIRST",), paused_until=shared, clock=lambda: 0.0) for _ in range(2))
     one.pause(one.choose(), 10)
@@ -37,7 +37,7 @@ def test_pause_is_shared_by_the_rings_of_an_address() -> None:
     assert other.pause_of(other.choose()) == 10
 
 
-def test_last_key_is_not_set_aside(caplog: pytest.LogCaptureFixture) -> None:
+def test_key_ring_does_not_set_aside_the_last_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     ring = KeyRing(("FIRST", "SECOND"))
     first = ring.choose()
@@ -50,7 +50,7 @@ def test_last_key_is_not_set_aside(caplog: pytest.LogCaptureFixture) -> None:
     assert KEY not in caplog.text and OTHER not in caplog.text
 
 
-def test_placeholder_is_sent_without_a_key_and_keys_are_not_shown() -> None:
+def test_key_ring_sends_a_placeholder_without_key_and_hides_keys_in_repr() -> None:
     ring = KeyRing(("UNSET",))
     assert ring.headers(ring.choose()) == {"Authorization": f"Bearer {NO_KEY}"}
     ring = KeyRing(("FIRST",), "api-key")
@@ -69,16 +69,16 @@ def test_redact_removes_whole_and_masked_keys(shown: str) -> None:
 @pytest.mark.parametrize(
     "text", ["sk-proj-is a prefix", "well...wxyz", "sk-...", "sk-other****wxyz", "sk-****wxyy"]
 )
-def test_redact_keeps_other_texts(text: str) -> None:
+def test_redact_does_not_change_text_that_only_resembles_a_key(text: str) -> None:
     assert KeyRing(("FIRST",)).redact(text) == text
 
 
-def test_short_placeholders_are_not_removed_from_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redact_does_not_remove_very_short_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRST", "test")
     assert KeyRing(("FIRST",)).redact("a test") == "a test"
 
 
-def test_key_with_a_line_feed_inside_is_a_settings_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_ring_rejects_a_key_with_an_inner_line_feed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRST", "sk-one\nsk-two")
     with pytest.raises(BadSettings, match="variable FIRST") as caught:
         KeyRing(("FIRST",))

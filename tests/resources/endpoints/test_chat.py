@@ -155,7 +155,7 @@ async def test_chat_retries_longer_if_the_server_answered_before() -> None:
     assert never.now <= FIRST_CONTACT < 60 < met.now <= 100
 
 
-async def test_timeout_is_a_chat_error_if_the_server_answers_others() -> None:
+async def test_timeout_of_one_request_is_chat_error_if_server_answers_other_requests() -> None:
     async with Stub(StubBehavior(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
         with pytest.raises(ChatError, match=r"kept failing .*timeout after 0\.05 s") as caught:
             await chat.complete(request())

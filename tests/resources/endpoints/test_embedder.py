@@ -99,7 +99,7 @@ async def test_failed_embedding_batch_does_not_affect_other_batches(ledger: SqlL
     assert lost[0] and not lost[-1] and sum(lost) <= BATCH
 
 
-async def test_text_that_is_too_long_for_the_model_costs_itself_and_not_its_batch(
+async def test_embedder_rejects_only_the_too_long_text_of_a_batch(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Stub, "_rejection", lambda self, request, body, key, attempt: too_long(body))
@@ -132,7 +132,7 @@ async def test_text_that_is_too_long_for_the_model_costs_itself_and_not_its_batc
         b"[" * 100_000,
     ],
 )
-def test_read_vectors_rejects_what_is_no_list_of_vectors(body: bytes) -> None:
+def test_read_vectors_rejects_responses_without_a_list_of_vectors(body: bytes) -> None:
     with pytest.raises(BrokenReply):
         read_vectors(body)
 

@@ -96,7 +96,7 @@ def error(status: int, message: str = "no", code: str | None = None, **headers: 
     return web.json_response({"error": {"message": message, "code": code}}, status=status, headers=headers)
 
 
-async def test_long_retry_after_pauses_every_client_of_the_address_and_nobody_gives_up() -> None:
+async def test_retry_after_pauses_every_client_of_the_address_without_failures() -> None:
     time, sent = Time(), []
 
     def answer(request: web.BaseRequest, text: str) -> web.Response:
@@ -113,7 +113,7 @@ async def test_long_retry_after_pauses_every_client_of_the_address_and_nobody_gi
     assert all(600 <= when < 610 for when in sent[1:])
 
 
-async def test_retry_after_above_the_longest_pause_ends_with_what_to_do() -> None:
+async def test_retry_after_above_longest_pause_raises_quota_exhausted_with_next_step() -> None:
     async with (
         server(lambda request, text: error(429, "limit", **{"Retry-After": "86400"})) as url,
         chat_at(url, Time()) as chat,
@@ -135,7 +135,7 @@ async def test_request_waits_until_a_used_up_rate_limit_is_reset() -> None:
     assert sent[0] == 0 and 30 <= sent[1] < 31
 
 
-async def test_keys_are_used_in_turn_and_one_without_quota_is_set_aside(
+async def test_endpoint_alternates_keys_and_sets_aside_a_key_without_quota(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     used = []
@@ -155,7 +155,7 @@ async def test_keys_are_used_in_turn_and_one_without_quota_is_set_aside(
     assert "variable FIRST is no longer used" in caplog.text and KEY not in caplog.text
 
 
-async def test_exhausted_quota_of_the_only_key_ends_at_once_with_what_to_do() -> None:
+async def test_exhausted_quota_of_the_only_key_raises_after_one_request() -> None:
     async with Stub(StubBehavior(model="m", behaviors="quota")) as stub, chat_at(stub.url, Time()) as chat:
         with pytest.raises(QuotaExhausted, match=r"quota at .* is used up .*Add credit"):
             await complete(chat)
@@ -175,7 +175,7 @@ async def test_paused_key_does_not_delay_requests_with_another_key() -> None:
     assert time.now < 10
 
 
-async def test_server_decides_with_x_should_retry() -> None:
+async def test_endpoint_follows_the_x_should_retry_header_of_the_server() -> None:
     sent = []
 
     def answer(request: web.BaseRequest, text: str) -> web.Response:
@@ -207,7 +207,7 @@ async def test_server_decides_with_x_should_retry() -> None:
         "413",
     ],
 )
-async def test_prompt_above_the_context_window_is_too_long_after_one_request(behavior: str) -> None:
+async def test_prompt_above_the_context_window_is_rejected_without_retry(behavior: str) -> None:
     settings = StubBehavior(model="m", max_model_len=50, behaviors=f"overflow_{behavior}")
     async with Stub(settings) as stub, chat_at(stub.url, Time()) as chat:
         with pytest.raises(PromptTooLong, match="its prompt is too long"):
@@ -225,7 +225,7 @@ async def test_prompt_above_the_context_window_is_too_long_after_one_request(beh
         ("error_in_200", "", 4),
     ],
 )
-async def test_reply_without_an_answer_is_an_error_with_its_end(behavior: str, end: str, asked: int) -> None:
+async def test_reply_without_an_answer_raises_the_matching_error(behavior: str, end: str, asked: int) -> None:
     settings = StubBehavior(model="m", behaviors=behavior)
     async with Stub(settings) as stub, chat_at(stub.url, Time(), tries=4) as chat:
         with pytest.raises(ChatError) as caught:
@@ -242,7 +242,7 @@ async def test_request_succeeds_after_the_wait_that_the_server_asks_for(behavior
     assert time.now >= {"waits_ms": 0.05, "waits_seconds": 1, "waits_date": 0.5}.get(behavior, 0)
 
 
-async def test_request_that_is_always_reset_is_not_taken_for_a_server_that_is_down() -> None:
+async def test_reset_connection_of_one_request_does_not_raise_endpoint_down() -> None:
     name = "connection: reset in the body"
     async with Stub(StubBehavior(model="m", odd=1e-9)) as stub, chat_at(stub.url, Time(), tries=4) as chat:
         with pytest.raises(ChatError, match="kept failing") as caught:
@@ -286,7 +286,7 @@ async def test_redirect_to_another_host_is_not_followed() -> None:
     assert not any(secret in str(caught.value) for secret in ("password", KEY))
 
 
-async def test_key_in_answers_and_errors_is_replaced() -> None:
+async def test_endpoint_redacts_the_key_in_answers_and_errors() -> None:
     def answer(request: web.BaseRequest, text: str) -> web.Response:
         if text == "answer":
             return said(f"Your key is {KEY}, or {KEY[:8]}...{KEY[-4:]}.")
@@ -299,7 +299,7 @@ async def test_key_in_answers_and_errors_is_replaced() -> None:
     assert "<FIRST>" in str(caught.value) and KEY[-4:] not in str(caught.value)
 
 
-async def test_deadline_covers_a_response_that_arrives_byte_by_byte() -> None:
+async def test_timeout_covers_a_response_that_arrives_byte_by_byte() -> None:
     name = "speed: a byte of the body a second"
     async with (
         Stub(StubBehavior(model="m", odd=1e-9)) as stub,
@@ -309,7 +309,7 @@ async def test_deadline_covers_a_response_that_arrives_byte_by_byte() -> None:
             await complete(chat, f"odd response: {name}")
 
 
-async def test_response_above_the_byte_limit_is_broken_after_one_request() -> None:
+async def test_response_above_the_byte_limit_raises_no_answer() -> None:
     async with (
         server(lambda request, text: said("x" * 10_000)) as url,
         chat_at(url, response_bytes=5000) as chat,
@@ -319,7 +319,7 @@ async def test_response_above_the_byte_limit_is_broken_after_one_request() -> No
     assert caught.value.end == "broken"
 
 
-async def test_token_counts_are_estimated_and_marked_without_usage() -> None:
+async def test_token_counts_are_estimated_if_the_response_has_no_usage() -> None:
     async with (
         Stub(StubBehavior(model="m", behaviors="no_usage")) as stub,
         chat_at(stub.url) as chat,
@@ -328,7 +328,7 @@ async def test_token_counts_are_estimated_and_marked_without_usage() -> None:
     assert answer.estimated and answer.prompt_tokens == 100 and answer.completion_tokens > 0
 
 
-async def test_get_returns_the_document_at_a_path() -> None:
+async def test_endpoint_get_returns_the_parsed_document_at_a_path() -> None:
     async with Stub(StubBehavior(model="m")) as stub, Endpoint(stub.url) as endpoint:
         models = await endpoint.get("/models", json.loads)
     assert models["data"][0]["id"] == "m"

@@ -77,7 +77,7 @@ async def test_requests_to_one_address_share_a_limiter() -> None:
     assert limiter_of("http://a", 4).limit == 4
 
 
-async def test_waiting_request_with_most_dependents_is_next_and_equal_ones_keep_their_order() -> None:
+async def test_limiter_admits_waiting_requests_by_remaining_work_then_by_arrival() -> None:
     limiter, order = AdaptiveLimiter(1), []
 
     async def request(name: str, remaining: int) -> None:

@@ -133,23 +133,23 @@ def check(*rules: Rule, profile: Profile | None = None) -> tuple[dict[str, Any],
         ((routes,), {"structured": "schema", "body": {"provider": {"require_parameters": True}}}),
     ],
 )
-def test_check_reads_off_what_the_endpoint_accepts(rules: tuple[Rule, ...], expected: dict[str, Any]) -> None:
+def test_model_check_finds_accepted_profile_fields(rules: tuple[Rule, ...], expected: dict[str, Any]) -> None:
     found, made = check(*rules)
     assert {name: found[name] for name in expected} == expected
     assert made.requests <= 25
 
 
-def test_check_of_an_ordinary_endpoint_takes_about_ten_requests() -> None:
+def test_model_check_of_endpoint_without_restrictions_sends_at_most_10_requests() -> None:
     assert check()[1].requests <= 10
 
 
-def test_check_says_so_when_no_request_is_answered() -> None:
+def test_model_check_raises_bad_input_if_no_request_is_answered() -> None:
     with pytest.raises(BadInput, match="401: wrong key"):
         check(lambda body: rejected("wrong key", 401))
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_proposal_fits_the_stub_server_of_each_provider(
+def test_proposed_profile_gets_typed_answers_from_stub_of_each_provider(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check starts without a preset. The proposed profile gets typed answers of every kind from the server."""
@@ -199,7 +199,7 @@ def observed(preset: str) -> list[Observation]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_proposal_needs_no_changed_field_where_a_preset_fits(preset: str) -> None:
+def test_proposal_changes_no_field_if_a_preset_fits_all_observations(preset: str) -> None:
     proposal = propose(observed(preset), "http://127.0.0.1:8000/v1", preset)  # type: ignore[arg-type]
     assert proposal.fields == {}
     names = ("bound", "temperature", "seed", "structured")

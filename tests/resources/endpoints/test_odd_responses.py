@@ -51,7 +51,7 @@ async def outcomes(chat: Chat, names: Sequence[str]) -> dict[str, str]:
     return dict(zip(names, found, strict=True))
 
 
-async def test_every_odd_response_has_its_outcome_and_only_answers_enter_the_ledger(tmp_path: Path) -> None:
+async def test_client_reports_outcome_of_every_odd_response_and_stores_only_answers(tmp_path: Path) -> None:
     expected = {name: each.outcome for name, each in odd_responses().items()}
     assert len(expected) >= 300
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:

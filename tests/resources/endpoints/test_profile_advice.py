@@ -47,7 +47,7 @@ async def error_at(behaviors: str, profile: Profile, *roles: Role) -> str:
         ("api_version", 'query = { api-version = "2024-10-21" }', "azure"),
     ],
 )
-async def test_rejection_names_the_field_and_the_preset_that_fit(
+async def test_rejection_error_names_the_profile_field_and_preset_to_set(
     behaviors: str, line: str, preset: str
 ) -> None:
     message = await error_at(behaviors, Profile())
@@ -57,11 +57,11 @@ async def test_rejection_names_the_field_and_the_preset_that_fit(
 
 
 @pytest.mark.parametrize("behavior", ["alternates", "alternates_500"])
-async def test_rejected_roles_name_alternate(behavior: str) -> None:
+async def test_error_for_rejected_role_order_proposes_the_field_alternate(behavior: str) -> None:
     assert "`alternate = true`" in await error_at(behavior, Profile(), "user", "user")
 
 
-async def test_rejected_system_message_names_the_system_role() -> None:
+async def test_error_for_rejected_system_message_proposes_the_role_user() -> None:
     assert '`system = "user"`' in await error_at("no_system", Profile(), "system", "user")
 
 
@@ -73,7 +73,7 @@ async def test_rejected_system_message_names_the_system_role() -> None:
         ("rejects_unknown", {"body": {"top_k": 5}, "seed": "omit"}, "body = {  }"),
     ],
 )
-async def test_rejection_of_an_own_field_names_the_next_value(
+async def test_error_for_rejected_field_of_the_user_proposes_another_value(
     behavior: str, fields: dict[str, object], line: str
 ) -> None:
     assert line in await error_at(behavior, Profile.model_validate(fields))
@@ -87,7 +87,7 @@ async def test_rejection_of_an_own_field_names_the_next_value(
         PromptTooLong("long", 400, "Unsupported: 'max_tokens' and the context length"),
     ],
 )
-def test_other_rejections_have_no_advice(error: RequestRefused) -> None:
+def test_rejection_unrelated_to_the_profile_has_no_advice(error: RequestRefused) -> None:
     assert misconfiguration(error, "models.gpt", Profile()) is None
 
 

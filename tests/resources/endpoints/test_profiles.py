@@ -32,7 +32,7 @@ def settings_error(tmp_path: Path) -> Any:
     return error
 
 
-def test_every_preset_in_the_file_has_a_name_and_is_valid() -> None:
+def test_every_preset_of_the_file_is_declared_and_valid() -> None:
     table = tomllib.loads(files("resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8"))
     assert set(table) <= set(PRESETS)
     for preset in PRESETS:
@@ -40,7 +40,7 @@ def test_every_preset_in_the_file_has_a_name_and_is_valid() -> None:
             profile_of(preset, thinking=level)
 
 
-def test_default_preset_sends_the_defaults_and_keeps_the_fingerprint() -> None:
+def test_default_preset_equals_the_default_profile_and_keeps_the_fingerprint() -> None:
     assert profile_of("vllm").digest() == Profile().digest() == ""
     assert Model(**MODEL).fingerprint() == Model(**MODEL, preset="vllm").fingerprint()
     assert Model(**MODEL).fingerprint() == "c08273d81b4c4c5c216a456640c45960"
@@ -62,7 +62,7 @@ def test_settings_override_single_fields_of_a_preset() -> None:
         {"profile": {"body": {"top_k": 1}}},
     ],
 )
-def test_fields_that_affect_answers_change_the_fingerprint(fields: dict[str, Any]) -> None:
+def test_profile_fields_that_affect_answers_change_the_model_fingerprint(fields: dict[str, Any]) -> None:
     assert Model(**MODEL, **fields).fingerprint() != Model(**MODEL).fingerprint()
 
 
@@ -70,11 +70,11 @@ def test_fields_that_affect_answers_change_the_fingerprint(fields: dict[str, Any
     "fields",
     [{"window": 100}, {"auth": "api-key"}, {"overflow": ["x"]}, {"quota": ["x"]}, {"idempotency": False}],
 )
-def test_fields_that_only_affect_failures_keep_the_fingerprint(fields: dict[str, Any]) -> None:
+def test_profile_fields_that_only_affect_failures_keep_the_model_fingerprint(fields: dict[str, Any]) -> None:
     assert Model(**MODEL, profile=fields).fingerprint() == Model(**MODEL).fingerprint()
 
 
-def test_unused_thinking_levels_keep_the_fingerprint() -> None:
+def test_unused_thinking_levels_do_not_change_the_profile_digest() -> None:
     levels = {"off": {"think": False}, "on": {"think": True}}
     assert Profile(thinking_levels=levels).digest() == ""
     assert len({Profile(thinking=level, thinking_levels=levels).digest() for level in levels}) == 2
@@ -91,12 +91,12 @@ def test_unused_thinking_levels_keep_the_fingerprint() -> None:
         ("[models.gpt.profile.body]\nmessages = []", "belongs to the request"),
     ],
 )
-def test_settings_reject_an_invalid_profile_with_the_fix(
+def test_settings_error_for_invalid_profile_names_the_fix(
     settings_error: Any, lines: str, message: str
 ) -> None:
     assert re.search(message, settings_error(lines))
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_key_is_no_part_of_a_preset(preset: Preset) -> None:
+def test_preset_headers_contain_no_api_key(preset: Preset) -> None:
     assert not {"Authorization", "api-key"} & set(profile_of(preset).headers)

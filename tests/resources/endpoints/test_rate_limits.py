@@ -25,7 +25,7 @@ from resources.endpoints.rate_limits import retry_after, seconds_until_reset, sh
         ({"retry-after": "-5"}, 0),
     ],
 )
-def test_retry_after_returns_the_seconds_of_each_form(headers: dict[str, str], seconds: float) -> None:
+def test_retry_after_returns_seconds_for_every_header_format(headers: dict[str, str], seconds: float) -> None:
     assert retry_after(headers) == pytest.approx(seconds)
 
 
@@ -62,12 +62,12 @@ def test_seconds_until_reset_reads_epochs_and_rfc_3339_dates() -> None:
 
 
 @given(st.text(max_size=20))
-def test_any_header_value_gives_a_finite_number_of_seconds(value: str) -> None:
+def test_rate_limit_headers_give_finite_seconds_for_any_value(value: str) -> None:
     headers = {"retry-after": value, "x-ratelimit-remaining": "0", "x-ratelimit-reset": value}
     assert 0 <= retry_after(headers) < 1e12
     assert 0 <= seconds_until_reset(headers) < 1e12
 
 
-def test_should_retry_is_the_decision_of_the_server() -> None:
+def test_should_retry_returns_true_false_or_none_from_the_header() -> None:
     values = [should_retry({"x-should-retry": value}) for value in ("true", "False", "maybe")]
     assert (values, should_retry({})) == ([True, False, None], None)

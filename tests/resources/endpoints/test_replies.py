@@ -83,7 +83,7 @@ def test_read_reply_returns_text_finish_reason_and_token_counts() -> None:
     assert reply == ChatReply("answered", "An answer.", usage=ReplyUsage(9, 5, 4, 3))
 
 
-def test_tokens_that_only_the_total_contains_are_reasoning_tokens() -> None:
+def test_tokens_counted_only_in_the_total_are_reasoning_tokens() -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 34}
     assert parse(completion(usage=usage)).usage == ReplyUsage(9, 25, None, 20)
 
@@ -104,12 +104,12 @@ def test_tokens_that_only_the_total_contains_are_reasoning_tokens() -> None:
         },
     ],
 )
-def test_thoughts_are_separated_from_the_text_wherever_a_server_puts_them(message: dict[str, Any]) -> None:
+def test_read_reply_separates_thoughts_in_every_known_response_format(message: dict[str, Any]) -> None:
     reply = parse(completion(message))
     assert (reply.end, reply.text, reply.thoughts) == ("answered", "An answer.", "Hm.")
 
 
-def test_delimiters_of_thoughts_are_those_of_the_profile() -> None:
+def test_read_reply_uses_the_thought_delimiters_of_the_profile() -> None:
     profile = Profile(tags=("[THINK]", "[/THINK]"))
     reply = parse(completion({"content": "[THINK]Hm.[/THINK]<think> is a tag."}), profile)
     assert (reply.text, reply.thoughts) == ("<think> is a tag.", "Hm.")
@@ -120,7 +120,7 @@ def test_thought_without_an_end_is_a_cut_reply_without_text() -> None:
     assert (reply.end, reply.text, reply.thoughts) == ("cut", "", "Hm.")
 
 
-def test_arguments_of_a_tool_call_are_the_text_if_the_profile_requests_one() -> None:
+def test_reply_text_is_the_tool_call_arguments_if_the_profile_requests_a_tool() -> None:
     call = {"type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
     body = completion({"content": None, "tool_calls": [call]}, choice={"finish_reason": "tool_calls"})
     assert parse(body, profile_of("vllm", structured="tool")).text == '{"a": 1}'
@@ -139,6 +139,6 @@ def test_arguments_of_a_tool_call_are_the_text_if_the_profile_requests_one() -> 
         (json.dumps(completion({"content": 4})).encode(), r"choices\.0\.message\.content"),
     ],
 )
-def test_broken_reply_states_what_is_wrong(body: bytes, reason: str) -> None:
+def test_read_reply_raises_broken_reply_that_names_the_fault(body: bytes, reason: str) -> None:
     with pytest.raises(BrokenReply, match=reason):
         read_reply(body, Profile())

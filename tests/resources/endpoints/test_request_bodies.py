@@ -41,7 +41,7 @@ def test_default_body_omits_unset_parameters() -> None:
     assert body(Profile(), top_p=0.9, seed=3).items() >= {"top_p": 0.9, "seed": 3}.items()
 
 
-def test_default_body_requests_typed_answers_by_a_strict_schema() -> None:
+def test_default_body_requests_typed_answers_with_a_strict_schema() -> None:
     sent = body(Profile(), output=Choice)
     assert sent["response_format"] == {
         "type": "json_schema",
@@ -58,7 +58,7 @@ def test_profile_renames_or_omits_parameters() -> None:
     assert set(body(nothing, top_p=0.9, seed=3)) == {"model", "messages"}
 
 
-def test_tool_mode_forces_one_call() -> None:
+def test_tool_mode_requires_a_call_of_the_function_for_the_output_type() -> None:
     sent = body(Profile(structured="tool", strict=False), output=Choice)
     assert sent["tools"][0]["function"] == {"name": "Choice", "parameters": schema_of(Choice)}
     assert sent["tool_choice"] == {"type": "function", "function": {"name": "Choice"}}
@@ -76,7 +76,7 @@ def test_object_and_prompt_mode_show_the_schema_in_the_last_user_message(mode: A
     assert body(Profile(structured=mode), ("user", "Choose."))["messages"][0]["content"] == "Choose."
 
 
-def test_instruction_follows_an_assistant_message_as_a_user_message() -> None:
+def test_schema_instruction_is_a_user_message_after_an_assistant_message() -> None:
     sent = body(Profile(structured="prompt"), ("user", "a"), ("assistant", "b"), output=Choice)
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "user"]
 
@@ -100,7 +100,7 @@ CONVERSATION: list[tuple[Role, str]] = [
         ({"system": "user", "alternate": True}, "user:s+a+b assistant:c user:t+d"),
     ],
 )
-def test_messages_have_the_roles_of_the_profile(fields: dict[str, Any], expected: str) -> None:
+def test_profile_determines_the_message_roles_of_the_body(fields: dict[str, Any], expected: str) -> None:
     sent = body(Profile(**fields), *CONVERSATION)["messages"]
     said = [f"{message['role']}:{message['content'].replace(chr(10) * 2, '+')}" for message in sent]
     assert " ".join(said) == expected
@@ -111,17 +111,17 @@ def test_conversation_that_begins_with_the_assistant_gets_a_user_message_first()
     assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
 
 
-def test_system_message_without_a_user_message_becomes_one() -> None:
+def test_system_message_without_next_user_message_becomes_a_user_message() -> None:
     sent = body(Profile(system="user"), ("system", "s"), ("assistant", "a"), ("system", "t"))["messages"]
     assert [message["role"] for message in sent] == ["user", "assistant", "user"]
 
 
-def test_thinking_level_and_body_add_keys() -> None:
+def test_thinking_level_and_profile_body_add_keys_to_the_request_body() -> None:
     profile = profile_of("deepseek", thinking="off", body={"top_k": 5})
     assert body(profile).items() >= {"thinking": {"type": "disabled"}, "top_k": 5}.items()
 
 
-def test_prompt_above_the_window_is_not_sent() -> None:
+def test_build_rejects_a_prompt_above_the_context_window() -> None:
     with pytest.raises(PromptTooLong, match=r"test/prompt has about 25 tokens.*window of m has 24.*`window`"):
         body(Profile(window=24), ("user", "x" * 100))
     body(Profile(window=25), ("user", "x" * 100))

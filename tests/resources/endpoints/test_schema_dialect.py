@@ -53,7 +53,7 @@ def test_default_profile_does_not_change_a_schema() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_excluded_keywords_are_absent_at_every_level(preset: Preset) -> None:
+def test_adapted_schema_has_no_keyword_that_the_preset_excludes(preset: Preset) -> None:
     profile = profile_of(preset)
     adapted = list(parts(adapt(SCHEMA, profile)))
     assert not [part for part in adapted if set(profile.schema_drop) & set(part)]
@@ -64,7 +64,7 @@ def test_excluded_keywords_are_absent_at_every_level(preset: Preset) -> None:
     assert adapted[0]["required"] == ["maxLength", "actions"]
 
 
-def test_descriptions_state_the_omitted_bounds_in_words() -> None:
+def test_adapted_schema_descriptions_state_the_omitted_bounds_in_words() -> None:
     drop = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "default")
     adapted = adapt(SCHEMA, Profile(schema_drop=drop))
     text = adapted["$defs"]["Write"]["properties"]["text"]
@@ -77,7 +77,7 @@ def test_descriptions_state_the_omitted_bounds_in_words() -> None:
     assert SCHEMA["$defs"]["Write"]["properties"]["text"]["maxLength"] == 200  # the original does not change
 
 
-def test_union_without_discriminator_keeps_all_options() -> None:
+def test_adapted_union_without_discriminator_has_all_options() -> None:
     items = adapt(SCHEMA, Profile(schema_unions="any_of"))["properties"]["actions"]["items"]
     assert items == {"anyOf": [{"$ref": "#/$defs/Write"}, {"$ref": "#/$defs/Search"}]}
 

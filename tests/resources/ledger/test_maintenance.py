@@ -53,7 +53,7 @@ def faults(ledger: SqlLedger) -> list[tuple[str, int]]:
         return [(each.name, each.rows) for each in problems(connection)]
 
 
-def test_groups_sum_sent_requests_and_failures(either_url: str) -> None:
+def test_ledger_groups_count_sent_requests_and_failures(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         fill(ledger)
         with ledger.connect() as connection:
@@ -113,7 +113,7 @@ def test_forgotten_request_is_sent_and_stored_again(either_url: str) -> None:
         assert faults(ledger) == []
 
 
-def test_forgettable_states_cost_and_partitions(either_url: str) -> None:
+def test_forgettable_returns_cost_and_partitions_of_selected_completions(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         fill(ledger)
         with ledger.connect() as connection:
@@ -123,7 +123,7 @@ def test_forgettable_states_cost_and_partitions(either_url: str) -> None:
     assert selected.partitions == ["d/full", "e/full"]
 
 
-def test_verification_finds_each_fault_and_repair_computes_totals_again(either_url: str) -> None:
+def test_verification_finds_every_fault_and_repair_recomputes_totals(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         fill(ledger)
         assert faults(ledger) == []
@@ -163,7 +163,7 @@ def test_verification_finds_each_fault_and_repair_computes_totals_again(either_u
         (ValueError("a fault of memflow"), "failed", True),
     ],
 )
-def test_ledger_counts_failures_that_a_rerun_can_repair(
+def test_ledger_counts_only_failures_that_a_rerun_can_fix_as_unfinished(
     url: str, error: Exception, end: str, counts: bool
 ) -> None:
     with SqlLedger(url) as ledger:
@@ -174,7 +174,7 @@ def test_ledger_counts_failures_that_a_rerun_can_repair(
             assert [row.by["end"] for row in groups(connection, ("end",))] == [end]
 
 
-def test_failure_of_an_optional_request_does_not_count(url: str) -> None:
+def test_failed_optional_request_is_not_counted_as_unfinished(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.failed(replace(request("a"), optional=True), ACCOUNT, ChatError("timeout"))
         assert ledger.unfinished(ACCOUNT.run, ACCOUNT.stage) == 0

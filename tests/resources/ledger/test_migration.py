@@ -40,7 +40,7 @@ def make_former(url: str) -> None:
     engine.dispose()
 
 
-def test_migration_sets_the_end_of_cut_completions(either_url: str) -> None:
+def test_migration_marks_completions_with_finish_reason_length_as_cut(either_url: str) -> None:
     make_former(either_url)
     with SqlLedger(either_url) as ledger:
         whole, cut = find(ledger, KEYS["whole"]), find(ledger, KEYS["cut"])
@@ -62,7 +62,7 @@ def test_migration_turns_empty_answers_without_tokens_into_blank_failures(either
         assert find(ledger, KEYS["error body"]) == answered != ""
 
 
-def test_migrated_ledger_is_consistent_and_migrated_once(either_url: str) -> None:
+def test_migrated_ledger_is_consistent_and_unchanged_when_opened_again(either_url: str) -> None:
     make_former(either_url)
     with SqlLedger(either_url) as ledger:
         expected = ledger.usage(by=GROUPS)
@@ -72,7 +72,7 @@ def test_migrated_ledger_is_consistent_and_migrated_once(either_url: str) -> Non
             assert problems(connection) == []
 
 
-def test_ledger_of_a_version_without_totals_is_migrated(either_url: str) -> None:
+def test_migration_adds_usage_totals_to_a_ledger_without_totals(either_url: str) -> None:
     make_former(either_url)
     engine = sa.create_engine(either_url)
     usage_totals.drop(engine)
@@ -82,7 +82,7 @@ def test_ledger_of_a_version_without_totals_is_migrated(either_url: str) -> None
 
 
 @pytest.mark.parametrize("processes", [4])
-def test_processes_that_open_a_former_ledger_at_once_migrate_it_once(either_url: str, processes: int) -> None:
+def test_concurrent_processes_migrate_a_former_ledger_once(either_url: str, processes: int) -> None:
     make_former(either_url)
     context = multiprocessing.get_context("spawn")
     running = [context.Process(target=fill, args=(either_url, n, 10)) for n in range(processes)]

@@ -52,14 +52,14 @@ def test_messages_of_a_request_are_stored(either_url: str) -> None:
             ledger.messages("other")
 
 
-async def test_identical_puts_of_one_commit_are_stored_once(url: str) -> None:
+async def test_identical_completions_of_one_commit_are_stored_once(url: str) -> None:
     with SqlLedger(url) as ledger:
         puts = [ledger.put(completion(text, "k"), request("k"), ACCOUNT) for text in ("first", "second")]
         assert [each.text for each in await asyncio.gather(*puts)] == ["first", "first"]
         assert ledger.usage(by=())[0].requests == 2
 
 
-async def test_concurrent_lookups_find_their_completions(either_url: str) -> None:
+async def test_concurrent_ledger_lookups_return_the_matching_completions(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         await asyncio.gather(
             *(ledger.put(completion(f"{n}", f"k{n}"), request("x"), ACCOUNT) for n in range(0, 1200, 2))

@@ -60,7 +60,7 @@ def test_closing_the_ledger_stores_requests_cache_hits_and_failures(either_url: 
         assert (row.requests, row.cache_hits, row.failed) == (1, 1, 1)
 
 
-def test_closed_ledger_can_be_closed_and_used_again(url: str) -> None:
+def test_closed_ledger_can_be_closed_again_and_stores_completions(url: str) -> None:
     with SqlLedger(url) as ledger:
         store(ledger, "a")
         ledger.close()

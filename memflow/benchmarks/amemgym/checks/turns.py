@@ -15,7 +15,7 @@ EVENING = time(19), time(22)
 def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[int]:
     """Return the positions of changes that no session of the same period exposes.
 
-    Changes are left out in periods with a session of which it is unknown what it exposes.
+    A period is skipped if the exposed values of any of its sessions are unknown.
     """
     told = {(turn.episode_id, turn.checkpoint, name) for turn in turns for name in _exposed(turn)}
     unknown = {(turn.episode_id, turn.checkpoint) for _, turn in _sessions(turns) if turn.exposes is None}

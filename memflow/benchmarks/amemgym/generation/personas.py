@@ -101,7 +101,7 @@ def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
 
 
 def _listed(value: Any) -> str:
-    """Return a list of Nemotron-Personas, which is a Python literal, as text: `a, b`."""
+    """Return a list field of Nemotron-Personas, which may be a Python literal, as the text `a, b`."""
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
     text = str(value or "")

@@ -125,5 +125,5 @@ def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEAS
 
 
 def chance_cell(rows: Iterable[TableRow]) -> str:
-    """Return the chance accuracy of the first row that has one."""
+    """Return the chance accuracy of the first row with a chance accuracy."""
     return next((f"{value:.3f}" for row in rows if (value := row.value("random")) is not None), NONE)

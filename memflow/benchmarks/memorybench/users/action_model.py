@@ -107,9 +107,9 @@ class CalibratedModel:
 def calibrate(
     histogram: Mapping[int, float], family: Family = "general", model: ActionModel | None = None
 ) -> CalibratedModel:
-    """Return `model`, calibrated so that the mean probabilities over a histogram of S equal the model's rates.
+    """Return `model`, calibrated so that mean probabilities over a histogram of scores equal its rates.
 
-    A rate that cannot be reached stays 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
+    An unreachable rate is 0. Raises BadInput for an empty or invalid histogram and for an unknown family.
     """
     _known(family)
     total = sum(histogram.values())

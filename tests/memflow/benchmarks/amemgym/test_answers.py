@@ -11,7 +11,7 @@ from memflow.chat.requests import schema_of
 PACKAGE = "memflow.benchmarks.amemgym"
 
 
-def test_every_amemgym_prompt_bounds_structured_output_and_no_text():
+def test_amemgym_prompts_limit_structured_output_but_not_text_output():
     prompts = all_prompts(PACKAGE)
     assert {prompt.name.partition("/")[0] for prompt in prompts} == {"amemgym"}
     for prompt in prompts:
@@ -47,7 +47,7 @@ def test_values_of_accepts_any_variable_name_and_rejects_invalid_values():
             output.model_validate(wrong)
 
 
-def test_updates_of_keeps_only_the_move_types_of_the_last_period():
+def test_updates_of_caches_only_move_types_of_the_last_period():
     known: answers.MoveTypes = {}
     answers.updates_of({"a": ["x", "y"], "c": ["z"]}, 1, 2, known)
     first = dict(known)

@@ -50,7 +50,7 @@ def test_claim_is_quarantined_if_its_message_is_quarantined_or_missing(demo):
     assert {one.reason for one in unexposed_changes} == {None, "no message of the period tells it"}
 
 
-def test_claim_is_kept_if_it_is_unknown_which_message_of_the_period_tells_it(demo):
+def test_claim_is_valid_if_the_message_that_exposes_its_value_is_unknown(demo):
     turns = [replace(turn, exposes=None) for turn in demo.turns]
     assert not [one for one in make_claims(demo.domain, "a", demo.states, turns) if one.reason]
 

@@ -97,7 +97,7 @@ def test_rebuilt_users_have_the_states_and_questions_of_the_published_users(run)
             assert here.options[int(here.gold) - 1] == there.options[int(there.gold) - 1]
 
 
-def test_question_that_needs_a_variable_twice_has_its_gold(run, tmp_path) -> None:
+def test_gold_option_is_correct_for_question_that_requires_a_variable_twice(run, tmp_path) -> None:
     asked = run.users[0]["qas"][0]
     name = asked["required_info"][0]
     asked["required_info"] = [name, name]
@@ -118,7 +118,7 @@ def test_question_that_needs_a_variable_twice_has_its_gold(run, tmp_path) -> Non
         )
 
 
-def test_evidence_of_rebuilt_users_is_the_first_messages_of_the_period_of_the_change(run) -> None:
+def test_rebuilt_user_evidence_is_all_first_messages_of_the_period_of_latest_change(run) -> None:
     made = recorded(run.folder)
     exact = {probe.probe_id: probe.evidence for probe in run.published.probes}
     assert all(set(exact[probe.probe_id]) <= set(probe.evidence) for probe in made.probes)
@@ -143,7 +143,7 @@ def test_checks_find_no_error_in_rebuilt_users(run) -> None:
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_memories_without_a_model_receive_long_recorded_messages_whole(run, memory) -> None:
+def test_model_free_memories_receive_long_recorded_messages_uncut(run, memory) -> None:
     made = recorded(run.folder)
     said = played(made, memory)
     assert [row.text for row in said] == [turn.text for turn in made.turns]
@@ -151,7 +151,7 @@ def test_memories_without_a_model_receive_long_recorded_messages_whole(run, memo
     assert {row.origin for row in said} == {"given"}
 
 
-def test_merged_dialogues_of_a_user_equal_the_files_by_period(run, tmp_path) -> None:
+def test_merged_dialogue_file_gives_the_same_turns_as_files_per_period(run, tmp_path) -> None:
     before = recorded(run.folder).turns
     for user in run.users:
         files = sorted((run.folder / user["id"] / "interactions").iterdir())
@@ -164,7 +164,7 @@ def test_merged_dialogues_of_a_user_equal_the_files_by_period(run, tmp_path) -> 
     assert steps(domain, records_of(*(run.folder / "*" / each for each in patterns))).turns == before
 
 
-def test_merged_dialogues_with_an_invalid_message_or_period_are_rejected(run) -> None:
+def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> None:
     path = run.folder / run.first / "interactions_by_period.json"
     write_json(path, {"period_00": [[{"role": "user"}]]})
     with pytest.raises(BadInput, match=r"period_00, session 0, message 0, content: Field required"):
@@ -180,7 +180,7 @@ def test_merged_dialogues_with_an_invalid_message_or_period_are_rejected(run) ->
         (
             "diagnosis_results.json",
             lambda content: content.clear() or content.append([]),
-            "no result names the variables of question 0",
+            "no result in diagnosis_results.json names the variables of question 0",
         ),
         (
             "overall_results.json",
@@ -190,22 +190,22 @@ def test_merged_dialogues_with_an_invalid_message_or_period_are_rejected(run) ->
         (
             "overall_results.json",
             put("Another question?", 2, 0, "query"),
-            "question 0 has no text, or more than one",
+            "question 0 has no text or several texts in overall_results.json",
         ),
         (
             "overall_results.json",
             put(["x", "y"], 1, 0, "answer_state"),
-            "results of period 1 contradict each other on topic0_trait",
+            "two results of period 1 contain different true values of topic0_trait",
         ),
         (
             "interactions/period_01.json",
             put("Hello", 0, 0, "content"),
-            "session 0 of period 1 does not begin with its time",
+            "session 0 of period 1 does not begin with [Current Time: ...]",
         ),
-        ("interactions/period_01.json", lambda content: content.clear(), "period 1 has no session"),
+        ("interactions/period_01.json", lambda content: content.clear(), "period 1 of the dialogue is empty"),
     ],
 )
-def test_incomplete_user_is_quarantined_and_others_are_kept(run, name, spoil, reason) -> None:
+def test_user_with_contradictory_or_missing_results_is_quarantined_alone(run, name, spoil, reason) -> None:
     path = run.folder / run.first / name
     content = read_json(path)
     spoil(content)
@@ -220,13 +220,13 @@ def test_incomplete_user_is_quarantined_and_others_are_kept(run, name, spoil, re
     )
 
 
-def test_user_without_a_period_of_dialogues_is_quarantined(run) -> None:
+def test_user_without_dialogues_of_a_period_is_quarantined(run) -> None:
     (run.folder / run.first / "interactions" / "period_03.json").unlink()
     (lost,) = [profile for profile in recorded(run.folder).states.profiles if profile.reason]
-    assert "period 3 has no dialogue" in lost.reason
+    assert "the recorded run has no dialogue of period 3" in lost.reason
 
 
-def test_one_missing_result_does_not_cost_its_user(run) -> None:
+def test_user_with_one_missing_result_is_rebuilt_completely(run) -> None:
     before = recorded(run.folder).states
     path = run.folder / run.first / "diagnosis_results.json"
     content: Any = read_json(path)
@@ -235,7 +235,7 @@ def test_one_missing_result_does_not_cost_its_user(run) -> None:
     assert recorded(run.folder).states == before
 
 
-def test_answer_below_1_adds_no_option(run) -> None:
+def test_recorded_answer_with_option_number_0_adds_no_option_to_question(run) -> None:
     path = run.folder / run.first / "overall_results.json"
     content: Any = read_json(path)
     for period in content:
@@ -260,7 +260,7 @@ def test_on_policy_domain_rejects_a_recorded_run(run) -> None:
 
 @needs_runs
 @pytest.mark.parametrize(("agent", "longest"), [("native", 2_961), ("awi", 5_205)])
-def test_recorded_real_runs_are_off_policy_episodes_with_whole_messages(agent, longest) -> None:
+def test_recorded_runs_of_models_become_off_policy_episodes_with_uncut_messages(agent, longest) -> None:
     domain = find_domain(f"amemgym_recorded_{agent}")
     library = Library(RUNS.parent)
     dataset = library.dataset(domain.datasets[0])

@@ -136,7 +136,7 @@ def run(published_users: Callable[..., Path], tmp_path: Path) -> SimpleNamespace
     return SimpleNamespace(users=users, domain=domain, probes=probes_of(domain, dataset), folder=folder)
 
 
-def test_imported_figures_equal_the_metrics_of_the_published_code(run) -> None:
+def test_imported_scores_equal_the_metrics_of_the_published_code(run) -> None:
     results = imported(run.domain, run.probes, run.folder)
     assert results.faults == []
     expected = own_metrics(run.folder)
@@ -147,7 +147,7 @@ def test_imported_figures_equal_the_metrics_of_the_published_code(run) -> None:
 
 @needs_runs
 @pytest.mark.parametrize("agent", ["native", "awi"])
-def test_figures_of_the_recorded_real_runs_equal_their_metrics_for_every_user_and_period(agent) -> None:
+def test_scores_of_recorded_runs_equal_their_own_metrics_per_user_and_period(agent) -> None:
     domain = find_domain(f"amemgym_recorded_{agent}")
     probes = probes_of(domain, Library(RUNS.parent).dataset(domain.datasets[0]))
     results = imported(domain, probes, RUNS / agent)
@@ -158,7 +158,7 @@ def test_figures_of_the_recorded_real_runs_equal_their_metrics_for_every_user_an
     assert_leaderboard_pools_users(leaderboard(domain, probes, results), expected, questions=10)
 
 
-def test_import_names_agent_model_and_settings_without_the_key(run) -> None:
+def test_import_contains_agent_model_and_settings_but_no_api_key(run) -> None:
     results = imported(run.domain, run.probes, run.folder)
     assert (results.assistant, results.model) == ("imported_awi@small-model", "small model")
     assert results.source.startswith("small-awi of AMemGym's published code, content hash ")
@@ -173,14 +173,14 @@ def test_import_names_agent_model_and_settings_without_the_key(run) -> None:
     assert KEY not in repr(results)
 
 
-def test_content_hash_of_import_changes_with_any_result(run) -> None:
+def test_content_hash_of_import_changes_when_one_result_changes(run) -> None:
     before = imported(run.domain, run.probes, run.folder).source
     assert imported(run.domain, run.probes, run.folder).source == before
     change(run, put("Another answer", 0, 0, "raw_response"))
     assert imported(run.domain, run.probes, run.folder).source != before
 
 
-def test_imported_replies_keep_answers_tokens_and_seconds(run) -> None:
+def test_imported_reply_has_recorded_answer_tokens_and_latency(run) -> None:
     results = imported(run.domain, run.probes, run.folder)
     recorded = read_json(run.folder / run.users[0]["id"] / "overall_results.json")[0][0]
     reply = results.replies[0]
@@ -189,7 +189,7 @@ def test_imported_replies_keep_answers_tokens_and_seconds(run) -> None:
     assert [reply.probe_id for reply in results.replies] == [probe.probe_id for probe in run.probes]
 
 
-def test_answers_that_the_published_code_could_not_read_count_as_unparsed(run) -> None:
+def test_imported_answer_with_json_error_has_unparsed_verdict_1(run) -> None:
     results = imported(run.domain, run.probes, run.folder)
     unread = {
         (user["id"], period, each["query"])
@@ -236,7 +236,7 @@ def change(run: SimpleNamespace, spoil: Callable[[Any], None], name: str = "over
         (lambda content: content[1].__setitem__(0, "text"), r"period 1, question 0: at the top level: Input"),
     ],
 )
-def test_invalid_result_costs_only_its_own_answer(run, spoil, fault) -> None:
+def test_invalid_recorded_result_quarantines_only_its_own_reply(run, spoil, fault) -> None:
     before = imported(run.domain, run.probes, run.folder)
     change(run, spoil)
     results = imported(run.domain, run.probes, run.folder)
@@ -270,13 +270,13 @@ def test_invalid_result_costs_only_its_own_answer(run, spoil, fault) -> None:
         ),
     ],
 )
-def test_answer_that_contradicts_its_probe_has_a_reason(run, name, spoil, reason) -> None:
+def test_reply_has_reason_if_recorded_answer_contradicts_the_probe(run, name, spoil, reason) -> None:
     change(run, spoil, name)
     results = imported(run.domain, run.probes, run.folder)
     assert [reply.reason for reply in results.replies if reply.reason] == [reason]
 
 
-def test_recorded_score_that_contradicts_the_choice_has_a_reason(run) -> None:
+def test_reply_has_reason_if_recorded_score_contradicts_the_choice(run) -> None:
     change(
         run, lambda content: content[0][0]["scores"].update(accuracy=1 - content[0][0]["scores"]["accuracy"])
     )
@@ -285,14 +285,14 @@ def test_recorded_score_that_contradicts_the_choice_has_a_reason(run) -> None:
     assert reasons == ["the recorded score contradicts the recorded choice"]
 
 
-def test_deeply_nested_file_costs_only_its_user(run) -> None:
+def test_import_reports_a_deeply_nested_results_file_of_one_user(run) -> None:
     path = run.folder / run.users[0]["id"] / "diagnosis_results.json"
     path.write_text("[" * 100_000, encoding="utf-8")
     (fault, missing) = imported(run.domain, run.probes, run.folder).faults
     assert "diagnosis_results.json is truncated or invalid JSON" in fault and "is missing" in missing
 
 
-def test_truncated_file_and_missing_period_cost_only_their_user(run) -> None:
+def test_truncated_file_or_missing_period_affects_only_its_user(run) -> None:
     first, second = (user["id"] for user in run.users)
     (run.folder / first / "overall_results.json").write_text("[[{", encoding="utf-8")
     path = run.folder / second / "diagnosis_results.json"
@@ -307,7 +307,7 @@ def test_truncated_file_and_missing_period_cost_only_their_user(run) -> None:
     assert "the state probe of period 3 has no answer" in unattributed
 
 
-def test_users_of_folder_and_domain_that_do_not_match_are_listed(run, tmp_path) -> None:
+def test_import_lists_users_that_only_the_folder_or_only_the_domain_has(run, tmp_path) -> None:
     (run.folder / run.users[0]["id"]).rename(run.folder / "somebody")
     results = imported(run.domain, run.probes, run.folder)
     assert results.faults == [
@@ -316,7 +316,7 @@ def test_users_of_folder_and_domain_that_do_not_match_are_listed(run, tmp_path) 
     ]
 
 
-def test_import_is_refused_without_probes_users_results_or_configuration(run, tmp_path) -> None:
+def test_import_rejects_missing_probes_users_results_or_configuration(run, tmp_path) -> None:
     with pytest.raises(BadInput, match="the lake has no probes of amemgym_base"):
         import_results(ProbeReader(None), run.domain, run.folder)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match=r"has no folder of a user with overall_results.json"):

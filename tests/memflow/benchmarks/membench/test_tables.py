@@ -68,7 +68,7 @@ def test_at_floor_is_true_if_accuracy_interval_starts_at_or_below_chance() -> No
     assert not row.at_floor
 
 
-def test_scores_of_other_variants_slices_and_domains_have_no_table_row() -> None:
+def test_score_of_unknown_variant_slice_or_domain_has_no_table_row() -> None:
     others = [replace(SCORE, variant="odd"), replace(SCORE, slice="all"), replace(SCORE, domain="x")]
     assert rows(others, [domain()], (*LEVEL_SLICES, *KIND_SLICES)) == []
 

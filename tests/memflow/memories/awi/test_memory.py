@@ -72,7 +72,7 @@ async def test_invalid_fact_is_recorded_and_the_other_facts_are_stored() -> None
     assert len(requests(memory)) == 1
 
 
-async def test_parameters_limit_the_answers_and_answers_at_the_limit_are_recorded() -> None:
+async def test_awi_parameters_limit_answers_and_answers_at_a_limit_are_recorded() -> None:
     answer = '{"facts": [{"label": "pet", "value": "a cat"}, {"label": "job", "value": "baker, of bread"}]}'
     memory = build(Awi, {"update": answer}, freq=1, ns=0, max_text=5, max_items=2)
     await give(memory, said("I bake, and I have a cat."))

@@ -218,7 +218,7 @@ async def test_answer_with_only_invalid_decisions_is_recorded_as_failure(
         ),
     ],
 )
-async def test_invalid_or_missing_decision_costs_only_its_own_fact(
+async def test_mem0_loses_only_the_fact_whose_decision_is_invalid_or_missing(
     decisions: list[Decision], facts: list[str], reasons: list[str]
 ) -> None:
     memory = mem0(decisions)

@@ -325,7 +325,7 @@ def test_unified_prompt_without_section_markers_is_used_as_question(tmp_path: Pa
     assert case_of(found, "judge/0").question == "甲盗窃。"
 
 
-def test_unified_reader_omits_dialogues_of_published_rows(tmp_path: Path) -> None:
+def test_unified_records_do_not_contain_the_published_dialogues(tmp_path: Path) -> None:
     library = write_files(tmp_path, unified("judge"))
     assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
 

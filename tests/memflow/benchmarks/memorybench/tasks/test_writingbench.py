@@ -118,7 +118,7 @@ def test_writingbench_reader_rejects_invalid_file(read_files, content: Any, mess
         ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
     ],
 )
-def test_published_subset_has_known_domain_counts(read_published, name: str, strata: dict[str, int]) -> None:
+def test_writing_subset_has_expected_domain_counts(read_published, name: str, strata: dict[str, int]) -> None:
     records = read_published(name)
     if records[0].source != SUBSET:
         pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
