@@ -139,7 +139,7 @@ class OpenAIChat:
     def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
         """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON; log that once.
 
-        Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222) and nothing else.
+        Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222), and no text.
         JSON among words is a draft, not an answer.
         """
         thoughts = reply.thoughts.strip()

@@ -189,7 +189,10 @@ class ModelCheck:
             return [Observation("structured output", seen, {"structured": ("schema",), "body": (routed,)})]
         names = {"tool": "a forced tool call", "object": "json_object", "prompt": "a schema in the prompt"}
         accepted = [name for name in names if _is_colour(await self._typed(name))]
-        seen = "; ".join([rejected, *(f"follows {names[name]}" for name in accepted)])
+        followed = [f"follows {names[name]}" for name in accepted] or [
+            "follows nothing else: typed answers will fail"
+        ]
+        seen = "; ".join([rejected, *followed])
         return [Observation("structured output", seen, {"structured": tuple(accepted) or ("prompt",)})]
 
     async def _typed(self, structured: str, **body: Any) -> CheckResponse:

@@ -218,3 +218,11 @@ def test_proposal_as_toml_is_a_valid_model_with_the_proposed_profile() -> None:
     model = Model.model_validate({"url": "http://127.0.0.1:8000/v1", "model": "m", **table})
     assert model.profile == proposal.profile()
     assert model.profile.schema_drop == ("minLength", "const")
+
+
+def test_check_says_that_typed_answers_will_fail_if_a_model_never_writes_json() -> None:
+    async def post(profile: Profile, body: Body) -> CheckResponse:
+        return message("Ein Meer.")
+
+    seen = asyncio.run(ModelCheck("m", post, Profile()).run())
+    assert any("typed answers will fail" in each.seen for each in seen)
