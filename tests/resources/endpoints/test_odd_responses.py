@@ -33,7 +33,8 @@ def chat_at(url: str) -> OpenAIChat:
 
 
 def request(name: str) -> ChatRequest:
-    return ChatRequest("test/odd", {}, (ChatMessage("user", f"odd response: {name}"),))
+    # A prompt each: the meaning of a rejection depends on whether the server accepted the prompt before.
+    return ChatRequest(f"test/{name}", {}, (ChatMessage("user", f"odd response: {name}"),))
 
 
 async def outcome(chat: Chat, name: str) -> str:
