@@ -167,12 +167,12 @@ class ModelCheck:
 
     async def _reasoning(self) -> list[Observation]:
         response = await self._ask(_SUM)
-        places = response.thought_places()
+        place = response.reply.thoughts_place if response.reply is not None else ""
         tokens = response.reasoning_tokens
-        if not places and not tokens:
+        if not place and not tokens:
             return [Observation("reasoning", "none seen", {"headroom": (0,)})]
         headroom = max(MIN_HEADROOM, 1 << (4 * tokens - 1).bit_length() if tokens else LARGE)
-        where = f" in {', '.join(places)}" if places else ", not shown"
+        where = f" in {place}" if place else ", not shown"
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
         short = await self._ask(_SUM, SMALL)
         spent = "" if short.text.strip() else f"; a limit of {SMALL} tokens leaves no answer"

@@ -58,7 +58,6 @@ class CheckResponse:
 
     status: int = 200
     reply: ChatReply | None = None
-    body: Any = None
     error: str = ""
 
     @property
@@ -75,16 +74,6 @@ class CheckResponse:
     def reasoning_tokens(self) -> int:
         """The number of reasoning tokens that the server reports; 0 without a report."""
         return (self.reply.usage.reasoning or 0) if self.reply is not None else 0
-
-    def thought_places(self) -> list[str]:
-        """Return where the response has thoughts: names of fields, parts of the content, or tags in the text."""
-        if self.reply is None or not self.reply.thoughts:
-            return []
-        message = self.body["choices"][0]["message"]
-        fields = [name for name in message if name.startswith("reasoning") and message[name]]
-        if fields:
-            return fields
-        return ["tags in the text"] if isinstance(message["content"], str) else ["parts of the content"]
 
 
 Post = Callable[[Profile, Mapping[str, Any]], Awaitable[CheckResponse]]
@@ -111,10 +100,8 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
                 )
                 endpoints[key] = await stack.enter_async_context(endpoint)
             try:
-                answer, _ = await endpoints[key].post(
-                    "/chat/completions",
-                    body,
-                    lambda content: (read_reply(content, profile), json.loads(content)),
+                reply, _ = await endpoints[key].post(
+                    "/chat/completions", body, lambda content: read_reply(content, profile)
                 )
             except FatalChatError:
                 raise
@@ -122,7 +109,7 @@ async def open_post(model: Model) -> AsyncIterator[Post]:
                 return CheckResponse(error.status, error=_shortened(str(error)))
             except ChatError as error:
                 return CheckResponse(500, error=_shortened(str(error)))
-            return CheckResponse(200, *answer)
+            return CheckResponse(200, reply)
 
         yield post
 

@@ -51,7 +51,10 @@ class ReplyUsage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """A chat completion of a server. `text` contains no thoughts; `note` explains an `end` without an answer."""
+    """A chat completion of a server. `text` contains no thoughts; `note` explains an `end` without an answer.
+
+    `thoughts_place` is where the response had its thoughts: a field's name, or a phrase; empty without thoughts.
+    """
 
     end: End
     text: str = ""
@@ -59,6 +62,7 @@ class ChatReply:
     finish_reason: str = "stop"
     usage: ReplyUsage = ReplyUsage()
     note: str = ""
+    thoughts_place: str = ""
 
 
 def read_reply(content: bytes, profile: Profile) -> ChatReply:
@@ -83,11 +87,14 @@ def _reply_of(choice: Choice, usage: ReplyUsage, profile: Profile) -> ChatReply:
     if not text and profile.structured == "tool" and message.tool_calls:
         text = message.tool_calls[0].function.arguments
     text = printable(text)
-    thoughts = printable(thoughts) or _thoughts_in_fields(message, profile.thoughts)
+    thoughts, place = printable(thoughts), "parts of the content"
+    if not thoughts:
+        thoughts, place = _thoughts_in_fields(message, profile.thoughts)
     complete = True
     if any(tag and tag in text for tag in profile.tags):
         text, tagged, complete = split_thoughts(text, profile.tags)
-        thoughts = thoughts or tagged
+        if not thoughts:
+            thoughts, place = tagged, "tags in the text"
     refusal = printable(message.refusal or "").strip()
     if refusal or ending in _REFUSED:
         end, note = "refused", refusal or text
@@ -97,7 +104,7 @@ def _reply_of(choice: Choice, usage: ReplyUsage, profile: Profile) -> ChatReply:
         end, note = "cut", ""
     else:
         end, note = ("answered" if text.strip() else "blank"), ""
-    return ChatReply(end, text, thoughts, reason, usage, note)  # type: ignore[arg-type]
+    return ChatReply(end, text, thoughts, reason, usage, note, place if thoughts else "")  # type: ignore[arg-type]
 
 
 def _content_of(content: str | list[str | Part] | None) -> tuple[str, str]:
@@ -116,8 +123,8 @@ def _content_of(content: str | list[str | Part] | None) -> tuple[str, str]:
     return "".join(texts), "".join(thoughts)
 
 
-def _thoughts_in_fields(message: "Message", fields: Sequence[str]) -> str:
-    """Return the text of the first field that holds thoughts: a string, or a list of details with a text."""
+def _thoughts_in_fields(message: "Message", fields: Sequence[str]) -> tuple[str, str]:
+    """Return the text and name of the first field that holds thoughts: a string, or a list of details with a text."""
     extra = message.model_extra or {}
     for name in fields:
         if name not in extra:
@@ -127,8 +134,8 @@ def _thoughts_in_fields(message: "Message", fields: Sequence[str]) -> str:
         except ValidationError:
             continue
         if thoughts.strip():
-            return printable(thoughts)
-    return ""
+            return printable(thoughts), name
+    return "", ""
 
 
 def _joined(thoughts: str | list[Detail] | None) -> str:

@@ -24,13 +24,13 @@ from memflow.tokens import estimate
 
 def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
     """Return a claim for every value that a state takes in a period, by user, period and variable."""
-    told: dict[tuple[str, int, str], Turn] = {}
+    stated: dict[tuple[str, int, str], Turn] = {}
     unknown: dict[tuple[str, int], Turn] = {}
     for turn in turns:
         if turn.position == 0 and turn.exposes is None:
             unknown[turn.episode_id, turn.checkpoint] = turn
         for name in json.loads(turn.exposes or "{}"):
-            told[turn.episode_id, turn.checkpoint, name] = turn
+            stated[turn.episode_id, turn.checkpoint, name] = turn
     return [
         Claim(
             domain=domain.name,
@@ -39,7 +39,9 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
             episode_id=user_id,
             checkpoint=period,
             text=f"{change.variable}: {change.value}".replace("_", " "),
-            reason=_untold(told.get((user_id, period, change.variable), unknown.get((user_id, period)))),
+            reason=_missing_statement(
+                stated.get((user_id, period, change.variable), unknown.get((user_id, period)))
+            ),
         )
         for user_id, history in histories(states).items()
         for period, changes in enumerate(history.changes)
@@ -47,7 +49,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
     ]
 
 
-def _untold(turn: Turn | None) -> str | None:
+def _missing_statement(turn: Turn | None) -> str | None:
     if turn is None:
         return "no message of the period tells it"
     return None if turn.reason is None else f"the message {turn.message_id}, which tells it, is quarantined"
@@ -59,8 +61,8 @@ async def judge_claims(claims: Sequence[Claim], held: MemorySnapshots, judge: Ch
     for claim in claims:
         if claim.reason is None:
             groups.setdefault((claim.episode_id, claim.checkpoint), []).append(claim)
-    told = await asyncio.gather(*(_judged(group, held.get(at, ""), judge) for at, group in groups.items()))
-    found = {claim.claim_id: claim for group in told for claim in group}
+    judged = await asyncio.gather(*(_judged(group, held.get(at, ""), judge) for at, group in groups.items()))
+    found = {claim.claim_id: claim for group in judged for claim in group}
     return [found.get(claim.claim_id, claim) for claim in claims]
 
 

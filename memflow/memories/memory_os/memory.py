@@ -184,8 +184,8 @@ class MemoryOs(ModelWrittenMemory):
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
         profile = {"profile": join_texts(self.long.profile()) or NOTHING, "pages": listed}
 
-        def cited(told: Trait | Fact, accepted: Sequence[Trait | Fact]) -> str | None:
-            return f"there is no page {told.page}; there are {len(pages)}" if told.page > len(pages) else None
+        def cited(item: Trait | Fact, accepted: Sequence[Trait | Fact]) -> str | None:
+            return f"there is no page {item.page}; there are {len(pages)}" if item.page > len(pages) else None
 
         traits: Traits | None
         facts: Facts | None

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, Field
+from sleeping_clock import SleepingClock
 
 from memflow.chat.asking import ask
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -42,23 +43,7 @@ def request(text: str = "hello", **more: Any) -> ChatRequest:
     return ChatRequest("test/prompt", {}, (ChatMessage("user", text),), **more)
 
 
-class Time:
-    """A clock that advances only while sleeping."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.slept: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-        await asyncio.sleep(0)
-
-    def clock(self) -> float:
-        return self.now
-
-
-def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
+def chat_at(url: str, time: SleepingClock | None = None, **more: Any) -> OpenAIChat:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep if time is None else time.sleep
     parts = {} if time is None else {"clock": time.clock}
     endpoint = Endpoint(
@@ -92,7 +77,7 @@ async def test_chat_accepts_a_request_with_lone_surrogates() -> None:
 
 
 async def test_chat_waits_as_long_as_the_retry_after_header_states() -> None:
-    time = Time()
+    time = SleepingClock()
     async with Stub(StubBehavior(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
         for n in range(12):
             await chat.complete(request(f"{n}"))
@@ -104,7 +89,7 @@ async def test_chat_waits_as_long_as_the_retry_after_header_states() -> None:
 
 
 async def test_chat_error_after_all_retries_quotes_the_server_message() -> None:
-    time = Time()
+    time = SleepingClock()
     async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
         with pytest.raises(ChatError, match=r"kept failing \(\d+ attempts.*(Internal error|Too many)"):
             await chat.complete(request())
@@ -113,7 +98,10 @@ async def test_chat_error_after_all_retries_quotes_the_server_message() -> None:
 
 
 async def test_chat_stops_after_the_configured_number_of_attempts() -> None:
-    async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
+    async with (
+        Stub(StubBehavior(fail=1.0)) as stub,
+        chat_at(stub.url, SleepingClock(), patience=1e9, tries=4) as chat,
+    ):
         with pytest.raises(ChatError, match="4 attempts"):
             await chat.complete(request())
         assert stub.counts.asked == 4
@@ -128,7 +116,7 @@ async def test_chat_does_not_exceed_its_concurrency_limit() -> None:
 async def test_connection_error_contains_the_address_and_the_next_step() -> None:
     async with Stub() as stub:
         url = stub.url
-    time = Time()
+    time = SleepingClock()
     async with chat_at(url, time, patience=10) as chat:
         with pytest.raises(EndpointDown, match=f"Cannot connect to {url}.*Start the server or fix") as caught:
             await chat.complete(request())
@@ -142,13 +130,13 @@ async def test_connection_error_contains_the_address_and_the_next_step() -> None
 
 async def test_chat_retries_longer_if_the_server_answered_before() -> None:
     async with Stub() as stub:
-        url, met = stub.url, Time()
+        url, met = stub.url, SleepingClock()
         async with chat_at(url, met, patience=100) as chat:
             await chat.complete(request())
             await stub.__aexit__()
             with pytest.raises(EndpointDown):
                 await chat.complete(request("another"))
-    never = Time()
+    never = SleepingClock()
     async with chat_at(url, never, patience=100) as chat:
         with pytest.raises(EndpointDown):
             await chat.complete(request())
@@ -276,6 +264,6 @@ async def test_proxy_of_the_environment_is_used_for_other_machines_only(
 
 async def test_invalid_address_raises_endpoint_down() -> None:
     for url in ("not-an-address", "ftp://127.0.0.1/v1"):
-        async with chat_at(url, Time()) as chat:
+        async with chat_at(url, SleepingClock()) as chat:
             with pytest.raises(EndpointDown, match=r"fix the url in memflow\.toml"):
                 await chat.complete(request())

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from sleeping_clock import SleepingClock
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import (
@@ -28,22 +29,6 @@ from resources.stub.odd_json import completion
 KEY, OTHER = "sk-first-abcdefgh1234", "sk-second-abcdefgh5678"
 Answer = Callable[[web.BaseRequest, str], web.StreamResponse]
 """Returns the response to a request, given the text of its last message."""
-
-
-class Time:
-    """A clock that advances only while requests sleep."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.slept: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-        await asyncio.sleep(0)
-
-    def clock(self) -> float:
-        return self.now
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +55,7 @@ async def server(answer: Answer) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
+def chat_at(url: str, time: SleepingClock | None = None, **more: Any) -> OpenAIChat:
     parts = {} if time is None else {"sleep": time.sleep, "clock": time.clock}
     settings = {
         "patience": 30.0,
@@ -97,7 +82,7 @@ def error(status: int, message: str = "no", code: str | None = None, **headers: 
 
 
 async def test_retry_after_pauses_every_client_of_the_address_without_failures() -> None:
-    time, sent = Time(), []
+    time, sent = SleepingClock(), []
 
     def answer(request: web.BaseRequest, text: str) -> web.Response:
         sent.append(time.now)
@@ -116,14 +101,14 @@ async def test_retry_after_pauses_every_client_of_the_address_without_failures()
 async def test_retry_after_above_longest_pause_raises_quota_exhausted_with_next_step() -> None:
     async with (
         server(lambda request, text: error(429, "limit", **{"Retry-After": "86400"})) as url,
-        chat_at(url, Time()) as chat,
+        chat_at(url, SleepingClock()) as chat,
     ):
         with pytest.raises(QuotaExhausted, match=r"asks to wait for 86400 s.*raise `longest_pause`"):
             await complete(chat)
 
 
 async def test_request_waits_until_a_used_up_rate_limit_is_reset() -> None:
-    time, sent = Time(), []
+    time, sent = SleepingClock(), []
 
     def answer(request: web.BaseRequest, text: str) -> web.Response:
         sent.append(time.now)
@@ -145,7 +130,10 @@ async def test_endpoint_alternates_keys_and_sets_aside_a_key_without_quota(
         exhausted = used[-1] == KEY and text != "before"
         return error(429, "You exceeded your quota", "insufficient_quota") if exhausted else said()
 
-    async with server(answer) as url, chat_at(url, Time(), key_variables=("FIRST", "SECOND")) as chat:
+    async with (
+        server(answer) as url,
+        chat_at(url, SleepingClock(), key_variables=("FIRST", "SECOND")) as chat,
+    ):
         for _ in range(4):
             await complete(chat, "before")
         assert used.count(KEY) == used.count(OTHER) == 2
@@ -156,14 +144,17 @@ async def test_endpoint_alternates_keys_and_sets_aside_a_key_without_quota(
 
 
 async def test_exhausted_quota_of_the_only_key_raises_after_one_request() -> None:
-    async with Stub(StubBehavior(model="m", behaviors="quota")) as stub, chat_at(stub.url, Time()) as chat:
+    async with (
+        Stub(StubBehavior(model="m", behaviors="quota")) as stub,
+        chat_at(stub.url, SleepingClock()) as chat,
+    ):
         with pytest.raises(QuotaExhausted, match=r"quota at .* is used up .*Add credit"):
             await complete(chat)
         assert stub.counts.asked == 1
 
 
 async def test_paused_key_does_not_delay_requests_with_another_key() -> None:
-    time = Time()
+    time = SleepingClock()
 
     def answer(request: web.BaseRequest, text: str) -> web.Response:
         limited = request.headers["Authorization"].endswith(KEY)
@@ -184,7 +175,7 @@ async def test_endpoint_follows_the_x_should_retry_header_of_the_server() -> Non
             return said()
         return error(503 if text == "false" else 400, **{"x-should-retry": text})
 
-    async with server(answer) as url, chat_at(url, Time()) as chat:
+    async with server(answer) as url, chat_at(url, SleepingClock()) as chat:
         with pytest.raises(RequestRefused):
             await complete(chat, "false")
         await complete(chat, "true")
@@ -209,7 +200,7 @@ async def test_endpoint_follows_the_x_should_retry_header_of_the_server() -> Non
 )
 async def test_prompt_above_the_context_window_is_rejected_without_retry(behavior: str) -> None:
     settings = StubBehavior(model="m", max_model_len=50, behaviors=f"overflow_{behavior}")
-    async with Stub(settings) as stub, chat_at(stub.url, Time()) as chat:
+    async with Stub(settings) as stub, chat_at(stub.url, SleepingClock()) as chat:
         with pytest.raises(PromptTooLong, match="its prompt is too long"):
             await complete(chat, "x" * 1000)
         assert stub.counts.asked == 1
@@ -227,7 +218,7 @@ async def test_prompt_above_the_context_window_is_rejected_without_retry(behavio
 )
 async def test_reply_without_an_answer_raises_the_matching_error(behavior: str, end: str, asked: int) -> None:
     settings = StubBehavior(model="m", behaviors=behavior)
-    async with Stub(settings) as stub, chat_at(stub.url, Time(), tries=4) as chat:
+    async with Stub(settings) as stub, chat_at(stub.url, SleepingClock(), tries=4) as chat:
         with pytest.raises(ChatError) as caught:
             await complete(chat)
         assert (caught.value.end if isinstance(caught.value, NoAnswer) else "") == end
@@ -236,7 +227,7 @@ async def test_reply_without_an_answer_raises_the_matching_error(behavior: str, 
 
 @pytest.mark.parametrize("behavior", ["waits_ms", "waits_seconds", "waits_date", "warming_up"])
 async def test_request_succeeds_after_the_wait_that_the_server_asks_for(behavior: str) -> None:
-    time = Time()
+    time = SleepingClock()
     async with Stub(StubBehavior(model="m", behaviors=behavior)) as stub, chat_at(stub.url, time) as chat:
         assert (await complete(chat)).text
     assert time.now >= {"waits_ms": 0.05, "waits_seconds": 1, "waits_date": 0.5}.get(behavior, 0)
@@ -244,7 +235,10 @@ async def test_request_succeeds_after_the_wait_that_the_server_asks_for(behavior
 
 async def test_reset_connection_of_one_request_does_not_raise_endpoint_down() -> None:
     name = "connection: reset in the body"
-    async with Stub(StubBehavior(model="m", odd=1e-9)) as stub, chat_at(stub.url, Time(), tries=4) as chat:
+    async with (
+        Stub(StubBehavior(model="m", odd=1e-9)) as stub,
+        chat_at(stub.url, SleepingClock(), tries=4) as chat,
+    ):
         with pytest.raises(ChatError, match="kept failing") as caught:
             await complete(chat, f"odd response: {name}")
         assert not isinstance(caught.value, EndpointDown)
@@ -259,7 +253,10 @@ async def test_flagged_input_is_filtered_and_keeps_the_key() -> None:
         flagged = "m requires moderation. Your input was flagged for harassment. No credits were charged."
         return error(403, flagged) if text == "odd" else said()
 
-    async with server(answer) as url, chat_at(url, Time(), key_variables=("FIRST", "SECOND")) as chat:
+    async with (
+        server(answer) as url,
+        chat_at(url, SleepingClock(), key_variables=("FIRST", "SECOND")) as chat,
+    ):
         with pytest.raises(NoAnswer) as caught:
             await complete(chat, "odd")
         for _ in range(4):

@@ -5,6 +5,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
 from memflow.memories.lib_mem0.answers import Operations
 from memflow.memories.mem_gpt.answers import Acts
+from resources.endpoints import model_check_requests
 from resources.endpoints.chat import OpenAIChat
 from resources.endpoints.endpoint import Endpoint
 from resources.endpoints.model_check import ModelCheck, Observation
@@ -23,6 +25,7 @@ from resources.endpoints.profiles import PRESETS, Profile, profile_of
 from resources.endpoints.replies import read_reply
 from resources.settings_sections import Model
 from resources.stub import Stub, StubBehavior
+from resources.stub.odd_responses import odd_responses
 from resources.stub.providers import PROVIDERS
 
 OUTPUTS = (Acts, Operations)
@@ -43,7 +46,7 @@ def message(content: Any, tokens: int = 0, finish_reason: str = "stop", **more: 
         "choices": [{"message": {"content": content, **more}, "finish_reason": finish_reason}],
         "usage": usage,
     }
-    return CheckResponse(200, read_reply(json.dumps(body).encode(), Profile()), body)
+    return CheckResponse(200, read_reply(json.dumps(body).encode(), Profile()))
 
 
 def rejected(text: str, status: int = 400) -> CheckResponse:
@@ -226,3 +229,21 @@ def test_check_says_that_typed_answers_will_fail_if_a_model_never_writes_json() 
 
     seen = asyncio.run(ModelCheck("m", post, Profile()).run())
     assert any("typed answers will fail" in each.seen for each in seen)
+
+
+def test_check_survives_every_odd_response_that_a_run_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_check_requests, "PATIENCE_S", 0.1)
+    names = [name for name, each in odd_responses().items() if each.outcome in ("answered", "cut", "blank")]
+
+    async def check_all() -> list[CheckResponse]:
+        async with AsyncExitStack() as stack:
+            stub = await stack.enter_async_context(Stub(StubBehavior(odd=1e-9)))
+            model = Model.model_validate({"url": stub.url, "model": "stub"})
+            post = await stack.enter_async_context(open_post(model))
+            return [await post(Profile(), body_of(name)) for name in names]
+
+    def body_of(name: str) -> Body:
+        return {"model": "stub", "messages": [{"role": "user", "content": f"odd response: {name}"}]}
+
+    responses = asyncio.run(check_all())
+    assert len(responses) > 100 and all(each.ok for each in responses)
