@@ -5,7 +5,7 @@ Each benchmark declares its domains in `<benchmark>/domains.py`. Users declare m
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from memflow.errors import BadSettings
 from memflow.shares import WHOLE, Share
@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 M = TypeVar("M", bound="BaseModel")
+ProtocolProfile = Literal["published", "paper", "memflow"]
+"""The protocol of a domain: as the authors' code ran it, as the paper says, or the paper's with memflow's improvements."""
+PROFILES: tuple[ProtocolProfile, ...] = get_args(ProtocolProfile)
+DEFAULT_PROFILE: ProtocolProfile = "paper"
+
+
+@dataclass(frozen=True)
+class RoleDecoding:
+    """The decoding of a role's requests in a domain. None leaves the setting of the model or of the role as it is."""
+
+    temperature: float | None = None
+    output: int | None = None
+    """Tokens of an answer, as `output` in [bounds.ROLE]."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,9 @@ class Domain:
     """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all."""
     share: Share = WHOLE
     """The users for which this process generates rows, where the benchmark divides users."""
+    profile: ProtocolProfile = DEFAULT_PROFILE
+    decoding: Mapping[str, RoleDecoding] = field(default_factory=dict)
+    """The decoding that the profile sets, by role."""
 
     def limited(self, limit: int) -> "Domain":
         """Return a copy of the domain with this limit."""

@@ -40,6 +40,8 @@ class BenchmarkSpec:
     """Import path of a `memflow.benchmarks.views.Plots`: the pictures of `memflow plot`."""
     annotation: str = ""
     """Import path of a mapping from name to `memflow.annotation.kind.Kind`: what people can annotate."""
+    protocol: str = ""
+    """Import path of a `memflow.benchmarks.protocol.BenchmarkProtocol`: what its paper and published code fix."""
     unit: str = "episodes"
     """What `--limit` counts in its domains, in the plural."""
     demo: str = ""
